@@ -1,0 +1,1 @@
+"""Implementations of the ports: databases, indexes, object stores. Only `assemble` imports them."""

@@ -1,0 +1,158 @@
+"""Keyword search over units: BM25 over each scope's own postings, packed in this process.
+
+A small scope is packed when it is first asked for. A large one is answered from the database's
+full text until it is packed in the background; one beyond the memory budget always is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+from functools import reduce
+from operator import add
+from typing import Final, cast
+
+import numpy as np
+from sqlalchemy import Connection
+
+from recollect.backends.local.bm25 import Weights
+from recollect.backends.local.packed_scopes import AT_ONCE, PackedScopes
+from recollect.backends.local.postings import PackedPostings
+from recollect.backends.local.ranking import Ranking
+from recollect.backends.local.scope_rows import ScopeRow, read_scopes
+from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
+from recollect.backends.local.segment import Keys, pack_texts
+from recollect.backends.local.unit_rows import read_allowed, read_units
+from recollect.backends.sql.database import Database
+from recollect.domain.filters import Filter, OwnerKind
+from recollect.domain.scope import Scope
+from recollect.domain.stats import IndexStats
+from recollect.ports.units import UnitMatch
+
+_log: Final = logging.getLogger(__name__)
+
+
+class LocalKeywordIndex:
+    """A `UnitIndex` over the units of a SQLite database, which stays the source of truth."""
+
+    def __init__(
+        self, database: Database, memory_budget_bytes: int, *, at_once: int = AT_ONCE
+    ) -> None:
+        self._database = database
+        self._packed = PackedScopes(memory_budget_bytes, at_once)
+        self._asked: set[int] = set()
+        self._packing: dict[int, asyncio.Task[None]] = {}
+
+    async def search(
+        self,
+        scopes: Sequence[Scope],
+        terms: Sequence[int],
+        limit: int,
+        *,
+        now: datetime,
+        within: Filter | None = None,
+    ) -> list[UnitMatch]:
+        """The best units for these term keys, best first; with `within`, only owners it accepts."""
+        keys = _unique(terms)
+        if not len(keys):
+            return []
+        matches, searches = await self._database.read(
+            lambda connection: self._search(connection, scopes, keys, limit, now, within)
+        )
+        for search in searches:
+            if isinstance(search, FullTextSearch) and self._packed.fits(search.row):
+                self._pack_later(search.row.id)
+        return matches
+
+    async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:
+        """Calibrated scores of texts that are not in the index, ranked among themselves."""
+        return await asyncio.to_thread(_rank, _unique(terms), texts)
+
+    def stats(self) -> IndexStats:
+        """What is packed now."""
+        return self._packed.stats()
+
+    def _search(
+        self,
+        connection: Connection,
+        scopes: Sequence[Scope],
+        keys: Keys,
+        limit: int,
+        now: datetime,
+        within: Filter | None,
+    ) -> tuple[list[UnitMatch], list[ScopeSearch]]:
+        """All of a search that needs the database, in one snapshot of it."""
+        rows = [row for row in read_scopes(connection, scopes) if row.units]
+        if not rows:
+            return [], []
+        searches = [self._scope_search(connection, row, keys) for row in rows]
+        weights = Weights(reduce(add, (search.statistics for search in searches)))
+        rankings: list[Ranking] = []
+        for row, search in zip(rows, searches, strict=True):
+            allowed = None if within is None else read_allowed(connection, row.id, within, now)
+            rankings.append(search.score(weights, allowed))
+        best = Ranking.of(rankings).top(limit)
+        return _matches(connection, best, keys, weights), searches
+
+    def _scope_search(self, connection: Connection, row: ScopeRow, keys: Keys) -> ScopeSearch:
+        postings = self._packed.postings(connection, row)
+        if postings is None:
+            return FullTextSearch(connection, row, keys)
+        return PackedSearch(postings, keys)
+
+    def _pack_later(self, scope_id: int) -> None:
+        """Pack a scope in the background, unless this is the first question about it."""
+        if scope_id not in self._asked:
+            # A program that asks once and ends, like the command line, would pack for nothing.
+            self._asked.add(scope_id)
+        elif scope_id not in self._packing:
+            task = asyncio.create_task(self._pack(scope_id))
+            self._packing[scope_id] = task
+            task.add_done_callback(lambda done: self._after_packing(scope_id, done))
+
+    async def _pack(self, scope_id: int) -> None:
+        await self._database.read(lambda connection: self._packed.pack(connection, scope_id))
+
+    def _after_packing(self, scope_id: int, done: asyncio.Task[None]) -> None:
+        del self._packing[scope_id]
+        if not done.cancelled() and (problem := done.exception()) is not None:
+            _log.warning("Scope %d was not packed and stays slow: %s", scope_id, problem)
+
+
+def _unique(terms: Sequence[int]) -> Keys:
+    return np.fromiter(dict.fromkeys(terms), np.uint64)
+
+
+def _matches(
+    connection: Connection, best: Ranking, keys: Keys, weights: Weights
+) -> list[UnitMatch]:
+    """The best units as matches, with their owners."""
+    scores = dict(zip(best.units.tolist(), best.scores.tolist(), strict=True))
+    wanted = keys.tolist()
+    matches: dict[int, UnitMatch] = {}
+    for unit, kind, owner, start, end, terms in read_units(connection, best.units):
+        present = set(np.frombuffer(terms, "<u8").tolist())
+        matches[unit] = UnitMatch(
+            unit=unit,
+            owner_kind=cast(OwnerKind, kind),
+            owner_id=owner,
+            span=(start, end),
+            raw=scores[unit],
+            score=weights.similarity(scores[unit]),
+            terms=tuple([key for key in wanted if key in present]),
+        )
+    return [matches[unit] for unit in scores if unit in matches]
+
+
+def _rank(keys: Keys, texts: Sequence[Sequence[int]]) -> list[float]:
+    if not len(keys) or not texts:
+        return [0.0] * len(texts)
+    postings = PackedPostings().added(pack_texts(texts, only=keys))
+    weights = Weights(postings.statistics(keys))
+    scores = [0.0] * len(texts)
+    ranking = postings.score(keys, weights)
+    for text, raw in zip(ranking.units.tolist(), ranking.scores.tolist(), strict=True):
+        scores[text] = weights.similarity(raw)
+    return scores

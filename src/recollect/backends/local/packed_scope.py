@@ -1,0 +1,72 @@
+"""One scope packed: loaded from SQL, and brought up to date from the list of changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from sqlalchemy import Connection, and_, bindparam, distinct, func, select
+
+from recollect.backends.local.postings import PackedPostings
+from recollect.backends.local.scope_rows import ScopeRow
+from recollect.backends.local.segment import Ids, pack
+from recollect.backends.local.unit_rows import read_scope_terms
+from recollect.backends.sql import schema
+
+_CHANGES: Final = schema.changes.c
+_SINCE: Final = and_(
+    _CHANGES.scope_id == bindparam("scope"),
+    _CHANGES.version > bindparam("seen"),
+    _CHANGES.version <= bindparam("now"),
+)
+_VERSIONS: Final = select(func.count(distinct(_CHANGES.version))).where(_SINCE)
+_REMOVED: Final = select(_CHANGES.id).where(
+    _SINCE, _CHANGES.entity == "unit", _CHANGES.op == "remove"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedScope:
+    """A scope's postings as they were at a version of it."""
+
+    version: int
+    next_unit: int
+    last_unit: int
+    postings: PackedPostings
+
+    def units_behind(self, row: ScopeRow) -> int:
+        """How many units were added and removed since."""
+        added = row.next_unit - self.next_unit
+        removed = self.postings.units + added - row.units
+        return added + removed
+
+
+def load(connection: Connection, row: ScopeRow) -> PackedScope:
+    """Pack a scope from all its units."""
+    return _with_newer_units(connection, PackedPostings(), row, after=0)
+
+
+def follow(connection: Connection, packed: PackedScope, row: ScopeRow) -> PackedScope | None:
+    """Bring a packed scope up to the version of `row`; None if the changes do not lead there."""
+    since = {"scope": row.id, "seen": packed.version, "now": row.version}
+    if connection.scalar(_VERSIONS, since) != row.version - packed.version:
+        return None
+    removed: Ids = np.fromiter(map(int, connection.scalars(_REMOVED, since)), np.int64)
+    left = packed.postings.removed(removed)
+    fresh = _with_newer_units(connection, left, row, after=packed.last_unit)
+    is_whole = (fresh.postings.units, fresh.postings.length) == (row.units, row.length)
+    return fresh if is_whole else None
+
+
+def _with_newer_units(
+    connection: Connection, postings: PackedPostings, row: ScopeRow, *, after: int
+) -> PackedScope:
+    # Numbers only ever rise, so whatever was added since is found above the last one seen.
+    new = read_scope_terms(connection, row.id, after=after)
+    return PackedScope(
+        version=row.version,
+        next_unit=row.next_unit,
+        last_unit=int(new.units[-1]) if len(new.units) else after,
+        postings=postings.added(pack(new.units, new.lengths, new.keys)),
+    )

@@ -1,0 +1,125 @@
+"""The packed postings of one scope, which follow what is added and removed.
+
+A few segments, each several times as large as the next: additions make a small one at the end, and
+neighbours of similar size are joined. Removed units are only marked until they are many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from recollect.backends.local.bm25 import Scores, Statistics, Weights
+from recollect.backends.local.ranking import Ranking
+from recollect.backends.local.segment import Ids, Keys, Mask, Segment, join, keep
+
+# A segment is joined to the one before it when it has more than one unit for so many of its.
+_STEP: Final = 4
+# A segment is packed anew when more than one unit in so many was removed.
+_DEAD: Final = 4
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A segment and which of its units are still there; no mask means all."""
+
+    segment: Segment
+    alive: Mask | None = None
+
+    @cached_property
+    def units(self) -> int:
+        return self.segment.size if self.alive is None else int(np.count_nonzero(self.alive))
+
+    @cached_property
+    def length(self) -> int:
+        lengths = self.segment.lengths
+        return int((lengths if self.alive is None else lengths[self.alive]).sum(dtype=np.int64))
+
+    @property
+    def bytes(self) -> int:
+        return self.segment.bytes + (0 if self.alive is None else self.alive.nbytes)
+
+    def frequencies(self, keys: Keys) -> list[int]:
+        spans = self.segment.spans(keys)
+        if self.alive is None:
+            return [end - start for start, end in spans]
+        members = self.segment.members
+        return [int(np.count_nonzero(self.alive[members[start:end]])) for start, end in spans]
+
+    def score(self, keys: Keys, weights: Weights, allowed: Ids | None) -> Ranking:
+        scores: Scores = self.segment.score(keys, weights)
+        matched = scores > 0
+        if self.alive is not None:
+            matched &= self.alive
+        if allowed is not None:
+            matched &= np.isin(self.segment.units, allowed, assume_unique=True)
+        chosen = np.flatnonzero(matched)
+        return Ranking(self.segment.units[chosen], scores[chosen])
+
+    def without(self, removed: Ids) -> _Part:
+        gone = np.isin(self.segment.units, removed)
+        if not gone.any():
+            return self
+        alive = ~gone if self.alive is None else self.alive & ~gone
+        part = _Part(self.segment, alive)
+        if (self.segment.size - part.units) * _DEAD > self.segment.size:
+            return part.compact()
+        return part
+
+    def compact(self) -> _Part:
+        return self if self.alive is None else _Part(keep(self.segment, self.alive))
+
+
+@dataclass(frozen=True)
+class PackedPostings:
+    """An unchanging state of a scope's postings; following changes makes the next state."""
+
+    parts: tuple[_Part, ...] = ()
+
+    @cached_property
+    def units(self) -> int:
+        return sum(part.units for part in self.parts)
+
+    @cached_property
+    def length(self) -> int:
+        """How many terms all units have together."""
+        return sum(part.length for part in self.parts)
+
+    @property
+    def bytes(self) -> int:
+        return sum(part.bytes for part in self.parts)
+
+    def added(self, segment: Segment) -> PackedPostings:
+        """With the units of this segment too, which must be newer than all others."""
+        if not segment.size:
+            return self
+        parts = [*self.parts, _Part(segment)]
+        while len(parts) > 1 and parts[-1].segment.size * _STEP > parts[-2].segment.size:
+            second, first = parts.pop().compact(), parts.pop().compact()
+            parts.append(_Part(join(first.segment, second.segment)))
+        return PackedPostings(tuple(parts))
+
+    def removed(self, units: Ids) -> PackedPostings:
+        """Without these units; those that are not here do not matter."""
+        if not len(units):
+            return self
+        parts = [part.without(units) for part in self.parts]
+        return PackedPostings(tuple(part for part in parts if part.segment.size))
+
+    def statistics(self, keys: Keys) -> Statistics:
+        """What there is, counting only units that are still there."""
+        counts = [part.frequencies(keys) for part in self.parts]
+        totals = tuple(map(sum, zip(*counts, strict=True))) if counts else (0,) * len(keys)
+        return Statistics(units=self.units, length=self.length, frequencies=totals)
+
+    def score(self, keys: Keys, weights: Weights, allowed: Ids | None = None) -> Ranking:
+        """Every unit that has any of the terms, of those allowed."""
+        return Ranking.of(part.score(keys, weights, allowed) for part in self.parts)
+
+
+def most_bytes(units: int, length: int) -> int:
+    """What postings of so many units and terms take when no term occurs twice."""
+    return 13 * units + (8 + 4 + 4 + 1) * length

@@ -1,0 +1,82 @@
+"""What the database says about scopes: their versions and how much they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.rows import scope_key
+from recollect.domain.scope import Scope
+
+_MEMO: Final = "recollect.scope_rows"
+_MEMO_SIZE: Final = 10_000
+_TABLE: Final = schema.scopes.c
+_SELECT: Final = select(
+    *(_TABLE.id, _TABLE.version, _TABLE.next_unit, _TABLE.unit_count, _TABLE.unit_length),
+    *(_TABLE.org, _TABLE.workspace, _TABLE.agent, _TABLE.user),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeRow:
+    """A scope as a snapshot has it."""
+
+    id: int
+    version: int
+    next_unit: int
+    units: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Memo:
+    """What a connection has read since the database last changed; None is a scope without a row."""
+
+    data_version: int
+    rows: dict[Scope, ScopeRow | None] = field(default_factory=dict[Scope, ScopeRow | None])
+
+
+def read_scopes(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow]:
+    """The rows of those scopes in which anything was ever written."""
+    memo = _memo(connection)
+    wanted = tuple(dict.fromkeys(scopes))
+    unknown = [scope for scope in wanted if scope not in memo.rows]
+    if unknown:
+        memo.rows.update(_read(connection, unknown))
+    return [row for scope in wanted if (row := memo.rows[scope]) is not None]
+
+
+def read_scope(connection: Connection, scope_id: int) -> ScopeRow:
+    """The row of one scope that is known to be there."""
+    found = connection.execute(_SELECT.where(_TABLE.id == scope_id)).one()
+    return _scope_row(*found[:5])
+
+
+def _memo(connection: Connection) -> _Memo:
+    # It changes whenever another connection commits, and readers never write themselves. Asking
+    # also starts the snapshot, so what is remembered is what the snapshot has.
+    data_version: int = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+    memo: _Memo | None = connection.info.get(_MEMO)
+    if memo is None or memo.data_version != data_version or len(memo.rows) > _MEMO_SIZE:
+        memo = connection.info[_MEMO] = _Memo(data_version)
+    return memo
+
+
+def _read(connection: Connection, scopes: Sequence[Scope]) -> dict[Scope, ScopeRow | None]:
+    by_key = {tuple(scope_key(scope).values()): scope for scope in scopes}
+    rows: dict[Scope, ScopeRow | None] = dict.fromkeys(scopes)
+    for found in connection.execute(_SELECT.where(or_(*map(_is_scope, scopes)))):
+        rows[by_key[tuple(found[5:])]] = _scope_row(*found[:5])
+    return rows
+
+
+def _is_scope(scope: Scope) -> ColumnElement[bool]:
+    return and_(*(_TABLE[name] == value for name, value in scope_key(scope).items()))
+
+
+def _scope_row(id: int, version: int, next_unit: int, units: int, length: int) -> ScopeRow:
+    return ScopeRow(id=id, version=version, next_unit=next_unit, units=units, length=length)

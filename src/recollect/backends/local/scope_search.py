@@ -1,0 +1,82 @@
+"""The two ways to search one scope: its packed postings, or the database's full text.
+
+Both give the same statistics and, for every unit they return, the same score to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Protocol
+
+import numpy as np
+from sqlalchemy import Connection
+
+from recollect.backends.local.bm25 import Statistics, Weights
+from recollect.backends.local.postings import PackedPostings
+from recollect.backends.local.ranking import Ranking
+from recollect.backends.local.scope_rows import ScopeRow
+from recollect.backends.local.segment import Ids, Keys, pack
+from recollect.backends.local.unit_rows import read_terms
+from recollect.backends.sql.full_text import candidates, document_frequencies
+
+CANDIDATES: Final = 4_000
+
+
+class ScopeSearch(Protocol):
+    """A query against one scope, in two steps, so that several scopes can share statistics."""
+
+    @property
+    def statistics(self) -> Statistics: ...
+
+    def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
+        """Units that have any of the terms, of those allowed, with their scores."""
+        ...
+
+
+@dataclass(frozen=True)
+class PackedSearch:
+    """Every unit is scored, in memory."""
+
+    postings: PackedPostings
+    keys: Keys
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.postings.statistics(self.keys)
+
+    def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
+        return self.postings.score(self.keys, weights, allowed)
+
+
+@dataclass(frozen=True)
+class FullTextSearch:
+    """The units most likely to be the best are scored, read in this connection's snapshot."""
+
+    connection: Connection
+    row: ScopeRow
+    keys: Keys
+    budget: int = CANDIDATES
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(
+            units=self.row.units,
+            length=self.row.length,
+            frequencies=tuple(self._frequencies.get(key, 0) for key in self.keys.tolist()),
+        )
+
+    def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
+        read = read_terms(self.connection, self._likely(allowed))
+        segment = pack(read.units, read.lengths, read.keys, only=self.keys)
+        return PackedPostings().added(segment).score(self.keys, weights)
+
+    def _likely(self, allowed: Ids | None) -> Ids:
+        if allowed is not None and len(allowed) <= self.budget:
+            return allowed
+        found = candidates(self.connection, self.row.id, self._frequencies, self.budget)
+        return found if allowed is None else np.intersect1d(found, allowed, assume_unique=True)
+
+    @cached_property
+    def _frequencies(self) -> dict[int, int]:
+        return document_frequencies(self.connection, self.row.id, self.keys.tolist())

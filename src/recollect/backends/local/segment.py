@@ -1,0 +1,142 @@
+"""A segment: which units have which terms, packed in arrays that never change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.backends.local.bm25 import MAX_REPEATS, Scores, Weights, gains
+
+Ids = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Units in rising order; those with term `i` are `members[starts[i] : starts[i + 1]]`."""
+
+    units: Ids
+    lengths: NDArray[np.int32]
+    terms: Keys
+    starts: NDArray[np.int32]
+    members: NDArray[np.int32]
+    repeats: NDArray[np.uint8]
+
+    @property
+    def size(self) -> int:
+        return len(self.units)
+
+    @property
+    def bytes(self) -> int:
+        arrays = (self.units, self.lengths, self.terms, self.starts, self.members, self.repeats)
+        return sum(array.nbytes for array in arrays)
+
+    def spans(self, keys: Keys) -> list[tuple[int, int]]:
+        """Where the members of each of these terms begin and end."""
+        places = np.searchsorted(self.terms, keys)
+        ends = np.searchsorted(self.terms, keys, side="right")
+        return list(zip(self.starts[places].tolist(), self.starts[ends].tolist(), strict=True))
+
+    def score(self, keys: Keys, weights: Weights) -> Scores:
+        """The BM25 score of every unit."""
+        spans = self.spans(keys)
+        if all(start == end for start, end in spans):
+            return np.zeros(self.size)
+        members = np.concatenate([self.members[start:end] for start, end in spans]).astype(np.intp)
+        repeats = np.concatenate([self.repeats[start:end] for start, end in spans])
+        worth = np.repeat(weights.terms, [end - start for start, end in spans])
+        damping = weights.damping(self.lengths)[members]
+        # Counting adds up in the order of the query, so that every index gives the same last bit.
+        gained = gains(repeats.astype(np.float64), damping, worth)
+        return np.bincount(members, gained, self.size).astype(np.float64, copy=False)
+
+
+def pack(
+    units: Ids, lengths: NDArray[np.int32], keys: Keys, *, only: Keys | None = None
+) -> Segment:
+    """Pack units (in rising order) whose terms stand one after another in `keys`.
+
+    With `only`, other terms are left out; the lengths stay those of the whole units.
+    """
+    members = np.repeat(np.arange(len(units), dtype=np.int32), lengths)
+    if only is not None:
+        wanted = np.isin(keys, only)
+        keys, members = keys[wanted], members[wanted]
+    # Stable, so that the members of a term stay in rising order.
+    order = np.argsort(keys, kind="stable")
+    keys, members = keys[order], members[order]
+    firsts = np.flatnonzero(_differs(keys) | _differs(members))
+    repeats = np.diff(np.append(firsts, len(keys)))
+    keys, members = keys[firsts], members[firsts]
+    starts = np.flatnonzero(_differs(keys))
+    return Segment(
+        units=units,
+        lengths=lengths,
+        terms=keys[starts],
+        starts=np.append(starts, len(keys)).astype(np.int32),
+        members=members,
+        repeats=np.minimum(repeats, MAX_REPEATS).astype(np.uint8),
+    )
+
+
+def join(first: Segment, second: Segment) -> Segment:
+    """Both in one; every unit of the first must come before those of the second."""
+    terms = np.union1d(first.terms, second.terms)
+    counts = np.zeros(len(terms), np.int64)
+    places: list[NDArray[np.int64]] = []
+    for part in (first, second):
+        at = np.searchsorted(terms, part.terms)
+        # For now relative to the start of the joined term: the second's follow the first's.
+        places.append(counts[at] - part.starts[:-1])
+        counts[at] += np.diff(part.starts)
+    starts = np.append(0, np.cumsum(counts))
+    members = np.empty(starts[-1], np.int32)
+    repeats = np.empty(starts[-1], np.uint8)
+    for part, place, before in ((first, places[0], 0), (second, places[1], first.size)):
+        at = np.searchsorted(terms, part.terms)
+        shift = np.repeat(starts[at] + place, np.diff(part.starts))
+        target = np.arange(len(part.members)) + shift
+        members[target] = part.members + np.int32(before)
+        repeats[target] = part.repeats
+    return Segment(
+        units=np.concatenate([first.units, second.units]),
+        lengths=np.concatenate([first.lengths, second.lengths]),
+        terms=terms,
+        starts=starts.astype(np.int32),
+        members=members,
+        repeats=repeats,
+    )
+
+
+def keep(segment: Segment, alive: Mask) -> Segment:
+    """The segment without the units that are not alive, and without terms only those had."""
+    kept = alive[segment.members]
+    starts = np.append(0, np.cumsum(kept))[segment.starts]
+    used = np.diff(starts) > 0
+    renumbered = (np.cumsum(alive) - 1).astype(np.int32)
+    return Segment(
+        units=segment.units[alive],
+        lengths=segment.lengths[alive],
+        terms=segment.terms[used],
+        starts=np.append(starts[:-1][used], starts[-1]).astype(np.int32),
+        members=renumbered[segment.members[kept]],
+        repeats=segment.repeats[kept],
+    )
+
+
+def pack_texts(texts: Sequence[Sequence[int]], *, only: Keys) -> Segment:
+    """Pack texts that are not stored anywhere, numbered as they come."""
+    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+    keys = np.fromiter((key for one in texts for key in one), np.uint64, int(lengths.sum()))
+    return pack(np.arange(len(texts), dtype=np.int64), lengths, keys, only=only)
+
+
+def _differs(values: NDArray[np.generic]) -> Mask:
+    """Where a value is not the one before it."""
+    differs = np.ones(len(values), np.bool_)
+    differs[1:] = values[1:] != values[:-1]
+    return differs

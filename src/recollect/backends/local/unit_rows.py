@@ -1,0 +1,90 @@
+"""Reading units from the database: their terms, their owners, which of them a filter accepts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, func, select
+
+from recollect.backends.local.segment import Ids, Keys
+from recollect.backends.sql import schema
+from recollect.backends.sql.conditions import records_where, turns_where
+from recollect.domain.filters import Filter, OwnerKind
+
+_TABLE: Final = schema.units.c
+_UNIT_BITS: Final = 32
+# One parameter however many ids there are, so that the statement is compiled only once.
+_LISTED: Final = _TABLE.id.in_(
+    select(func.json_each(bindparam("units")).table_valued("value").c.value)
+)
+_TERMS: Final = select(_TABLE.id, _TABLE.terms).order_by(_TABLE.id)
+_TERMS_BETWEEN: Final = _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
+_TERMS_OF: Final = _TERMS.where(_LISTED)
+_UNITS_OF: Final = select(
+    *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.start, _TABLE.end, _TABLE.terms)
+).where(_LISTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitTerms:
+    """Units in rising order, how many terms each has, and these one after another."""
+
+    units: Ids
+    lengths: NDArray[np.int32]
+    keys: Keys
+
+
+def read_scope_terms(connection: Connection, scope_id: int, *, after: int = 0) -> UnitTerms:
+    """The terms of all units of a scope that are newer than unit `after`."""
+    rows = connection.execute(_TERMS_BETWEEN, _range(scope_id, after))
+    return _unit_terms(rows.all())
+
+
+def read_terms(connection: Connection, units: Ids) -> UnitTerms:
+    """The terms of these units."""
+    rows = connection.execute(_TERMS_OF, {"units": json.dumps(units.tolist())})
+    return _unit_terms(rows.all())
+
+
+def read_units(connection: Connection, units: Ids) -> Sequence[Row[int, str, str, int, int, bytes]]:
+    """These units, in any order: number, owner's kind and id, start, end, terms."""
+    return connection.execute(_UNITS_OF, {"units": json.dumps(units.tolist())}).all()
+
+
+def read_allowed(connection: Connection, scope_id: int, where: Filter, now: datetime) -> Ids:
+    """The units of a scope whose owners the filter accepts."""
+    # From the owners to their units: the owners' indexes know the scope, time and session.
+    of_records = _owned_by(schema.records, "record", scope_id).where(records_where(where, now))
+    of_turns = _owned_by(schema.turns, "turn", scope_id).where(turns_where(where))
+    rows = connection.execute(of_records.union_all(of_turns))
+    return np.sort(np.fromiter(rows.scalars(), np.int64))
+
+
+def _owned_by(owners: Table, kind: OwnerKind, scope_id: int) -> Select[int]:
+    return (
+        select(_TABLE.id)
+        .join(owners, and_(owners.c.id == _TABLE.owner_id, _TABLE.owner_kind == kind))
+        .where(owners.c.scope_id == scope_id)
+    )
+
+
+def _range(scope_id: int, after: int = 0) -> dict[str, int]:
+    """The numbers that units of a scope newer than `after` can have."""
+    first = scope_id << _UNIT_BITS
+    return {"first": max(first, after + 1), "last": first + (1 << _UNIT_BITS) - 1}
+
+
+def _unit_terms(rows: Sequence[Row[int, bytes]]) -> UnitTerms:
+    units = [unit for unit, _ in rows]
+    terms = [keys for _, keys in rows]
+    return UnitTerms(
+        units=np.array(units, np.int64),
+        lengths=np.fromiter(map(len, terms), np.int32, len(terms)) // 8,
+        keys=np.frombuffer(b"".join(terms), "<u8").astype(np.uint64, copy=False),
+    )

@@ -1,0 +1,376 @@
+"""Writing one change set inside a transaction that somebody else begins and commits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.full_text import Keys, add_many, remove_many
+from recollect.backends.sql.jobs import insert_jobs
+from recollect.backends.sql.rows import Row, record_row, rows_of, scope_key, to_json, turn_row
+from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
+from recollect.domain.record import Record, Status
+from recollect.domain.scope import Scope
+from recollect.domain.times import EPOCH, from_micros, to_micros
+from recollect.domain.unit import OwnerUnits
+from recollect.errors import Conflict, NotFound, StaleVersion
+
+IDEMPOTENCY_LIFETIME: Final = timedelta(hours=24)
+_UNIT_BITS: Final = 32
+_KEY_BYTES: Final = 8
+
+
+@dataclass(slots=True)
+class _OpenScope:
+    """A scope that this transaction writes to: its row is locked, `version` is its next one."""
+
+    id: int
+    version: int
+    next_unit: int
+    added_units: int = 0
+    added_length: int = 0
+    changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+
+
+def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committed:
+    """Write all of it, or raise with nothing changed once the caller rolls back."""
+    commit = _Commit(connection, changes, now)
+    if (replayed := commit.replayed()) is not None:
+        return replayed
+    commit.write_turns()
+    commit.write_records()
+    commit.purge()
+    commit.write_units()
+    commit.write_idempotency()
+    insert_jobs(connection, changes.jobs, now)
+    return commit.close()
+
+
+class _Commit:
+    """One change set on its way into the tables."""
+
+    def __init__(self, connection: Connection, changes: ChangeSet, now: datetime) -> None:
+        self._connection = connection
+        self._changes = changes
+        self._now = max(now, self._earliest())
+        self._micros = to_micros(self._now)
+        self._open: dict[Scope, _OpenScope] = {}
+        self._ordinals: tuple[int, ...] = ()
+
+    def _earliest(self) -> datetime:
+        """A version's time is after the one it replaces, even if the clock was set back."""
+        old = [change.record.id for change in self._changes.records if change.record.version > 1]
+        if not old:
+            return EPOCH
+        table = schema.records.c
+        newest = select(func.max(table.recorded_at)).where(table.id.in_(old))
+        return from_micros((self._connection.scalar(newest) or 0) + 1)
+
+    def replayed(self) -> Committed | None:
+        """The stored result when this idempotency key was used before with the same body."""
+        wanted = self._changes.idempotency
+        if wanted is None:
+            return None
+        scope = self._connection.execute(_LOCK_SCOPE, _prefixed(scope_key(self._changes.scope)))
+        if (found := scope.one_or_none()) is None:
+            return None
+        table = schema.idempotency.c
+        row = self._connection.execute(
+            select(table.body_hash, table.result, table.created_at).where(
+                *self._idempotency_key(wanted, found.id)
+            )
+        ).one_or_none()
+        if row is None or row.created_at <= to_micros(self._now - IDEMPOTENCY_LIFETIME):
+            return None
+        if row.body_hash != wanted.body_hash:
+            raise Conflict(
+                f"The idempotency key {wanted.key!r} was used for another request",
+                code="idempotency_mismatch",
+                hint="Use a new key for a new request; the first one stands as it was.",
+            )
+        return Committed(
+            recorded_at=from_micros(row.created_at), versions={}, replayed=json.loads(row.result)
+        )
+
+    def write_turns(self) -> None:
+        """Append turns to their sessions, numbering them in the order given."""
+        if not self._changes.turns:
+            return
+        next_ordinal: dict[tuple[int, str], int] = {}
+        rows: list[dict[str, Any]] = []
+        for turn in self._changes.turns:
+            scope = self._scope(turn.scope)
+            place = (scope.id, turn.session)
+            if place not in next_ordinal:
+                next_ordinal[place] = self._last_ordinal(*place) + 1
+            numbered = replace(turn, ordinal=next_ordinal[place], recorded_at=self._now)
+            next_ordinal[place] += 1
+            rows.append(turn_row(numbered, scope.id))
+            scope.changes.append(("turn", turn.id, "put"))
+        self._connection.execute(_INSERT_TURNS, rows)
+        self._ordinals = tuple(row["ordinal"] for row in rows)
+
+    def write_records(self) -> None:
+        """Insert new records; keep the old version of changed ones."""
+        new = [change for change in self._changes.records if change.record.version == 1]
+        if new:
+            rows = [self._row(change) for change in new]
+            self._connection.execute(_INSERT_RECORDS, rows)
+            self._insert_tags(change.record for change in new)
+        for change in self._changes.records:
+            if change.record.version > 1:
+                self._replace(change)
+
+    def purge(self) -> None:
+        """Remove deleted records with their versions and units."""
+        for record in self._changes.purged:
+            current = self._current(record)
+            if current["status"] != Status.DELETED:
+                raise Conflict(
+                    f"{record.id} is {current['status']}; only a deleted record can be purged",
+                    code="not_deleted",
+                    hint="Delete it first.",
+                )
+            self._remove_units(self._scope(record.scope), record.id)
+            self._connection.execute(delete(schema.records).where(schema.records.c.id == record.id))
+            self._scope(record.scope).changes.append(("record", record.id, "purge"))
+
+    def write_units(self) -> None:
+        """Replace the units of every owner named in the change set."""
+        new = {turn.id for turn in self._changes.turns}
+        new |= {change.record.id for change in self._changes.records if change.record.version == 1}
+        rows: list[dict[str, Any]] = []
+        for owner in self._changes.units:
+            if owner.owner_id not in new and not self._is_current(owner):
+                continue
+            scope = self._scope(owner.scope)
+            if owner.owner_id not in new:
+                self._remove_units(scope, owner.owner_id)
+            rows.extend(_unit_rows(scope, owner))
+        if rows:
+            self._connection.execute(_INSERT_UNITS, rows)
+            for scope_id, units in _keys_by_scope(rows):
+                add_many(self._connection, scope_id, units)
+
+    def write_idempotency(self) -> None:
+        wanted = self._changes.idempotency
+        if wanted is None:
+            return
+        table = schema.idempotency
+        scope_id = self._scope(self._changes.scope).id
+        self._connection.execute(delete(table).where(*self._idempotency_key(wanted, scope_id)))
+        self._connection.execute(
+            insert(table),
+            {
+                "principal": self._changes.principal,
+                "scope_id": scope_id,
+                "key": wanted.key,
+                "body_hash": wanted.body_hash,
+                "result": to_json(wanted.result),
+                "created_at": self._micros,
+            },
+        )
+
+    def close(self) -> Committed:
+        """List what changed in each scope and store its counters."""
+        rows = [
+            {
+                "scope_id": scope.id,
+                "version": scope.version,
+                "seq": seq,
+                "entity": entity,
+                "id": ident,
+                "op": op,
+            }
+            for scope in self._open.values()
+            for seq, (entity, ident, op) in enumerate(scope.changes)
+        ]
+        if rows:
+            self._connection.execute(_INSERT_CHANGES, rows)
+        for scope in self._open.values():
+            self._connection.execute(_CLOSE_SCOPE, _counters(scope))
+        return Committed(
+            recorded_at=self._now,
+            versions={scope: opened.version for scope, opened in self._open.items()},
+            turn_ordinals=self._ordinals,
+        )
+
+    def _scope(self, scope: Scope) -> _OpenScope:
+        """The scope's row, made when missing and locked until the transaction ends."""
+        if scope not in self._open:
+            key = scope_key(scope)
+            row = self._connection.execute(_LOCK_SCOPE, _prefixed(key)).one_or_none()
+            if row is None:
+                self._connection.execute(_INSERT_SCOPE, {**key, **_EMPTY_SCOPE})
+                row = self._connection.execute(_LOCK_SCOPE, _prefixed(key)).one()
+            self._open[scope] = _OpenScope(
+                id=row.id, version=row.version + 1, next_unit=row.next_unit
+            )
+        return self._open[scope]
+
+    def _last_ordinal(self, scope_id: int, session: str) -> int:
+        table = schema.turns.c
+        found = self._connection.scalar(
+            select(func.max(table.ordinal)).where(
+                table.scope_id == scope_id, table.session == session
+            )
+        )
+        return found or 0
+
+    def _row(self, change: RecordChange) -> dict[str, Any]:
+        scope = self._scope(change.record.scope)
+        scope.changes.append(("record", change.record.id, "put"))
+        record = change.record.evolve(recorded_at=self._now)
+        return record_row(record, scope.id, self._changes.principal, change.reason)
+
+    def _replace(self, change: RecordChange) -> None:
+        record = change.record
+        before = self._current(record)
+        if before["version"] != record.version - 1:
+            raise StaleVersion(
+                f"{record.id} is at version {before['version']}, not {record.version - 1}",
+                hint="Read the record again and repeat the change.",
+            )
+        self._connection.execute(
+            insert(schema.versions),
+            {
+                "record_id": record.id,
+                "version": before["version"],
+                "scope_id": before["scope_id"],
+                "recorded_at": before["recorded_at"],
+                "replaced_at": self._micros,
+                "body": to_json(before),
+            },
+        )
+        self._connection.execute(_UPDATE_RECORD, _prefixed(self._row(change)))
+        if to_json(record.tags) != before["tags"]:
+            tags = schema.record_tags
+            self._connection.execute(delete(tags).where(tags.c.record_id == record.id))
+            self._insert_tags([record])
+
+    def _current(self, record: Record) -> dict[str, Any]:
+        row = self._connection.execute(
+            select(schema.records).where(schema.records.c.id == record.id)
+        ).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no record {record.id}")
+        return dict(row._mapping)  # pyright: ignore[reportPrivateUsage]
+
+    def _insert_tags(self, changed: Iterable[Record]) -> None:
+        rows = [{"record_id": record.id, "tag": tag} for record in changed for tag in record.tags]
+        if rows:
+            self._connection.execute(insert(schema.record_tags), rows)
+
+    def _remove_units(self, scope: _OpenScope, owner_id: str) -> None:
+        table = schema.units
+        owned = table.c.owner_id == owner_id
+        wanted = select(table.c.id, table.c.scope_id, table.c.terms).where(owned)
+        rows = rows_of(self._connection, wanted)
+        for row in rows:
+            scope.added_units -= 1
+            scope.added_length -= len(row["terms"]) // _KEY_BYTES
+            scope.changes.append(("unit", str(row["id"]), "remove"))
+        if rows:
+            for scope_id, units in _keys_by_scope(rows):
+                remove_many(self._connection, scope_id, units)
+            self._connection.execute(delete(table).where(owned))
+
+    def _is_current(self, owner: OwnerUnits) -> bool:
+        if owner.owner_kind == "turn":
+            found = select(schema.turns.c.id).where(schema.turns.c.id == owner.owner_id)
+            return self._connection.scalar(found) is not None
+        stored = select(schema.records.c.version).where(schema.records.c.id == owner.owner_id)
+        return self._connection.scalar(stored) == owner.version
+
+    def _idempotency_key(self, wanted: Idempotency, scope_id: int) -> tuple[Any, ...]:
+        table = schema.idempotency.c
+        return (
+            table.principal == self._changes.principal,
+            table.scope_id == scope_id,
+            table.key == wanted.key,
+        )
+
+
+def _unit_rows(scope: _OpenScope, owner: OwnerUnits) -> Iterator[dict[str, Any]]:
+    """The rows of an owner's units, numbered by the scope's counter."""
+    for unit in owner.units:
+        number = scope.id << _UNIT_BITS | scope.next_unit
+        scope.next_unit += 1
+        scope.added_units += 1
+        scope.added_length += len(unit.terms)
+        scope.changes.append(("unit", str(number), "add"))
+        yield {
+            "id": number,
+            "scope_id": scope.id,
+            "owner_kind": owner.owner_kind,
+            "owner_id": owner.owner_id,
+            "ordinal": unit.ordinal,
+            "start": unit.start,
+            "end": unit.end,
+            "terms": np.asarray(unit.terms, dtype="<u8").tobytes(),
+            "analyzer": owner.analyzer,
+            "observed_at": to_micros(owner.observed_at),
+        }
+
+
+def _keys_by_scope(rows: Sequence[Row]) -> Iterator[tuple[int, list[tuple[int, Keys]]]]:
+    for scope_id, units in groupby(rows, key=itemgetter("scope_id")):
+        yield scope_id, [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in units]
+
+
+def _prefixed(row: dict[str, Any]) -> dict[str, Any]:
+    """Bind names that do not collide with column names in an UPDATE."""
+    return {f"new_{name}": value for name, value in row.items()}
+
+
+def _counters(scope: _OpenScope) -> dict[str, int]:
+    return {
+        "new_id": scope.id,
+        "new_version": scope.version,
+        "new_next_unit": scope.next_unit,
+        "new_units": scope.added_units,
+        "new_length": scope.added_length,
+    }
+
+
+_THIS_SCOPE: Final = tuple(
+    schema.scopes.c[name] == bindparam(f"new_{name}")
+    for name in ("org", "workspace", "agent", "user")
+)
+_EMPTY_SCOPE: Final = {"version": 0, "next_unit": 1, "unit_count": 0, "unit_length": 0}
+# The statements are made once: building and keying them costs more than running them.
+_INSERT_SCOPE: Final = insert(schema.scopes)
+_INSERT_RECORDS: Final = insert(schema.records)
+_INSERT_TURNS: Final = insert(schema.turns)
+_INSERT_UNITS: Final = insert(schema.units)
+_INSERT_CHANGES: Final = insert(schema.changes)
+_LOCK_SCOPE: Final = (
+    select(schema.scopes.c.id, schema.scopes.c.version, schema.scopes.c.next_unit)
+    .where(*_THIS_SCOPE)
+    .with_for_update()
+)
+_CLOSE_SCOPE: Final = (
+    update(schema.scopes)
+    .where(schema.scopes.c.id == bindparam("new_id"))
+    .values(
+        version=bindparam("new_version"),
+        next_unit=bindparam("new_next_unit"),
+        unit_count=schema.scopes.c.unit_count + bindparam("new_units"),
+        unit_length=schema.scopes.c.unit_length + bindparam("new_length"),
+    )
+)
+_CHANGING: Final = [column.name for column in schema.records.c if column.name != "id"]
+_UPDATE_RECORD: Final = (
+    update(schema.records)
+    .where(schema.records.c.id == bindparam("new_id"))
+    .values({name: bindparam(f"new_{name}") for name in _CHANGING})
+)

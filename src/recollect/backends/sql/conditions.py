@@ -1,0 +1,68 @@
+"""The one filter, compiled to SQL; `Filter.accepts_record` and `accepts_turn` fix its meaning."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
+
+from recollect.backends.sql.schema import record_tags, records, turns
+from recollect.domain.filters import Filter
+from recollect.domain.record import Status
+from recollect.domain.times import to_micros
+
+
+def records_where(where: Filter, now: datetime) -> ColumnElement[bool]:
+    """The filter as a condition on current `records` rows (`as_of` is answered from versions)."""
+    if not where.wants_records:
+        return false()
+    columns = records.c
+    parts: list[ColumnElement[bool]] = [columns.status.in_(sorted(where.statuses))]
+    if Status.ACTIVE in where.statuses and Status.EXPIRED not in where.statuses:
+        has_time = or_(columns.expires_at.is_(None), columns.expires_at > to_micros(now))
+        parts.append(or_(columns.status != Status.ACTIVE, has_time))
+    if where.kinds:
+        parts.append(columns.kind.in_(sorted(where.kinds)))
+    if where.categories:
+        parts.append(columns.category.in_(sorted(where.all_categories)))
+    if where.tags:
+        tagged = (
+            select(record_tags.c.record_id)
+            .where(record_tags.c.tag.in_(sorted(where.tags)))
+            .group_by(record_tags.c.record_id)
+            .having(func.count() == len(where.tags))
+        )
+        parts.append(columns.id.in_(tagged))
+    parts.extend(_in_range(columns.observed_at, where))
+    if where.session is not None:
+        parts.append(columns.session == where.session)
+    if where.task is not None:
+        parts.append(columns.task == where.task)
+    if where.valid_at is not None:
+        moment = to_micros(where.valid_at)
+        parts.append(or_(columns.valid_from.is_(None), columns.valid_from <= moment))
+        parts.append(or_(columns.valid_to.is_(None), columns.valid_to > moment))
+    return and_(*parts)
+
+
+def turns_where(where: Filter) -> ColumnElement[bool]:
+    """The filter as a condition on `turns` rows."""
+    if not where.wants_turns:
+        return false()
+    parts = _in_range(turns.c.at, where)
+    if where.session is not None:
+        parts.append(turns.c.session == where.session)
+    if where.task is not None:
+        parts.append(turns.c.task == where.task)
+    if where.as_of is not None:
+        parts.append(turns.c.recorded_at <= to_micros(where.as_of))
+    return and_(true(), *parts)
+
+
+def _in_range(column: ColumnElement[int], where: Filter) -> list[ColumnElement[bool]]:
+    parts: list[ColumnElement[bool]] = []
+    if where.since is not None:
+        parts.append(column >= to_micros(where.since))
+    if where.until is not None:
+        parts.append(column < to_micros(where.until))
+    return parts

@@ -1,0 +1,201 @@
+"""SQLite through SQLAlchemy Core: one writer thread that commits in groups, a few reader threads.
+
+Every port call is one hop to a thread. Writes that wait together share one durable commit, each
+in a savepoint of its own, so that one that fails takes nothing of the others with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import QueuePool
+
+from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
+from recollect.errors import Closed
+
+T = TypeVar("T")
+Work = Callable[[Connection], T]
+Synchronous = Literal["full", "normal", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    work: Work[Any]
+    done: Future[Any]
+
+
+_READERS: Final = 4
+_GROUP: Final = 128
+
+
+class Database:
+    """An open SQLite file: `read` and `write` run a function with a connection."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        synchronous: Synchronous = "full",
+        busy_timeout: float = 10.0,
+        is_temporary: bool = False,
+    ) -> None:
+        self.path = path
+        self._is_temporary = is_temporary
+        self._reading = _engine(path, "BEGIN", synchronous, busy_timeout, _READERS)
+        self._writing = _engine(path, "BEGIN IMMEDIATE", synchronous, busy_timeout, 1)
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
+        self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(
+            target=self._write_forever, name="recollect-write", daemon=True
+        )
+        self._writer.start()
+        self._closed = False
+
+    async def read(self, work: Work[T]) -> T:
+        """Run `work` in a reader thread, in one snapshot of the database."""
+        self._require_open()
+        return await asyncio.wrap_future(self._readers.submit(self.read_here, work))
+
+    async def write(self, work: Work[T]) -> T:
+        """Run `work` in the writer thread; when this returns, its changes are durable."""
+        self._require_open()
+        future: Future[T] = Future()
+        self._waiting.put(_Write(work, future))
+        # Shielded: a caller that stops waiting must not leave a half-told result in the group.
+        return await asyncio.shield(asyncio.wrap_future(future))
+
+    def read_here(self, work: Work[T]) -> T:
+        """Run `work` in a snapshot, in the calling thread."""
+        try:
+            with self._reading.begin() as connection:
+                return work(connection)
+        except DRIVER_ERRORS as fault:
+            raise storage_error(fault, self.path) from fault
+
+    def write_here(self, work: Work[T]) -> T:
+        """Run `work` in a transaction of its own, in the calling thread: for setting up."""
+        try:
+            with self._writing.begin() as connection:
+                return work(connection)
+        except DRIVER_ERRORS as fault:
+            raise storage_error(fault, self.path) from fault
+
+    async def close(self) -> None:
+        """Finish what is being written, then close the file."""
+        await asyncio.to_thread(self.close_here)
+
+    def close_here(self) -> None:
+        """Close in the calling thread."""
+        if self._closed:
+            return
+        self._closed = True
+        self._waiting.put(None)
+        self._writer.join()
+        self._readers.shutdown()
+        self._reading.dispose()
+        self._writing.dispose()
+        if self._is_temporary:
+            shutil.rmtree(self.path.parent)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Closed("This memory was closed", hint="Open it again with Memory.open().")
+
+    def _write_forever(self) -> None:
+        stopping = False
+        while not stopping:
+            group, stopping = self._next_group()
+            if group:
+                self._write_group(group)
+
+    def _next_group(self) -> tuple[list[_Write], bool]:
+        """Wait for one write and take along those that wait already; True when told to stop."""
+        group: list[_Write] = []
+        while len(group) < _GROUP:
+            try:
+                write = self._waiting.get(block=not group)
+            except queue.Empty:
+                break
+            if write is None:
+                return group, True
+            group.append(write)
+        return group, False
+
+    def _write_group(self, group: list[_Write]) -> None:
+        """Run each write in a savepoint, commit once, and only then tell anybody."""
+        outcomes: list[Callable[[], None]] = []
+        try:
+            with self._writing.begin() as connection:
+                outcomes.extend(self._attempt(connection, write) for write in group)
+        except DRIVER_ERRORS as fault:
+            outcomes = [
+                partial(write.done.set_exception, storage_error(fault, self.path))
+                for write in group
+            ]
+        for tell in outcomes:
+            tell()
+
+    def _attempt(self, connection: Connection, write: _Write) -> Callable[[], None]:
+        """Run one write; what it returned or raised is told after the commit."""
+        savepoint = connection.begin_nested()
+        try:
+            result = write.work(connection)
+        except Exception as problem:
+            # Whatever it is belongs to this write's caller.
+            if not _is_in_transaction(connection):
+                # On a full disk SQLite gives up the whole transaction: the group has failed.
+                raise
+            savepoint.rollback()
+            told = (
+                storage_error(problem, self.path) if isinstance(problem, DRIVER_ERRORS) else problem
+            )
+            return partial(write.done.set_exception, told)
+        savepoint.commit()
+        return partial(write.done.set_result, result)
+
+
+def _is_in_transaction(connection: Connection) -> bool:
+    driver = connection.connection.driver_connection
+    return isinstance(driver, sqlite3.Connection) and driver.in_transaction
+
+
+def _engine(
+    path: Path, begin: str, synchronous: Synchronous, busy_timeout: float, connections: int
+) -> Engine:
+    engine = create_engine(
+        f"sqlite+pysqlite:///{path}",
+        poolclass=QueuePool,
+        pool_size=connections,
+        max_overflow=0,
+        connect_args={"check_same_thread": False, "timeout": busy_timeout},
+    )
+
+    def prepare(connection: Any, _: Any) -> None:
+        # Transactions are begun by us (below), not guessed from the SQL by the driver.
+        connection.isolation_level = None
+        for pragma in (
+            "journal_mode=WAL",
+            f"synchronous={synchronous}",
+            "foreign_keys=ON",
+            "cache_size=-65536",
+            "mmap_size=268435456",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", start)
+    return engine

@@ -1,0 +1,108 @@
+"""SQLite's full text (FTS5) over the terms of units: candidates for scopes that are not packed.
+
+A token is the scope's id and the term's key in hexadecimal. So it never collides with a token of
+another scope, the tokens of one scope lie side by side, and no query syntax can occur in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, TextClause, text
+
+Keys = NDArray[np.uint64]
+
+_ADD: Final = text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)")
+# A table without content only forgets a row when it is told exactly what was in it.
+_REMOVE: Final = text(
+    "INSERT INTO unit_tokens(unit_tokens, rowid, tokens) VALUES ('delete', :unit, :tokens)"
+)
+# One parameter for any number of tokens: a build of SQLite may take only some thousand.
+_FREQUENCIES: Final = text(
+    "SELECT term, doc FROM unit_vocabulary WHERE term IN (SELECT value FROM json_each(:tokens))"
+)
+_NEWEST: Final = text(
+    "SELECT rowid FROM unit_tokens WHERE unit_tokens MATCH :query ORDER BY rowid DESC LIMIT :most"
+)
+
+
+def token(scope_id: int, key: int) -> str:
+    """The one word that stands for this term in this scope."""
+    return f"{scope_id:08x}{key:016x}"
+
+
+def add_tokens(connection: Connection, scope_id: int, unit_id: int, keys: Keys) -> None:
+    """Make a unit findable by its terms."""
+    add_many(connection, scope_id, [(unit_id, keys)])
+
+
+def remove_tokens(connection: Connection, scope_id: int, unit_id: int, keys: Keys) -> None:
+    """Take a unit out; `keys` must be the terms it was added with."""
+    remove_many(connection, scope_id, [(unit_id, keys)])
+
+
+def add_many(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
+    """Make several units of a scope findable."""
+    _write(connection, _ADD, scope_id, units)
+
+
+def remove_many(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
+    """Take several units of a scope out."""
+    _write(connection, _REMOVE, scope_id, units)
+
+
+def document_frequencies(
+    connection: Connection, scope_id: int, keys: Sequence[int]
+) -> dict[int, int]:
+    """In how many units of the scope each of these terms is; terms in none are left out."""
+    tokens = {token(scope_id, key): key for key in keys}
+    found = connection.execute(_FREQUENCIES, {"tokens": json.dumps(list(tokens))})
+    return {tokens[row.term]: row.doc for row in found}
+
+
+def candidates(
+    connection: Connection, scope_id: int, frequencies: Mapping[int, int], budget: int
+) -> NDArray[np.int64]:
+    """At most `budget` units that have any of these terms, in ascending order.
+
+    The rarest terms come first, because they decide the ranking; of the term that goes past the
+    budget the newest units are taken. So the same data always gives the same candidates.
+    """
+    whole: list[int] = []
+    room = budget
+    newest: list[int] = []
+    for key in sorted(frequencies, key=lambda key: (frequencies[key], key)):
+        if frequencies[key] > room:
+            newest = [key]
+            break
+        whole.append(key)
+        room -= frequencies[key]
+    units = _matching(connection, scope_id, whole, budget)
+    return np.union1d(units, _matching(connection, scope_id, newest, room))
+
+
+def _write(
+    connection: Connection, statement: TextClause, scope_id: int, units: Sequence[tuple[int, Keys]]
+) -> None:
+    if not units:
+        return
+    # In rising order: FTS5 starts a new segment whenever a row number goes down.
+    rows = [
+        {"unit": unit, "tokens": " ".join([token(scope_id, key) for key in set(keys.tolist())])}
+        for unit, keys in sorted(units, key=lambda pair: pair[0])
+    ]
+    connection.execute(statement, rows)
+
+
+def _matching(
+    connection: Connection, scope_id: int, keys: Sequence[int], most: int
+) -> NDArray[np.int64]:
+    if not keys or most < 1:
+        return np.empty(0, np.int64)
+    query = " OR ".join(token(scope_id, key) for key in keys)
+    rows = connection.execute(_NEWEST, {"query": query, "most": most}).scalars()
+    return np.fromiter(rows, np.int64)

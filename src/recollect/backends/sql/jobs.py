@@ -1,0 +1,148 @@
+"""The job queue in the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, and_, case, delete, func, insert, select, update
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.rows import to_json
+from recollect.domain.ids import new_id
+from recollect.domain.job import Job, NewJob
+from recollect.domain.stats import JobCounts
+from recollect.domain.times import from_micros, to_micros
+from recollect.ports.clock import Clock
+
+_MAX_ERROR: Final = 2_000
+
+
+class SqlJobs:
+    """Jobs as rows; a lease is a time until which nobody else may take the row."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, jobs: Sequence[NewJob]) -> None:
+        now = self._clock.now()
+        await self._database.write(lambda connection: insert_jobs(connection, jobs, now))
+
+    async def claim(
+        self, kinds: Sequence[str], owner: str, *, now: datetime, lease_until: datetime
+    ) -> Job | None:
+        table = schema.jobs.c
+
+        def take(connection: Connection) -> Job | None:
+            row = connection.execute(
+                select(schema.jobs)
+                .where(_waiting(kinds), table.run_after <= to_micros(now))
+                .where(table.lease_until <= to_micros(now))
+                .order_by(table.run_after, table.id)
+                .limit(1)
+            ).one_or_none()
+            if row is None:
+                return None
+            connection.execute(
+                update(schema.jobs)
+                .where(table.id == row.id)
+                .values(
+                    lease_owner=owner,
+                    lease_until=to_micros(lease_until),
+                    attempts=table.attempts + 1,
+                )
+            )
+            return Job(
+                id=row.id,
+                kind=row.kind,
+                key=row.key,
+                payload=json.loads(row.payload),
+                attempts=row.attempts + 1,
+                lease_owner=owner,
+                lease_until=lease_until,
+            )
+
+        # Looking first keeps an idle worker from taking the write lock again and again.
+        due = await self.next_due(kinds)
+        return await self._database.write(take) if due is not None and due <= now else None
+
+    async def extend(self, job: Job, lease_until: datetime) -> bool:
+        statement = update(schema.jobs).where(_held(job)).values(lease_until=to_micros(lease_until))
+        return await self._database.write(
+            lambda connection: connection.execute(statement).rowcount == 1
+        )
+
+    async def finish(self, job: Job) -> None:
+        statement = delete(schema.jobs).where(_held(job))
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def retry(self, job: Job, error: str, run_after: datetime | None) -> None:
+        statement = (
+            update(schema.jobs)
+            .where(_held(job))
+            .values(
+                lease_until=0,
+                lease_owner="",
+                last_error=error[:_MAX_ERROR],
+                gave_up=int(run_after is None),
+                **({} if run_after is None else {"run_after": to_micros(run_after)}),
+            )
+        )
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def next_due(self, kinds: Sequence[str]) -> datetime | None:
+        table = schema.jobs.c
+        # A job is due at the later of its time and the end of the lease on it.
+        due_at = case(
+            (table.run_after > table.lease_until, table.run_after), else_=table.lease_until
+        )
+        statement = select(func.min(due_at)).where(_waiting(kinds))
+        due = await self._database.read(lambda connection: connection.scalar(statement))
+        return None if due is None else from_micros(due)
+
+    async def counts(self) -> JobCounts:
+        table = schema.jobs.c
+        statement = select(table.gave_up, func.count()).group_by(table.gave_up)
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        found = {bool(gave_up): count for gave_up, count in rows}
+        return JobCounts(waiting=found.get(False, 0), failed=found.get(True, 0))
+
+
+def insert_jobs(connection: Connection, jobs: Sequence[NewJob], now: datetime) -> None:
+    """Add jobs within a transaction; one that waits already under the same key stands for both."""
+    table = schema.jobs.c
+    for job in jobs:
+        same = and_(table.kind == job.kind, table.key == job.key)
+        if connection.scalar(select(table.id).where(same)) is not None:
+            # It may be running now on what it read before this write, so it must run again.
+            connection.execute(
+                update(schema.jobs).where(same).values(lease_owner="", attempts=0, gave_up=0)
+            )
+            continue
+        connection.execute(
+            insert(schema.jobs),
+            {
+                "id": new_id("job"),
+                "kind": job.kind,
+                "key": job.key,
+                "payload": to_json(job.payload),
+                "run_after": to_micros(job.run_after or now),
+                "lease_until": 0,
+                "lease_owner": "",
+                "attempts": 0,
+                "gave_up": 0,
+                "last_error": "",
+            },
+        )
+
+
+def _waiting(kinds: Sequence[str]) -> ColumnElement[bool]:
+    return and_(schema.jobs.c.gave_up == 0, schema.jobs.c.kind.in_(kinds))
+
+
+def _held(job: Job) -> ColumnElement[bool]:
+    return and_(schema.jobs.c.id == job.id, schema.jobs.c.lease_owner == job.lease_owner)

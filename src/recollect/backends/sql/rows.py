@@ -1,0 +1,179 @@
+"""How values look as rows. Nothing else knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final, cast
+
+from sqlalchemy import Connection, Executable
+
+from recollect.domain.record import (
+    Episode,
+    Evidence,
+    Kind,
+    Procedure,
+    Record,
+    Status,
+    Tier,
+    Version,
+)
+from recollect.domain.scope import Scope
+from recollect.domain.times import from_micros, to_micros
+from recollect.domain.turn import Turn
+
+Row = Mapping[str, Any]
+
+_TIMES: Final = (
+    *("created_at", "updated_at", "first_observed", "last_confirmed"),
+    *("valid_from", "valid_to", "recorded_at", "expires_at", "last_accessed"),
+)
+_PLAIN: Final = (
+    *("id", "category", "title", "content", "description", "confidence", "importance"),
+    *("evidence_count", "source", "session", "task", "access_count", "version"),
+)
+
+
+def rows_of(connection: Connection, statement: Executable) -> Sequence[Row]:
+    """Everything a query gives, each row by column name."""
+    return cast("Sequence[Row]", connection.execute(statement).mappings().all())
+
+
+def scope_key(scope: Scope) -> dict[str, str]:
+    return {
+        "org": scope.org,
+        "workspace": scope.workspace,
+        "agent": scope.agent or "",
+        "user": scope.user or "",
+    }
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> dict[str, Any]:
+    """The row of a record's current state."""
+    row: dict[str, Any] = {name: getattr(record, name) for name in _PLAIN}
+    row.update({name: _micros(getattr(record, name)) for name in _TIMES})
+    row.update(
+        scope_id=scope_id,
+        kind=record.kind.value,
+        tier=record.tier.value,
+        status=record.status.value,
+        observed_at=to_micros(record.observed_at),
+        tags=to_json(record.tags),
+        evidence=to_json([asdict(item) for item in record.evidence]) if record.evidence else "[]",
+        related=to_json(record.related),
+        details=_details_json(record.details),
+        metadata=to_json(record.metadata),
+        changed_by=changed_by,
+        reason=reason,
+    )
+    return row
+
+
+def record_from(row: Row, scope: Scope) -> Record:
+    """The record a row stands for."""
+    kind = Kind(row["kind"])
+    values: dict[str, Any] = {name: row[name] for name in _PLAIN}
+    values.update({name: _moment(row[name]) for name in _TIMES})
+    return Record(
+        **values,
+        scope=scope,
+        kind=kind,
+        tier=Tier(row["tier"]),
+        status=Status(row["status"]),
+        tags=_texts(row["tags"]),
+        evidence=_evidence(row["evidence"]),
+        related=_texts(row["related"]),
+        details=_details_from(kind, row["details"]),
+        metadata={} if row["metadata"] == "{}" else json.loads(row["metadata"]),
+    )
+
+
+def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:
+    return Version(
+        record=record_from(row, scope),
+        changed_by=row["changed_by"],
+        reason=row["reason"],
+        replaced_at=_moment(replaced_at),
+    )
+
+
+def turn_row(turn: Turn, scope_id: int) -> dict[str, Any]:
+    return {
+        "id": turn.id,
+        "scope_id": scope_id,
+        "session": turn.session,
+        "ordinal": turn.ordinal,
+        "role": turn.role,
+        "speaker": turn.speaker,
+        "content": turn.content,
+        "at": to_micros(turn.at),
+        "task": turn.task,
+        "payload": to_json(turn.payload),
+        "recorded_at": to_micros(turn.recorded_at),
+    }
+
+
+def turn_from(row: Row, scope: Scope) -> Turn:
+    return Turn(
+        id=row["id"],
+        scope=scope,
+        session=row["session"],
+        ordinal=row["ordinal"],
+        role=row["role"],
+        speaker=row["speaker"],
+        content=row["content"],
+        at=from_micros(row["at"]),
+        task=row["task"],
+        payload={} if row["payload"] == "{}" else json.loads(row["payload"]),
+        recorded_at=from_micros(row["recorded_at"]),
+    )
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)
+
+
+def _texts(encoded: str) -> tuple[str, ...]:
+    return () if encoded == "[]" else tuple(json.loads(encoded))
+
+
+def _evidence(encoded: str) -> tuple[Evidence, ...]:
+    return () if encoded == "[]" else tuple(Evidence(**item) for item in json.loads(encoded))
+
+
+def _details_json(details: Episode | Procedure | None) -> str | None:
+    if details is None:
+        return None
+    fields = asdict(details)
+    if isinstance(details, Episode):
+        fields["timestamp"] = _micros(details.timestamp)
+    return to_json(fields)
+
+
+def _details_from(kind: Kind, encoded: str | None) -> Episode | Procedure | None:
+    if encoded is None:
+        return None
+    fields = json.loads(encoded)
+    if kind is Kind.EPISODIC:
+        return Episode(
+            participants=tuple(fields["participants"]),
+            outcome=fields["outcome"],
+            artifacts=tuple(fields["artifacts"]),
+            timestamp=_moment(fields["timestamp"]),
+        )
+    return Procedure(
+        trigger=fields["trigger"],
+        steps=tuple(fields["steps"]),
+        success_rate=fields["success_rate"],
+        usage_count=fields["usage_count"],
+    )

@@ -1,0 +1,206 @@
+"""The tables. Times are UTC microseconds; an empty agent or user means there is none."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeEngine
+
+HEAD_REVISION: Final = "0001"
+
+_Id: Final = String(64)
+_Label: Final = String(100)
+# SQLite only makes a rowid alias, the fast primary key, of a column declared INTEGER.
+_Big: Final[TypeEngine[int]] = BigInteger().with_variant(Integer(), "sqlite")
+
+metadata: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+scopes: Final = Table(
+    "scopes",
+    metadata,
+    Column("id", _Big, primary_key=True, autoincrement=True),
+    Column("org", _Label, nullable=False),
+    Column("workspace", _Label, nullable=False),
+    Column("agent", _Label, nullable=False),
+    Column("user", _Label, nullable=False),
+    # Raised under this row's lock in every transaction that writes to the scope.
+    Column("version", BigInteger, nullable=False),
+    # Units are numbered `scope id << 32 | counter`, so a scope's units lie side by side.
+    Column("next_unit", BigInteger, nullable=False),
+    Column("unit_count", BigInteger, nullable=False),
+    Column("unit_length", BigInteger, nullable=False),
+    UniqueConstraint("org", "workspace", "agent", "user"),
+)
+
+records: Final = Table(
+    "records",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("category", _Label, nullable=False),
+    Column("title", String(255), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("description", String(500), nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("confidence", Float, nullable=False),
+    Column("importance", Float, nullable=False),
+    Column("evidence_count", Integer, nullable=False),
+    Column("evidence", Text, nullable=False),
+    Column("source", String(255), nullable=False),
+    Column("related", Text, nullable=False),
+    Column("details", Text),
+    Column("session", _Label),
+    Column("task", _Label),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("first_observed", BigInteger, nullable=False),
+    Column("last_confirmed", BigInteger, nullable=False),
+    Column("observed_at", BigInteger, nullable=False),
+    Column("valid_from", BigInteger),
+    Column("valid_to", BigInteger),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("tier", String(8), nullable=False),
+    Column("access_count", Integer, nullable=False),
+    Column("last_accessed", BigInteger),
+    Column("version", Integer, nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("metadata", Text, nullable=False),
+    Column("changed_by", _Label, nullable=False),
+    Column("reason", Text, nullable=False),
+    Index(None, "scope_id", "observed_at", "id"),
+    Index(None, "scope_id", "session"),
+)
+
+record_tags: Final = Table(
+    "record_tags",
+    metadata,
+    Column("record_id", _Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("tag", _Label, nullable=False),
+    PrimaryKeyConstraint("record_id", "tag"),
+    sqlite_with_rowid=False,
+)
+
+# What a record was before its current row: `body` is the whole row as JSON.
+versions: Final = Table(
+    "versions",
+    metadata,
+    Column("record_id", _Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("replaced_at", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("record_id", "version"),
+    Index(None, "scope_id", "recorded_at"),
+)
+
+turns: Final = Table(
+    "turns",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", _Label, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("speaker", _Label, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("task", _Label),
+    Column("payload", Text, nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    UniqueConstraint("scope_id", "session", "ordinal"),
+    Index(None, "scope_id", "at", "id"),
+)
+
+units: Final = Table(
+    "units",
+    metadata,
+    Column("id", _Big, primary_key=True, autoincrement=False),
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("owner_kind", String(8), nullable=False),
+    Column("owner_id", _Id, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    # The keys of its terms in order, 8 bytes each, little-endian.
+    Column("terms", LargeBinary, nullable=False),
+    Column("analyzer", String(16), nullable=False),
+    Column("observed_at", BigInteger, nullable=False),
+    Index(None, "owner_id", "ordinal"),
+    Index(None, "analyzer"),
+)
+
+changes: Final = Table(
+    "changes",
+    metadata,
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("entity", String(8), nullable=False),
+    Column("id", _Id, nullable=False),
+    Column("op", String(8), nullable=False),
+    PrimaryKeyConstraint("scope_id", "version", "seq"),
+    sqlite_with_rowid=False,
+)
+
+jobs: Final = Table(
+    "jobs",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("kind", String(32), nullable=False),
+    Column("key", String(255), nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("run_after", BigInteger, nullable=False),
+    Column("lease_until", BigInteger, nullable=False),
+    Column("lease_owner", _Id, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("gave_up", Integer, nullable=False),
+    Column("last_error", Text, nullable=False),
+    UniqueConstraint("kind", "key"),
+    Index(None, "gave_up", "run_after"),
+)
+
+idempotency: Final = Table(
+    "idempotency",
+    metadata,
+    Column("principal", _Label, nullable=False),
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("key", String(255), nullable=False),
+    Column("body_hash", String(64), nullable=False),
+    Column("result", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("principal", "scope_id", "key"),
+    Index(None, "created_at"),
+)
+
+# SQLite's full text over the terms of each unit, made ours: every token is a scope and the key
+# of a term, so a search can neither see nor be slowed down by another scope.
+FULL_TEXT_SQLITE: Final = (
+    "CREATE VIRTUAL TABLE unit_tokens USING fts5"
+    "(tokens, content='', detail=none, columnsize=0, tokenize='ascii')",
+    "CREATE VIRTUAL TABLE unit_vocabulary USING fts5vocab(unit_tokens, 'row')",
+)

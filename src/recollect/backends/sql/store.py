@@ -1,0 +1,190 @@
+"""The store on a SQL database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
+
+from recollect.backends.sql import commit, schema
+from recollect.backends.sql.conditions import records_where, turns_where
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.rows import Row, record_from, rows_of, turn_from, version_from
+from recollect.backends.sql.scopes import find_scopes
+from recollect.domain.change import ChangeSet, Committed
+from recollect.domain.filters import Filter
+from recollect.domain.page import Cursor
+from recollect.domain.record import Record, Version
+from recollect.domain.scope import Scope
+from recollect.domain.stats import StoreCounts
+from recollect.domain.times import to_micros
+from recollect.domain.turn import Turn
+from recollect.ports.clock import Clock
+
+
+class SqlStore:
+    """Records, versions, turns and units as rows; see `schema`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def commit(self, changes: ChangeSet) -> Committed:
+        return await self._database.write(
+            # The time is taken inside the transaction, so that later commits have later times.
+            lambda connection: commit.write(connection, changes, self._clock.now())
+        )
+
+    async def records(
+        self,
+        scopes: Sequence[Scope],
+        where: Filter,
+        *,
+        now: datetime,
+        ids: Sequence[str] | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Record]:
+        def read(connection: Connection) -> list[Record]:
+            found = find_scopes(connection, scopes)
+            if where.as_of is not None:
+                known = _records_as_of(connection, found, where, now, ids)
+                return _page(known, after, limit)
+            table = schema.records.c
+            statement = select(schema.records).where(
+                table.scope_id.in_(found), records_where(where, now)
+            )
+            if ids is not None:
+                statement = statement.where(table.id.in_(ids))
+            if after is not None:
+                statement = statement.where(_beyond(table.observed_at, table.id, after))
+            statement = statement.order_by(table.observed_at.desc(), table.id.desc()).limit(limit)
+            return [
+                record_from(row, found[row["scope_id"]]) for row in rows_of(connection, statement)
+            ]
+
+        return await self._database.read(read)
+
+    async def turns(
+        self,
+        scopes: Sequence[Scope],
+        where: Filter,
+        *,
+        ids: Sequence[str] | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Turn]:
+        def read(connection: Connection) -> list[Turn]:
+            found = find_scopes(connection, scopes)
+            table = schema.turns.c
+            statement = select(schema.turns).where(table.scope_id.in_(found), turns_where(where))
+            if ids is not None:
+                statement = statement.where(table.id.in_(ids))
+            if where.session is not None:
+                statement = statement.order_by(table.ordinal, table.id)
+                if after is not None:
+                    same = and_(table.ordinal == after.at, table.id > after.id)
+                    statement = statement.where(or_(table.ordinal > after.at, same))
+            else:
+                statement = statement.order_by(table.at.desc(), table.id.desc())
+                if after is not None:
+                    statement = statement.where(_beyond(table.at, table.id, after))
+            rows = rows_of(connection, statement.limit(limit))
+            return [turn_from(row, found[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read)
+
+    async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
+        def read(connection: Connection) -> list[Version]:
+            found = find_scopes(connection, scopes)
+            table = schema.versions
+            past = (
+                select(table.c.body, table.c.scope_id, table.c.replaced_at)
+                .where(table.c.record_id == record_id, table.c.scope_id.in_(found))
+                .order_by(table.c.version)
+            )
+            current = select(schema.records).where(
+                schema.records.c.id == record_id, schema.records.c.scope_id.in_(found)
+            )
+            return [
+                version_from(json.loads(row["body"]), found[row["scope_id"]], row["replaced_at"])
+                for row in rows_of(connection, past)
+            ] + [
+                version_from(row, found[row["scope_id"]], None)
+                for row in rows_of(connection, current)
+            ]
+
+        return await self._database.read(read)
+
+    async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
+        def read(connection: Connection) -> StoreCounts:
+            found = find_scopes(connection, scopes)
+            records, turns, units = schema.records.c, schema.turns.c, schema.scopes.c
+            by_kind = _tally(connection, records.kind, records.scope_id.in_(found))
+            return StoreCounts(
+                records=sum(by_kind.values()),
+                by_kind=by_kind,
+                by_status=_tally(connection, records.status, records.scope_id.in_(found)),
+                turns=_number(connection, func.count(), turns.scope_id.in_(found)),
+                sessions=_number(
+                    connection, func.count(turns.session.distinct()), turns.scope_id.in_(found)
+                ),
+                units=_number(connection, func.sum(units.unit_count), units.id.in_(found)),
+            )
+
+        return await self._database.read(read)
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+def _records_as_of(
+    connection: Connection,
+    found: dict[int, Scope],
+    where: Filter,
+    now: datetime,
+    ids: Sequence[str] | None,
+) -> list[Record]:
+    """What the records were at a past moment: each version stood from one time to the next."""
+    assert where.as_of is not None
+    moment = to_micros(where.as_of)
+    current, past = schema.records.c, schema.versions.c
+    still = select(schema.records).where(current.scope_id.in_(found), current.recorded_at <= moment)
+    replaced = select(past.body).where(
+        past.scope_id.in_(found), past.recorded_at <= moment, past.replaced_at > moment
+    )
+    if ids is not None:
+        still = still.where(current.id.in_(ids))
+        replaced = replaced.where(past.record_id.in_(ids))
+    rows: list[Row] = [*rows_of(connection, still)]
+    rows.extend(json.loads(row["body"]) for row in rows_of(connection, replaced))
+    known = [record_from(row, found[row["scope_id"]]) for row in rows]
+    return [record for record in known if where.accepts_record(record, now)]
+
+
+def _page(known: list[Record], after: Cursor | None, limit: int | None) -> list[Record]:
+    """The same order and paging that the database gives for current records."""
+    placed = sorted(((to_micros(it.observed_at), it.id, it) for it in known), reverse=True)
+    if after is not None:
+        placed = [place for place in placed if place[:2] < (after.at, after.id)]
+    return [record for _, _, record in placed[:limit]]
+
+
+def _beyond(
+    time: ColumnElement[int], ident: ColumnElement[str], after: Cursor
+) -> ColumnElement[bool]:
+    return or_(time < after.at, and_(time == after.at, ident < after.id))
+
+
+def _tally(
+    connection: Connection, column: ColumnElement[str], where: ColumnElement[bool]
+) -> dict[str, int]:
+    statement = select(column, func.count()).where(where).group_by(column)
+    return {row[0]: row[1] for row in connection.execute(statement).all()}
+
+
+def _number(connection: Connection, figure: ColumnElement[Any], where: ColumnElement[bool]) -> int:
+    return int(connection.scalar(select(figure).where(where)) or 0)

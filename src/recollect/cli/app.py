@@ -1,0 +1,85 @@
+"""The command line on one page: every command, its name and where help lists it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+import typer
+from typer.main import get_command
+
+from recollect.cli.command import Body, as_command, over, with_options
+from recollect.cli.commands import keeping, looking, removing, running, saving
+from recollect.cli.faults import EXIT_CODES, INTERRUPTED, bad_usage, tell
+from recollect.cli.input import require_utf8
+from recollect.cli.options import Shared
+from recollect.errors import RecollectError
+
+_COMMANDS: Final[Mapping[str, Mapping[str, Body]]] = {
+    "Remember and recall": {
+        "remember": saving.remember,
+        "recall": looking.recall,
+        "observe": saving.observe,
+    },
+    "Look and correct": {
+        "list": looking.list_records,
+        "show": looking.show_record,
+        "edit": saving.edit,
+        "history": looking.history,
+        "undo": saving.undo,
+        "delete": saving.delete,
+        "purge": removing.purge,
+        "forget": removing.forget,
+    },
+    "Run and keep": {
+        "serve": running.serve,
+        "work": keeping.work,
+        "stats": looking.stats,
+        "where": keeping.where,
+        "backup": keeping.backup,
+        "restore": keeping.restore,
+        "version": running.version,
+    },
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code."""
+    # Looked for here, because an error in the other options must be told the same way.
+    as_object = "--json" in arguments
+    try:
+        require_utf8(arguments)
+        status = _command()(args=arguments, prog_name="recollect", standalone_mode=False)
+    except RecollectError as error:
+        return tell(error, as_object=as_object)
+    except typer.TyperException as problem:
+        return tell(bad_usage(problem), as_object=as_object)
+    except typer.Abort:
+        return INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+@cache
+def _command() -> Callable[..., Any]:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, epilog=EXIT_CODES)
+    app.callback(invoke_without_command=True)(with_options(_before_any_command))
+    for panel, commands in _COMMANDS.items():
+        for name, body in commands.items():
+            app.command(name, rich_help_panel=panel)(as_command(body))
+    # The benchmarks bring their own options and much else; they are loaded when asked for.
+    untouched = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(
+        "bench",
+        rich_help_panel="Run and keep",
+        add_help_option=False,
+        context_settings=untouched,
+    )(running.bench)
+    return get_command(app)
+
+
+def _before_any_command(context: typer.Context, **given: Any) -> None:
+    """Durable memory for agents that people can see, search, correct and delete."""
+    context.obj = over(None, Shared(**given))
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -1,0 +1,92 @@
+"""Commands about the data as a whole: where it lies, copies of it, work on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.options import Shared
+from recollect.errors import SettingsError
+from recollect.memory import Memory
+
+
+def where(shared: Shared) -> Answer:
+    """Where the data, the settings and the log are."""
+    from recollect.settings import settings_file
+
+    try:
+        settings = shared.settings()
+    except SettingsError as problem:
+        hint = f"The settings file is {settings_file()}; variables begin with RECOLLECT_."
+        raise SettingsError(problem.message, hint=hint) from None
+    places = {
+        "data directory": settings.data_dir,
+        "database": settings.database,
+        "settings file": settings_file(),
+        "log file": settings.log_file,
+    }
+    value = {
+        name.replace(" ", "_"): {"path": str(path), "exists": path.exists()}
+        for name, path in places.items()
+    }
+    return Answer(value, lambda console: show.places(console, places))
+
+
+async def backup(
+    memory: Memory,
+    target: Annotated[Path, typer.Argument(help="File to make; it must not exist yet.")],
+) -> Answer:
+    """Copy the whole database, checked, while others go on using it."""
+    await memory.backup(target)
+    size = target.stat().st_size
+    return Answer(
+        {"path": str(target), "bytes": size},
+        lambda console: show.line(console, f"Backed up to {target} ({size:,} bytes)."),
+    )
+
+
+async def restore(
+    shared: Shared, copy: Annotated[Path, typer.Argument(help="A file made by backup.")]
+) -> Answer:
+    """Put a backup in the place of the database."""
+    from recollect.assemble import restore as bring_back
+
+    database = await bring_back(copy, shared.settings())
+    return Answer(
+        {"path": str(database)},
+        lambda console: show.line(
+            console, f"Restored {database}; one that was there is kept as ….before-restore."
+        ),
+    )
+
+
+async def work(
+    memory: Memory,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due now, then stop.")] = False,
+) -> Answer:
+    """Do background work until Ctrl-C."""
+    ran = await memory.work()
+    if not once:
+        typer.echo("Working; Ctrl-C stops.", err=True)
+        ran += await _work_until_stopped(memory)
+    jobs = (await memory.stats()).jobs
+    value = {"ran": ran, "waiting": jobs.waiting, "failed": jobs.failed}
+    told = f"{ran} jobs done, {jobs.waiting} waiting, {jobs.failed} given up."
+    return Answer(value, lambda console: show.line(console, told))
+
+
+async def _work_until_stopped(memory: Memory) -> int:
+    import asyncio
+
+    ran = 0
+    try:
+        while True:
+            await asyncio.sleep(1)
+            ran += await memory.work()
+    except asyncio.CancelledError:
+        # Ctrl-C, which is how this ends.
+        return ran

@@ -1,0 +1,70 @@
+"""Commands that only read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.commands.saving import RecordId
+from recollect.cli.input import moment_of, text_of
+from recollect.cli.options import FilterOptions
+from recollect.memory import Memory
+
+
+async def recall(
+    memory: Memory,
+    query: Annotated[
+        str, typer.Argument(help="The question; - reads it from standard input.", callback=text_of)
+    ],
+    where: FilterOptions,
+    limit: Annotated[
+        int | None, typer.Option(help="How many at most; default: from the settings.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="How good at least, 0 to 1; default: from the settings.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Also show why, as a table.")] = False,
+) -> Answer:
+    """What is remembered about a question, best first."""
+    found = await memory.recall(query, limit=limit, min_score=min_score, **where.filters())
+    return Answer(found, lambda console: show.recalled(console, found, explain=explain))
+
+
+async def list_records(
+    memory: Memory,
+    where: FilterOptions,
+    limit: Annotated[int, typer.Option(help="How many on a page.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+) -> Answer:
+    """Records that pass the filters, the latest first, a page at a time."""
+    page = await memory.list(limit=limit, cursor=cursor, **where.filters())
+    return Answer(page, lambda console: show.page_of_records(console, page))
+
+
+async def show_record(
+    memory: Memory,
+    record_id: RecordId,
+    as_of: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was known at this time.")
+    ] = None,
+) -> Answer:
+    """One record with everything that is known about it."""
+    record = await memory.get(
+        record_id, as_of=None if as_of is None else moment_of(as_of, "--as-of")
+    )
+    return Answer(record, lambda console: show.record_in_full(console, record))
+
+
+async def history(memory: Memory, record_id: RecordId) -> Answer:
+    """Every version of a record, who made it and why."""
+    versions = await memory.history(record_id)
+    return Answer(versions, lambda console: show.versions(console, versions))
+
+
+async def stats(memory: Memory) -> Answer:
+    """How much is stored, and how the parts are doing."""
+    figures = await memory.stats()
+    return Answer(figures, lambda console: show.stats(console, figures))

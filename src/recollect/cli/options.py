@@ -1,0 +1,218 @@
+"""Options that several commands have, each written once."""
+
+from __future__ import annotations
+
+from dataclasses import Field, dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, cast
+
+import typer
+
+from recollect.cli.input import moment_of, pairs_of
+from recollect.domain.fields import RecordFields
+from recollect.domain.filters import FilterFields
+from recollect.domain.record import Kind, Status
+
+if TYPE_CHECKING:
+    from recollect.settings import Settings
+
+
+class OptionGroup:
+    """A dataclass whose fields are options; a command takes all of them as one parameter."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+def _option(panel: str, text: str, *names: str, metavar: str | None = None) -> Any:
+    return typer.Option(
+        *names, help=text, metavar=metavar, rich_help_panel=panel, show_default=False
+    )
+
+
+_EVERYWHERE: Final = "Options of every command"
+_FILTERS: Final = "Filters"
+_FIELDS: Final = "Fields"
+_EPISODIC: Final = "Fields of an episodic record"
+_PROCEDURAL: Final = "Fields of a procedural record"
+_KINDS: Final = ", ".join(Kind)
+_STATUSES: Final = ", ".join(Status)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared(OptionGroup):
+    """Where memory is, whose it is, and how to answer."""
+
+    data: Annotated[
+        str | None,
+        _option(_EVERYWHERE, "Database file (….db) or data folder.", metavar="PATH"),
+    ] = None
+    user: Annotated[str | None, _option(_EVERYWHERE, "Whose memory it is.", metavar="ID")] = None
+    agent: Annotated[str | None, _option(_EVERYWHERE, "The agent's own memory.", metavar="ID")] = (
+        None
+    )
+    workspace: Annotated[str | None, _option(_EVERYWHERE, "Workspace.", metavar="ID")] = None
+    org: Annotated[str | None, _option(_EVERYWHERE, "Organisation.", metavar="ID")] = None
+    json: Annotated[
+        bool, _option(_EVERYWHERE, "Print one JSON document instead of text.", "--json")
+    ] = False
+
+    def settings(self) -> Settings:
+        """The settings these options lead to."""
+        # Reading settings is not needed to show help.
+        from recollect.settings import Settings
+
+        found = Settings.load() if self.data is None else Settings.at(self.data)
+        parts = {"org": self.org, "workspace": self.workspace}
+        parts |= {"agent": self.agent, "user": self.user}
+        given = {name: part for name, part in parts.items() if part is not None}
+        return found.model_copy(update={"scope": found.scope.model_copy(update=given)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterOptions(OptionGroup):
+    """Which records a question or a listing is about."""
+
+    kind: Annotated[
+        list[Kind] | None,
+        _option(_FILTERS, f"Only this kind ({_KINDS}; repeatable).", metavar="KIND"),
+    ] = None
+    category: Annotated[
+        list[str] | None,
+        _option(_FILTERS, "Only this category or an alias of it (repeatable).", metavar="NAME"),
+    ] = None
+    tag: Annotated[
+        list[str] | None,
+        _option(_FILTERS, "Only with this tag (repeatable: with all of them).", metavar="TAG"),
+    ] = None
+    status: Annotated[
+        list[Status] | None,
+        _option(_FILTERS, f"With this status ({_STATUSES}; repeatable).", metavar="STATUS"),
+    ] = None
+    since: Annotated[
+        str | None, _option(_FILTERS, "What happened at this time or later.", metavar="TIME")
+    ] = None
+    until: Annotated[
+        str | None,
+        _option(_FILTERS, "What happened before this time; a date is its start.", metavar="TIME"),
+    ] = None
+    session: Annotated[str | None, _option(_FILTERS, "Only of this session.", metavar="ID")] = None
+    task: Annotated[str | None, _option(_FILTERS, "Only of this task.", metavar="ID")] = None
+    as_of: Annotated[
+        str | None, _option(_FILTERS, "What was known at this time.", metavar="TIME")
+    ] = None
+    valid_at: Annotated[
+        str | None, _option(_FILTERS, "What was true at this time.", metavar="TIME")
+    ] = None
+
+    def filters(self) -> FilterFields:
+        return FilterFields(
+            kind=self.kind,
+            category=self.category,
+            tags=self.tag,
+            status=self.status,
+            since=_moment(self.since, "--since"),
+            until=_moment(self.until, "--until"),
+            session=self.session,
+            task=self.task,
+            as_of=_moment(self.as_of, "--as-of"),
+            valid_at=_moment(self.valid_at, "--valid-at"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions(OptionGroup):
+    """What can be said about a record; an empty value takes a time, a label or a list away."""
+
+    kind: Annotated[
+        Kind | None, _option(_FIELDS, f"One of {_KINDS}; default: semantic.", metavar="KIND")
+    ] = None
+    category: Annotated[
+        str | None, _option(_FIELDS, "Category, for example project.", metavar="NAME")
+    ] = None
+    title: Annotated[
+        str | None, _option(_FIELDS, "Title; of a procedure its name.", metavar="TEXT")
+    ] = None
+    description: Annotated[
+        str | None, _option(_FIELDS, "One line on what it is for.", metavar="TEXT")
+    ] = None
+    tag: Annotated[list[str] | None, _option(_FIELDS, "Tag (repeatable).", metavar="TAG")] = None
+    confidence: Annotated[
+        float | None, _option(_FIELDS, "How certain it is, 0 to 1.", metavar="NUMBER")
+    ] = None
+    importance: Annotated[
+        float | None, _option(_FIELDS, "How much it matters, 0 to 1.", metavar="NUMBER")
+    ] = None
+    source: Annotated[str | None, _option(_FIELDS, "Where it comes from.", metavar="TEXT")] = None
+    at: Annotated[
+        str | None, _option(_FIELDS, "When it was learned, if not now.", metavar="TIME")
+    ] = None
+    valid_from: Annotated[str | None, _option(_FIELDS, "From when it is true.", metavar="TIME")] = (
+        None
+    )
+    valid_to: Annotated[
+        str | None, _option(_FIELDS, "From when it is no longer true.", metavar="TIME")
+    ] = None
+    expires: Annotated[
+        str | None, _option(_FIELDS, "When it stops being found.", metavar="TIME")
+    ] = None
+    session: Annotated[str | None, _option(_FIELDS, "Session it belongs to.", metavar="ID")] = None
+    task: Annotated[str | None, _option(_FIELDS, "Task it belongs to.", metavar="ID")] = None
+    meta: Annotated[
+        list[str] | None, _option(_FIELDS, "Anything else (repeatable).", metavar="KEY=VALUE")
+    ] = None
+    participant: Annotated[
+        list[str] | None, _option(_EPISODIC, "Who took part (repeatable).", metavar="NAME")
+    ] = None
+    outcome: Annotated[str | None, _option(_EPISODIC, "What came of it.", metavar="TEXT")] = None
+    artifact: Annotated[
+        list[str] | None, _option(_EPISODIC, "File or link it left (repeatable).", metavar="TEXT")
+    ] = None
+    timestamp: Annotated[str | None, _option(_EPISODIC, "When it happened.", metavar="TIME")] = None
+    trigger: Annotated[str | None, _option(_PROCEDURAL, "When to use it.", metavar="TEXT")] = None
+    step: Annotated[
+        list[str] | None, _option(_PROCEDURAL, "Next step (repeatable).", metavar="TEXT")
+    ] = None
+    success_rate: Annotated[
+        float | None, _option(_PROCEDURAL, "How often it works, 0 to 1.", metavar="NUMBER")
+    ] = None
+
+    def given(self) -> RecordFields:
+        """Only what was given, under the names of the library."""
+        given = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return cast(
+            "RecordFields",
+            {
+                _NAMES.get(option, option): _value(option, value)
+                for option, value in given
+                if value is not None
+            },
+        )
+
+
+_NAMES: Final = {
+    "tag": "tags",
+    "at": "created_at",
+    "expires": "expires_at",
+    "meta": "metadata",
+    "participant": "participants",
+    "artifact": "artifacts",
+    "step": "steps",
+}
+_LABELS: Final = frozenset({"session", "task"})
+_TIMES: Final = frozenset({"at", "valid_from", "valid_to", "expires", "timestamp"})
+
+
+def _value(option: str, given: Any) -> Any:
+    if option == "meta":
+        return pairs_of(filter(None, given), "--meta")
+    if option in _TIMES:
+        return moment_of(given, f"--{option.replace('_', '-')}") if given else None
+    if option in _LABELS:
+        return given or None
+    if isinstance(given, list):
+        return [item for item in cast("list[str]", given) if item]
+    return given
+
+
+def _moment(text: str | None, name: str) -> datetime | None:
+    return None if text is None else moment_of(text, name)

@@ -1,0 +1,186 @@
+"""How values look on a terminal. Widths of Chinese characters are rich's business."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final, cast
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from recollect.domain.hit import Hit, Recalled
+from recollect.domain.page import Page
+from recollect.domain.record import Record, Version
+from recollect.domain.stats import Stats
+from recollect.domain.turn import Turn
+from recollect.domain.views import as_json
+
+# What is remembered may come from anywhere; it must not steer the terminal.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SHORT: Final = 200
+
+
+def line(console: Console, text: str) -> None:
+    """One line, never broken: ids and paths in it can be copied."""
+    console.print(Text(_harmless(text)), soft_wrap=True)
+
+
+def record_card(console: Console, record: Record) -> None:
+    """A record in a list: what it is, then what it says."""
+    _heading(console, record.id, _facts(record))
+    _body(console, record.content, record.title)
+
+
+def record_in_full(console: Console, record: Record) -> None:
+    """Every field that says something, the content last."""
+    form = as_json(record) | {"scope": record.scope.key}
+    content = form.pop("content")
+    table = _plain_table("", "")
+    for name, value in form.items():
+        if value not in (None, "", [], {}):
+            table.add_row(Text(name, style="dim"), _harmless(_told(value)))
+    console.print(table)
+    console.print()
+    console.print(Text(_harmless(content)), soft_wrap=True)
+
+
+def page_of_records(console: Console, page: Page[Record]) -> None:
+    for record in page:
+        record_card(console, record)
+    if not page.items:
+        line(console, "There are no such records.")
+    if page.next_cursor is not None:
+        line(console, f"There are more: --cursor {page.next_cursor}")
+
+
+def recalled(console: Console, found: Recalled, *, explain: bool) -> None:
+    if not found.hits:
+        line(console, "Nothing good enough was found; a lower --min-score may show more.")
+    for hit in found:
+        item = hit.item
+        facts = _facts(item) if isinstance(item, Record) else _turn_facts(item)
+        title = item.title if isinstance(item, Record) else ""
+        _heading(console, f"{hit.score:.2f}", hit.id, facts)
+        _body(console, hit.passage, title)
+    if explain and found.hits:
+        console.print(_explanation(found.hits))
+    for part in found.degraded:
+        line(console, f"degraded: {part}")
+
+
+def turn_card(console: Console, turn: Turn) -> None:
+    _heading(console, turn.id, _turn_facts(turn))
+    _body(console, turn.content)
+
+
+def versions(console: Console, history: Sequence[Version]) -> None:
+    table = _plain_table("version", "recorded", "by", "status", "why", "content")
+    for version in history:
+        record = version.record
+        table.add_row(
+            str(version.number),
+            _moment(record.recorded_at),
+            _harmless(version.changed_by),
+            record.status,
+            _harmless(version.reason),
+            _harmless(_shortened(record.content)),
+        )
+    console.print(table)
+
+
+def stats(console: Console, figures: Stats) -> None:
+    store, index = figures.store, figures.keyword_index
+    rows = {
+        "records": f"{store.records:,}",
+        "by kind": _counts(store.by_kind.items()),
+        "by status": _counts(store.by_status.items()),
+        "turns": f"{store.turns:,} in {store.sessions:,} sessions",
+        "search units": f"{store.units:,}",
+        "background jobs": f"{figures.jobs.waiting:,} waiting, {figures.jobs.failed:,} given up",
+        "index in memory": f"{index.units:,} units, {index.bytes:,} bytes",
+        "database": f"{figures.database_bytes:,} bytes",
+    }
+    table = _plain_table("", "")
+    for name, value in rows.items():
+        table.add_row(Text(name, style="dim"), value)
+    console.print(table)
+
+
+def places(console: Console, where: dict[str, Path]) -> None:
+    width = max(map(len, where))
+    for name, path in where.items():
+        line(console, f"{name:<{width}}  {path}{'' if path.exists() else '  (not there yet)'}")
+
+
+def _explanation(hits: Iterable[Hit]) -> Table:
+    table = _plain_table("hit", "path", "rank", "raw", "score", "matched terms")
+    for number, hit in enumerate(hits, start=1):
+        for path in hit.explanation.paths:
+            table.add_row(
+                f"{number}",
+                path.path,
+                str(path.rank),
+                f"{path.raw:.3f}",
+                f"{path.score:.3f}",
+                _harmless(" ".join(hit.explanation.matched_terms)),
+            )
+    return table
+
+
+def _plain_table(*columns: str) -> Table:
+    table = Table(*columns, box=None, pad_edge=False, show_header=any(columns))
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
+
+
+def _heading(console: Console, *parts: str) -> None:
+    first, *rest = map(_harmless, parts)
+    console.print(Text.assemble((first, "bold"), *(f"  {part}" for part in rest)), soft_wrap=True)
+
+
+def _body(console: Console, text: str, title: str = "") -> None:
+    words = _shortened(f"{title}: {text}" if title else text)
+    console.print(Padding(Text(_harmless(words)), (0, 0, 0, 2), expand=False))
+
+
+def _facts(record: Record) -> str:
+    tags = " ".join(f"#{tag}" for tag in record.tags)
+    facts = [record.kind, record.category, _moment(record.observed_at), tags]
+    if record.status != "active":
+        facts.append(record.status)
+    return " · ".join(filter(None, facts))
+
+
+def _turn_facts(turn: Turn) -> str:
+    return " · ".join(filter(None, [turn.speaker or turn.role, turn.session, _moment(turn.at)]))
+
+
+def _moment(moment: datetime) -> str:
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _counts(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts) or "-"
+
+
+def _told(value: object) -> str:
+    if isinstance(value, list):
+        return "\n".join(map(_told, cast("list[object]", value)))
+    if isinstance(value, dict):
+        named = cast("dict[str, object]", value)
+        return "\n".join(f"{name}: {_told(inner)}" for name, inner in named.items())
+    return str(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
+
+
+def _harmless(text: str) -> str:
+    return _CONTROL.sub("\ufffd", text)

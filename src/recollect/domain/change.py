@@ -1,0 +1,55 @@
+"""A change set: everything one call writes, in one transaction or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.domain.job import NewJob
+from recollect.domain.record import Record
+from recollect.domain.scope import Scope
+from recollect.domain.turn import Turn
+from recollect.domain.unit import OwnerUnits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordChange:
+    """A record's next state; version 1 is new, any other replaces the version before it."""
+
+    record: Record
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idempotency:
+    """A caller's key for this write: the same key with the same body happens once."""
+
+    key: str
+    body_hash: str
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSet:
+    """What to write. `scope` is where idempotency keys count; parts name their own scope."""
+
+    principal: str
+    scope: Scope
+    records: tuple[RecordChange, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    units: tuple[OwnerUnits, ...] = ()
+    purged: tuple[Record, ...] = ()
+    jobs: tuple[NewJob, ...] = ()
+    idempotency: Idempotency | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """What was written, durably. `replayed` is the stored result when the key was used before."""
+
+    recorded_at: datetime
+    versions: Mapping[Scope, int]
+    turn_ordinals: tuple[int, ...] = ()
+    replayed: Mapping[str, Any] | None = None

@@ -1,0 +1,339 @@
+"""What a caller may say about a record, and the checks that turn it into a `Record`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, TypedDict, cast
+
+from recollect.domain.ids import Prefix, new_id
+from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Status, Tier
+from recollect.domain.scope import Scope
+from recollect.domain.times import aware
+from recollect.errors import InvalidInput
+
+MAX_CONTENT: Final = 1_000_000
+MAX_TITLE: Final = 255
+MAX_DESCRIPTION: Final = 500
+MAX_LABEL: Final = 100
+MAX_ITEMS: Final = 1_000
+MAX_METADATA: Final = 100_000
+
+
+class RecordFields(TypedDict, total=False):
+    """The fields of a record that a caller may set. `name` is another word for `title`."""
+
+    kind: Kind | str
+    category: str
+    title: str
+    name: str
+    description: str
+    tags: Iterable[str]
+    confidence: float
+    importance: float
+    evidence_count: int
+    evidence: Iterable[Evidence]
+    source: str
+    related: Iterable[str]
+    session: str | None
+    task: str | None
+    created_at: datetime
+    first_observed: datetime
+    last_confirmed: datetime
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
+    tier: Tier | str
+    metadata: Mapping[str, Any]
+    participants: Iterable[str]
+    outcome: str
+    artifacts: Iterable[str]
+    timestamp: datetime | None
+    trigger: str
+    steps: Iterable[str]
+    success_rate: float | None
+    usage_count: int
+
+
+class Draft(RecordFields, total=False):
+    """A whole new record as one mapping, for saving many at once."""
+
+    content: str
+
+
+_DETAILS: Final[Mapping[Kind, frozenset[str]]] = {
+    Kind.SEMANTIC: frozenset(),
+    Kind.EPISODIC: frozenset({"participants", "outcome", "artifacts", "timestamp"}),
+    Kind.PROCEDURAL: frozenset({"trigger", "steps", "success_rate", "usage_count"}),
+}
+_ANY_DETAIL: Final = frozenset[str]().union(*_DETAILS.values())
+_KNOWN: Final = frozenset(RecordFields.__annotations__)
+_PREFIX: Final[Mapping[Kind, Prefix]] = {
+    Kind.SEMANTIC: "mem",
+    Kind.EPISODIC: "ep",
+    Kind.PROCEDURAL: "proc",
+}
+
+
+def new_record(content: str, fields: RecordFields, scope: Scope, now: datetime) -> Record:
+    """A record at version 1, or an error that names the field that cannot be taken."""
+    checked = _checked(fields)
+    kind = checked.get("kind", Kind.SEMANTIC)
+    _refuse_foreign_details(kind, checked)
+    created = checked.get("created_at", now)
+    first_observed = checked.get("first_observed", created)
+    record = Record(
+        id=new_id(_PREFIX[kind]),
+        scope=scope,
+        kind=kind,
+        category=checked.get("category", "general"),
+        title=checked.get("title", ""),
+        content=checked_text(content, "content", MAX_CONTENT),
+        description=checked.get("description", ""),
+        tags=checked.get("tags", ()),
+        confidence=checked.get("confidence", 1.0),
+        importance=checked.get("importance", 0.5),
+        evidence_count=checked.get("evidence_count", 1),
+        evidence=checked.get("evidence", ()),
+        source=checked.get("source", ""),
+        related=checked.get("related", ()),
+        details=_details(kind, None, checked),
+        session=checked.get("session"),
+        task=checked.get("task"),
+        created_at=created,
+        updated_at=created,
+        first_observed=first_observed,
+        last_confirmed=checked.get("last_confirmed", first_observed),
+        valid_from=checked.get("valid_from"),
+        valid_to=checked.get("valid_to"),
+        recorded_at=now,
+        expires_at=checked.get("expires_at"),
+        tier=checked.get("tier", Tier.LONG),
+        access_count=0,
+        last_accessed=None,
+        version=1,
+        status=Status.ACTIVE,
+        metadata=checked.get("metadata", {}),
+    )
+    return _consistent(record)
+
+
+def revised(record: Record, content: str | None, fields: RecordFields, now: datetime) -> Record:
+    """The record's next version with the given fields changed; its kind stays what it is."""
+    checked = _checked(fields)
+    if checked.pop("kind", record.kind) is not record.kind:
+        raise InvalidInput(
+            f"{record.id} is {record.kind}; a record's kind cannot be changed",
+            code="wrong_kind_fields",
+            hint="Save a new record of the other kind and delete this one.",
+        )
+    _refuse_foreign_details(record.kind, checked)
+    details = _details(record.kind, record.details, checked)
+    plain = {name: value for name, value in checked.items() if name not in _ANY_DETAIL}
+    if content is not None:
+        plain["content"] = checked_text(content, "content", MAX_CONTENT)
+    return _consistent(
+        record.evolve(**plain, details=details, updated_at=now, version=record.version + 1)
+    )
+
+
+def checked_text(text: object, name: str, limit: int, *, blank: bool = False) -> str:
+    """The text itself when it can be stored and searched; otherwise an error with its own code."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{name} must be text, not {type(text).__name__}", code="wrong_type")
+    if len(text) > limit:
+        raise InvalidInput(
+            f"{name} has {len(text):,} characters; at most {limit:,} are kept in one piece",
+            code="text_too_large",
+            hint="Split the text and save the parts.",
+        )
+    if not blank and not text.strip():
+        raise InvalidInput(f"{name} is empty", code="empty_text")
+    if "\x00" in text:
+        raise InvalidInput(f"{name} contains a NUL character", code="nul_byte")
+    try:
+        text.encode()
+    except UnicodeEncodeError as broken:
+        raise InvalidInput(
+            f"{name} is not valid Unicode: a lone surrogate at character {broken.start}",
+            code="invalid_unicode",
+            hint="Decode the bytes with the right encoding first.",
+        ) from None
+    return text
+
+
+def checked_share(value: object, name: str = "min_score") -> float:
+    """The number itself when it lies between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidInput(
+            f"{name} must be a number from 0 to 1, not {value!r}", code="out_of_range"
+        )
+    return float(value)
+
+
+def _checked(fields: RecordFields) -> dict[str, Any]:
+    unknown = set(fields) - _KNOWN
+    if unknown:
+        raise InvalidInput(
+            f"Unknown field: {', '.join(sorted(unknown))}",
+            code="unknown_field",
+            hint="recorded_at, version and status are kept by Recollect itself."
+            if unknown & {"recorded_at", "version", "status"}
+            else "",
+        )
+    given = cast("dict[str, Any]", dict(fields))
+    if "name" in given:
+        given.setdefault("title", given.pop("name"))
+    return {name: _CHECKS[name](name, value) for name, value in given.items()}
+
+
+def _details(
+    kind: Kind, before: Episode | Procedure | None, checked: Mapping[str, Any]
+) -> Episode | Procedure | None:
+    given = {name: value for name, value in checked.items() if name in _DETAILS[kind]}
+    if kind is Kind.EPISODIC:
+        return replace(before or Episode(), **given)
+    if kind is Kind.PROCEDURAL:
+        return replace(before or Procedure(), **given)
+    return None
+
+
+def _refuse_foreign_details(kind: Kind, checked: Mapping[str, Any]) -> None:
+    foreign = (_ANY_DETAIL - _DETAILS[kind]) & set(checked)
+    if foreign:
+        raise InvalidInput(
+            f"A {kind} record has no {', '.join(sorted(foreign))}",
+            code="wrong_kind_fields",
+            hint="participants, outcome, artifacts and timestamp are episodic; "
+            "trigger, steps, success_rate and usage_count are procedural.",
+        )
+
+
+def _consistent(record: Record) -> Record:
+    if record.valid_from and record.valid_to and record.valid_to <= record.valid_from:
+        raise InvalidInput("valid_to is not after valid_from", code="bad_interval")
+    return record
+
+
+def _line(limit: int) -> Any:
+    def check(name: str, value: object) -> str:
+        return checked_text(value, name, limit, blank=True).strip()
+
+    return check
+
+
+def _label(name: str, value: object) -> str:
+    return checked_text(value, name, MAX_LABEL).strip()
+
+
+def _optional_label(name: str, value: object) -> str | None:
+    return None if value is None else _label(name, value)
+
+
+def _texts(limit: int) -> Any:
+    def check(name: str, value: object) -> tuple[str, ...]:
+        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+            raise InvalidInput(f"{name} must be a list of texts", code="wrong_type")
+        items = [
+            checked_text(item, name, limit).strip() for item in cast("Iterable[object]", value)
+        ]
+        if len(items) > MAX_ITEMS:
+            raise InvalidInput(f"{name} has more than {MAX_ITEMS} items", code="too_many_items")
+        return tuple(items)
+
+    return check
+
+
+def _set_of_labels(name: str, value: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_texts(MAX_LABEL)(name, value)))
+
+
+def _share(name: str, value: object) -> float:
+    return checked_share(value, name)
+
+
+def _optional_share(name: str, value: object) -> float | None:
+    return None if value is None else _share(name, value)
+
+
+def _count(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInput(f"{name} must be a whole number ≥ 0, not {value!r}", code="out_of_range")
+    return value
+
+
+def _time(name: str, value: object) -> datetime:
+    return aware(cast("datetime", value), name)
+
+
+def _optional_time(name: str, value: object) -> datetime | None:
+    return None if value is None else _time(name, value)
+
+
+def _one_of(names: type[Kind] | type[Tier]) -> Any:
+    def check(name: str, value: object) -> Kind | Tier:
+        try:
+            return names(cast("str", value))
+        except ValueError:
+            raise InvalidInput(
+                f"{name} {value!r} is none of: {', '.join(names)}", code="unknown_value"
+            ) from None
+
+    return check
+
+
+def _evidence(name: str, value: object) -> tuple[Evidence, ...]:
+    items = tuple(cast("Iterable[object]", value)) if isinstance(value, Iterable) else (value,)
+    if not all(isinstance(item, Evidence) for item in items):
+        raise InvalidInput(f"{name} must be a list of Evidence", code="wrong_type")
+    return cast("tuple[Evidence, ...]", items)
+
+
+def _metadata(name: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name} must be a mapping", code="wrong_type")
+    mapping = dict(cast("Mapping[str, Any]", value))
+    try:
+        encoded = json.dumps(mapping, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as unusable:
+        raise InvalidInput(
+            f"{name} cannot be written as JSON: {unusable}", code="wrong_type"
+        ) from None
+    checked_text(encoded, name, MAX_METADATA)
+    # Through JSON and back, so that what is returned now equals what will be read later.
+    return json.loads(encoded)
+
+
+_CHECKS: Final[Mapping[str, Any]] = {
+    "kind": _one_of(Kind),
+    "category": _label,
+    "title": _line(MAX_TITLE),
+    "description": _line(MAX_DESCRIPTION),
+    "tags": _set_of_labels,
+    "confidence": _share,
+    "importance": _share,
+    "evidence_count": _count,
+    "evidence": _evidence,
+    "source": _line(MAX_TITLE),
+    "related": _set_of_labels,
+    "session": _optional_label,
+    "task": _optional_label,
+    "created_at": _time,
+    "first_observed": _time,
+    "last_confirmed": _time,
+    "valid_from": _optional_time,
+    "valid_to": _optional_time,
+    "expires_at": _optional_time,
+    "tier": _one_of(Tier),
+    "metadata": _metadata,
+    "participants": _set_of_labels,
+    "outcome": _line(MAX_CONTENT),
+    "artifacts": _texts(MAX_TITLE * 8),
+    "timestamp": _optional_time,
+    "trigger": _line(MAX_CONTENT),
+    "steps": _texts(MAX_CONTENT),
+    "success_rate": _optional_share,
+    "usage_count": _count,
+}

@@ -1,0 +1,161 @@
+"""The one filter: which records and turns a question is about. Each back-end compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, TypedDict, TypeVar, Unpack
+
+from recollect.domain.category import with_aliases
+from recollect.domain.record import Kind, Record, Status
+from recollect.domain.times import aware
+from recollect.domain.turn import Turn
+from recollect.errors import InvalidInput
+
+OwnerKind = Literal["record", "turn"]
+_OWNERS: Final[frozenset[OwnerKind]] = frozenset({"record", "turn"})
+_Member = TypeVar("_Member", Kind, Status)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Conditions that must all hold. Empty means any; a category finds its aliases too.
+
+    `since` and `until` look at when something happened, `as_of` at when we knew it,
+    `valid_at` at when it was true. Conditions that only records have leave turns out.
+    """
+
+    kinds: frozenset[Kind] = frozenset()
+    categories: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    statuses: frozenset[Status] = frozenset({Status.ACTIVE})
+    since: datetime | None = None
+    until: datetime | None = None
+    session: str | None = None
+    task: str | None = None
+    as_of: datetime | None = None
+    valid_at: datetime | None = None
+    owners: frozenset[OwnerKind] = _OWNERS
+
+    @property
+    def all_categories(self) -> frozenset[str]:
+        return frozenset[str]().union(*(with_aliases(name) for name in self.categories))
+
+    @property
+    def wants_records(self) -> bool:
+        return "record" in self.owners
+
+    @property
+    def wants_turns(self) -> bool:
+        about_records = self.kinds or self.categories or self.tags or self.valid_at
+        is_active = Status.ACTIVE in self.statuses
+        return "turn" in self.owners and not about_records and is_active
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the live index holds everything the filter can accept."""
+        return self.as_of is None and self.statuses == frozenset({Status.ACTIVE})
+
+    def accepts_record(self, record: Record, now: datetime) -> bool:
+        """The meaning of the filter for a record, which every back-end's compiled form equals."""
+        return (
+            self.wants_records
+            and (not self.kinds or record.kind in self.kinds)
+            and (not self.categories or record.category in self.all_categories)
+            and self.tags.issubset(record.tags)
+            and record.status in self.statuses
+            and not self._has_expired(record, now)
+            and self._in_range(record.observed_at)
+            and self.session in (None, record.session)
+            and self.task in (None, record.task)
+            and (self.valid_at is None or _is_valid(record, self.valid_at))
+        )
+
+    def accepts_turn(self, turn: Turn) -> bool:
+        """The meaning of the filter for a turn."""
+        return (
+            self.wants_turns
+            and self._in_range(turn.at)
+            and self.session in (None, turn.session)
+            and self.task in (None, turn.task)
+            and (self.as_of is None or turn.recorded_at <= self.as_of)
+        )
+
+    def _in_range(self, moment: datetime) -> bool:
+        after = self.since is None or moment >= self.since
+        return after and (self.until is None or moment < self.until)
+
+    def _has_expired(self, record: Record, now: datetime) -> bool:
+        # Past its time a record no longer counts as active, even before a sweep marks it.
+        if record.status is not Status.ACTIVE or record.expires_at is None:
+            return False
+        return record.expires_at <= (self.as_of or now) and Status.EXPIRED not in self.statuses
+
+
+class FilterFields(TypedDict, total=False):
+    """What a caller may write: one value or several, words or members."""
+
+    kind: Kind | str | Iterable[Kind | str] | None
+    category: str | Iterable[str] | None
+    tags: str | Iterable[str] | None
+    status: Status | str | Iterable[Status | str] | None
+    since: datetime | None
+    until: datetime | None
+    session: str | None
+    task: str | None
+    as_of: datetime | None
+    valid_at: datetime | None
+    owners: OwnerKind | Iterable[OwnerKind]
+
+
+def make_filter(**fields: Unpack[FilterFields]) -> Filter:
+    """A filter from what a caller wrote."""
+    unknown = set(fields) - set(FilterFields.__annotations__)
+    if unknown:
+        raise InvalidInput(f"Unknown filter: {', '.join(sorted(unknown))}", code="unknown_field")
+    statuses = frozenset(_member(Status, "status", it) for it in _several(fields.get("status")))
+    return Filter(
+        kinds=frozenset(_member(Kind, "kind", value) for value in _several(fields.get("kind"))),
+        categories=frozenset(_several(fields.get("category"))),
+        tags=frozenset(_several(fields.get("tags"))),
+        statuses=statuses or frozenset({Status.ACTIVE}),
+        since=_moment("since", fields.get("since")),
+        until=_moment("until", fields.get("until")),
+        session=fields.get("session"),
+        task=fields.get("task"),
+        as_of=_moment("as_of", fields.get("as_of")),
+        valid_at=_moment("valid_at", fields.get("valid_at")),
+        owners=frozenset(_owner(it) for it in _several(fields.get("owners"))) or _OWNERS,
+    )
+
+
+def _moment(name: str, value: datetime | None) -> datetime | None:
+    return None if value is None else aware(value, name)
+
+
+def _owner(value: str) -> OwnerKind:
+    for known in _OWNERS:
+        if value == known:
+            return known
+    raise InvalidInput(f"owners {value!r} is none of: record, turn", code="unknown_value")
+
+
+def _several(value: str | Iterable[str] | None) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _member(names: type[_Member], name: str, value: str) -> _Member:
+    try:
+        return names(value)
+    except ValueError:
+        raise InvalidInput(
+            f"{name} {value!r} is none of: {', '.join(names)}", code="unknown_value"
+        ) from None
+
+
+def _is_valid(record: Record, moment: datetime) -> bool:
+    began = record.valid_from is None or record.valid_from <= moment
+    return began and (record.valid_to is None or moment < record.valid_to)

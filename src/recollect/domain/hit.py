@@ -1,0 +1,80 @@
+"""What a recall returns: hits in order, each able to say why it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from recollect.domain.record import Record
+from recollect.domain.turn import Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathScore:
+    """What one search path thought of a hit."""
+
+    path: str
+    rank: int
+    raw: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a hit has its score."""
+
+    paths: tuple[PathScore, ...]
+    matched_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A record or a turn that answers, a similarity from 0 to 1, and the passage that matched."""
+
+    item: Record | Turn
+    score: float
+    span: tuple[int, int]
+    explanation: Explanation = field(hash=False)
+
+    @property
+    def id(self) -> str:
+        return self.item.id
+
+    @property
+    def content(self) -> str:
+        return self.item.content
+
+    @property
+    def passage(self) -> str:
+        """The part of the content that matched."""
+        return self.item.content[slice(*self.span)]
+
+    @property
+    def record(self) -> Record | None:
+        return self.item if isinstance(self.item, Record) else None
+
+    @property
+    def turn(self) -> Turn | None:
+        return self.item if isinstance(self.item, Turn) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled(Sequence[Hit]):
+    """The hits of one recall, best first, and what was left out or degraded on the way."""
+
+    hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)

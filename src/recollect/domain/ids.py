@@ -1,0 +1,53 @@
+"""Ids: sortable by time, prefixed by what they name, made by us and never by a back-end."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from typing import Final, Literal
+
+Prefix = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job", "anon", "write"]
+
+_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_RANDOM_BITS: Final = 80
+_TEXT_LENGTH: Final = 26
+
+_lock = threading.Lock()
+_last = 0
+
+
+def new_id(prefix: Prefix) -> str:
+    """A new id such as `mem_01j…`: 48 bits of time, then randomness, rising within a process."""
+    return f"{prefix}_{_base32(_next(), _TEXT_LENGTH)}"
+
+
+def unit_name(unit: int) -> str:
+    """How a unit's number (given by its scope's counter, see the store) is shown to people."""
+    return f"unit_{_base32(unit, 13)}"
+
+
+def is_id(text: str, *prefixes: Prefix) -> bool:
+    """Whether the text has the form of one of our ids, or is a bare UUID as the seeds used."""
+    prefix, separator, body = text.partition("_")
+    if separator and prefix in prefixes:
+        return bool(body)
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _next() -> int:
+    global _last
+    fresh = (time.time_ns() // 1_000_000) << _RANDOM_BITS | int.from_bytes(os.urandom(10))
+    with _lock:
+        # Two ids of one millisecond still rise: the later one continues from the earlier.
+        _last = fresh if fresh > _last else _last + 1
+        return _last
+
+
+def _base32(number: int, length: int) -> str:
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range((length - 1) * 5, -1, -5))

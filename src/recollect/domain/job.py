@@ -1,0 +1,31 @@
+"""Background work: stored with the write that needs it, run by whoever holds its lease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewJob:
+    """Work to do later. Of two jobs with one key, the one already waiting stands for both."""
+
+    kind: str
+    key: str
+    payload: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    run_after: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job whose lease somebody holds until `lease_until`."""
+
+    id: str
+    kind: str
+    key: str
+    payload: Mapping[str, Any] = field(hash=False)
+    attempts: int
+    lease_owner: str
+    lease_until: datetime

@@ -1,0 +1,54 @@
+"""One page of a listing, and the mark from which the next one goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from recollect.errors import InvalidInput
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[T]):
+    """Some items in order; `next_cursor` is None on the last page."""
+
+    items: tuple[T, ...]
+    next_cursor: str | None = None
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """A place in a listing that is sorted by a time and then by id."""
+
+    at: int
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.at}~{self.id}"
+
+
+def parse_cursor(text: str) -> Cursor:
+    at, separator, ident = text.partition("~")
+    if not separator or not at.removeprefix("-").isdigit() or not ident:
+        raise InvalidInput(
+            f"{text!r} is not a cursor", code="bad_cursor", hint="Use the last page's next_cursor."
+        )
+    return Cursor(at=int(at), id=ident)
+
+
+def checked_limit(limit: int, most: int) -> int:
+    """The limit itself when it is a whole number from 1 to `most`."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(
+            f"limit must be a whole number from 1 to {most}, not {limit!r}", code="bad_limit"
+        )
+    return limit

@@ -1,0 +1,143 @@
+"""Whose memory it is: the isolation key, its other spellings, and who may see what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from recollect.errors import InvalidInput, NotAllowed
+
+MAX_PART: Final = 100
+_PROFILE: Final = "user_profile"
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f/\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The isolation key. Everything stored belongs to exactly one."""
+
+    org: str = "local"
+    workspace: str = "default"
+    agent: str | None = None
+    user: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("org", "workspace"):
+            _check_part(name, getattr(self, name))
+        for name in ("agent", "user"):
+            if getattr(self, name) is not None:
+                _check_part(name, getattr(self, name))
+
+    @property
+    def key(self) -> str:
+        """One line that names the scope: `org/workspace/agent/user`, `-` where there is none."""
+        return "/".join(part or "-" for part in (self.org, self.workspace, self.agent, self.user))
+
+    @property
+    def actor(self) -> str:
+        """Who a change made from here is ascribed to: the agent, else the user."""
+        return self.agent or self.user or "local"
+
+    @property
+    def of_user(self) -> Scope:
+        """The user's own records in this workspace, whichever agent wrote them."""
+        return replace(self, agent=None)
+
+    def of_agent(self, agent: str) -> Scope:
+        """The same user's records with another agent."""
+        return replace(self, agent=agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who is asking: a scope, and the agents declared as its children."""
+
+    scope: Scope
+    children: tuple[str, ...] = field(default=())
+    principal: str = "local"
+
+    @property
+    def readable(self) -> tuple[Scope, ...]:
+        """Every scope whose records this caller may read, its own first."""
+        scopes = [self.scope]
+        if self.scope.agent is not None and self.scope.user is not None:
+            scopes.append(self.scope.of_user)
+        scopes.extend(self.scope.of_agent(child) for child in self.children)
+        return tuple(dict.fromkeys(scopes))
+
+    @property
+    def writable(self) -> tuple[Scope, ...]:
+        """Every scope this caller may write in; the user's own only for a user profile."""
+        return self.readable
+
+    def may_read(self, scope: Scope) -> bool:
+        return scope in self.readable
+
+    def require_write(self, scope: Scope, *, is_profile: bool) -> None:
+        """Refuse a write outside the caller's own key, its children's, or the user's profile."""
+        if scope not in self.writable:
+            raise NotAllowed(
+                f"{self.scope.key} may not write to {scope.key}",
+                hint="A caller writes to its own scope and to the agents declared as its children.",
+            )
+        is_users_own = scope == self.scope.of_user and scope != self.scope
+        if is_users_own and not is_profile:
+            raise NotAllowed(
+                f"Only a user profile may be written to {scope.key}",
+                hint="Use category 'user-profile', or write to the agent's own scope.",
+            )
+
+    def namespace(self, spelling: str | tuple[str, str]) -> Scope:
+        """The scope that one of the seeds' namespace spellings names, if the caller may see it."""
+        scope = parse_namespace(spelling, self.scope)
+        if not self.may_read(scope):
+            raise NotAllowed(
+                f"Namespace {spelling!r} is not among those of {self.scope.key}",
+                hint="Leave the namespace out, or choose one of: "
+                + ", ".join(namespace_of(readable) for readable in self.readable),
+            )
+        return scope
+
+
+def parse_namespace(spelling: str | tuple[str, str], within: Scope) -> Scope:
+    """Read `user_profile/{user}`, `{agent}_memories/{user}`, `agent/user` or `(agent, user)`."""
+    agent, user = _split_namespace(spelling)
+    if agent == _PROFILE:
+        return replace(within, agent=None, user=user)
+    return replace(within, agent=agent.removesuffix("_memories") or None, user=user)
+
+
+def namespace_of(scope: Scope) -> str:
+    """The seeds' spelling of a scope."""
+    user = scope.user or "-"
+    return f"{_PROFILE}/{user}" if scope.agent is None else f"{scope.agent}_memories/{user}"
+
+
+def _split_namespace(spelling: str | tuple[str, str]) -> tuple[str, str | None]:
+    if isinstance(spelling, tuple):
+        agent, user = spelling
+    else:
+        agent, separator, user = spelling.partition("/")
+        if not separator:
+            raise InvalidInput(
+                f"Namespace {spelling!r} has no user part",
+                code="bad_namespace",
+                hint="Write it as 'user_profile/ann', 'sql_memories/ann' or 'agent/user'.",
+            )
+    return agent, None if user == "-" else user
+
+
+def _check_part(name: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"The scope's {name} is empty", code="bad_scope")
+    if len(value) > MAX_PART:
+        raise InvalidInput(
+            f"The scope's {name} has {len(value)} characters; {MAX_PART} are allowed",
+            code="bad_scope",
+        )
+    if _CONTROL.search(value) or value == "-":
+        raise InvalidInput(
+            f"The scope's {name} {value!r} is '-' or has '/', control characters or broken text",
+            code="bad_scope",
+        )

@@ -1,0 +1,35 @@
+"""Times: aware datetimes in the API, UTC microseconds in storage."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from recollect.errors import InvalidInput
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds since 1970, exact."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    return EPOCH + timedelta(microseconds=micros)
+
+
+def aware(moment: datetime, name: str = "time") -> datetime:
+    """The moment in UTC; one without a zone is refused: guessing it would corrupt history."""
+    if not isinstance(moment, datetime):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(
+            f"{name} must be a datetime, not {type(moment).__name__}", code="wrong_type"
+        )
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        raise InvalidInput(
+            f"{name} has no time zone: {moment.isoformat()}",
+            code="naive_datetime",
+            hint="Give an aware datetime, for example datetime.now(UTC).",
+        )
+    return moment.astimezone(UTC)

@@ -1,0 +1,113 @@
+"""A turn: one message of a conversation, kept as it was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, TypedDict, cast
+
+from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, checked_text
+from recollect.domain.ids import new_id
+from recollect.domain.scope import Scope
+from recollect.domain.times import aware
+from recollect.errors import InvalidInput
+
+_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_OWN: Final = frozenset({"role", "content", "name", "at", "task"})
+
+
+class MessageFields(TypedDict, total=False):
+    """A message as agents write it; further keys (tool calls …) are kept as they are."""
+
+    role: str
+    content: Any
+    name: str
+    at: datetime
+    task: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message in a session: who said what, when, and its place in the order."""
+
+    id: str
+    scope: Scope
+    session: str
+    ordinal: int
+    role: str
+    speaker: str
+    content: str
+    at: datetime
+    task: str | None
+    recorded_at: datetime
+    payload: Mapping[str, Any] = field(hash=False)
+
+
+def new_turn(
+    message: Mapping[str, Any], scope: Scope, session: str, now: datetime, task: str | None
+) -> Turn:
+    """A turn from a message; its ordinal is given by the store when it is written."""
+    if not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(
+            f"A message must be a mapping, not {type(message).__name__}",
+            code="wrong_type",
+            hint='Give a list of messages such as {"role": "user", "content": "…"}.',
+        )
+    role = message.get("role")
+    if role not in _ROLES:
+        raise InvalidInput(
+            f"A message's role {role!r} is none of: {', '.join(sorted(_ROLES))}",
+            code="unknown_role",
+        )
+    content = message.get("content")
+    payload = _payload(message, content)
+    text = _text_of(content)
+    speaker = message.get("name")
+    at = message.get("at")
+    task = message.get("task", task)
+    return Turn(
+        id=new_id("turn"),
+        scope=scope,
+        session=checked_text(session, "session", MAX_LABEL),
+        ordinal=0,
+        role=cast("str", role),
+        speaker="" if speaker is None else checked_text(speaker, "name", MAX_LABEL),
+        content=checked_text(text, "content", MAX_CONTENT, blank=bool(payload)),
+        at=now if at is None else aware(cast("datetime", at), "at"),
+        task=None if task is None else checked_text(task, "task", MAX_LABEL),
+        recorded_at=now,
+        payload=payload,
+    )
+
+
+def _payload(message: Mapping[str, Any], content: object) -> Mapping[str, Any]:
+    """Everything of the message that the plain columns do not hold."""
+    rest = {name: value for name, value in message.items() if name not in _OWN}
+    if content is not None and not isinstance(content, str):
+        rest["content"] = content
+    try:
+        return json.loads(json.dumps(rest, ensure_ascii=False, allow_nan=False))
+    except (TypeError, ValueError) as unusable:
+        raise InvalidInput(
+            f"A message cannot be written as JSON: {unusable}", code="wrong_type"
+        ) from None
+
+
+def _text_of(content: object) -> str:
+    """The words in a message's content, whether it is plain text or a list of parts."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise InvalidInput("A message's content must be text or a list of parts", code="wrong_type")
+    parts = cast("list[Any]", content)
+    texts = (part if isinstance(part, str) else _text_of_part(part) for part in parts)
+    return "\n".join(text for text in texts if text)
+
+
+def _text_of_part(part: object) -> str:
+    text = cast("Mapping[str, object]", part).get("text") if isinstance(part, Mapping) else None
+    return text if isinstance(text, str) else ""

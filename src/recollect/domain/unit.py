@@ -1,0 +1,37 @@
+"""A unit: one searchable piece of a record or a turn. Every index points at units only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.filters import OwnerKind
+from recollect.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A piece of its owner's text (characters start to end) and the keys of its terms, in order."""
+
+    ordinal: int
+    start: int
+    end: int
+    terms: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerUnits:
+    """All units that an owner has from now on; none at all takes it out of the search index.
+
+    `version` is the owner's version they were made of: if the owner has moved on meanwhile, its
+    newer units stay.
+    """
+
+    scope: Scope
+    owner_kind: OwnerKind
+    owner_id: str
+    observed_at: datetime
+    analyzer: str
+    version: int = 1
+    units: tuple[Unit, ...] = ()

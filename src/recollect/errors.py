@@ -1,0 +1,84 @@
+"""Every error that leaves Recollect: one tree, each with a code, what happened and what to do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class RecollectError(Exception):
+    """Something Recollect could not do; nothing was changed unless the message says so."""
+
+    code: str = "error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        if code is not None:
+            self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+
+class InvalidInput(RecollectError):
+    """The caller gave something that cannot be taken; nothing was changed."""
+
+    code = "invalid_input"
+
+
+class NotFound(RecollectError):
+    """There is nothing with that id that this caller may see."""
+
+    code = "not_found"
+
+
+class NotAllowed(RecollectError):
+    """The caller's scope does not permit this."""
+
+    code = "not_allowed"
+
+
+class Conflict(RecollectError):
+    """The request contradicts what is stored."""
+
+    code = "conflict"
+
+
+class StaleVersion(Conflict):
+    """Somebody else changed the record in between; reading it again and retrying is safe."""
+
+    code = "stale_version"
+    retryable = True
+
+
+class SettingsError(RecollectError):
+    """A setting is unknown or has a value that cannot be used."""
+
+    code = "bad_setting"
+
+
+class StorageError(RecollectError):
+    """The database could not do its work; what was acknowledged before is kept."""
+
+    code = "storage_error"
+
+
+class StorageBusy(StorageError):
+    """Another process held the database for too long."""
+
+    code = "storage_busy"
+    retryable = True
+
+
+class Closed(RecollectError):
+    """The memory was closed."""
+
+    code = "closed"
+
+
+class NotAvailable(RecollectError):
+    """A part that this call needs is not installed or not configured."""
+
+    code = "not_available"

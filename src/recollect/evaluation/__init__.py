@@ -1,0 +1,1 @@
+"""Measuring: how well questions are answered, and how fast."""

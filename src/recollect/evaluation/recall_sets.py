@@ -1,0 +1,107 @@
+"""Recall sets on disk: `<set>.corpus.jsonl.gz` and `<set>.queries.jsonl.gz`, a line an item."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from recollect.errors import InvalidInput, NotFound
+
+T = TypeVar("T")
+
+_CORPUS: Final = ".corpus.jsonl.gz"
+_QUERIES: Final = ".queries.jsonl.gz"
+# Asks for spans of characters, not for units.
+_NOT_RECALL: Final = frozenset({"chunking"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUnit:
+    """One thing that can be found: a turn, a session, a passage."""
+
+    scope: str
+    id: str
+    text: str
+    time: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+
+    @property
+    def order(self) -> int:
+        """Its place in the history of its scope; only sets that are replayed tell."""
+        return int(self.meta.get("order", 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetQuery:
+    """One question, the units that answer it, and the place in history where it is asked."""
+
+    id: str
+    scope: str
+    query: str
+    gold: frozenset[str]
+    category: str = ""
+    before: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSet:
+    """A set as it was read, in the order of its files."""
+
+    name: str
+    units: tuple[SetUnit, ...]
+    queries: tuple[SetQuery, ...]
+
+    def first(self, queries: int) -> RecallSet:
+        """A quick look: so many questions, and only the scopes that they ask."""
+        chosen = self.queries[:queries]
+        asked = {query.scope for query in chosen}
+        return RecallSet(
+            name=self.name,
+            units=tuple(unit for unit in self.units if unit.scope in asked),
+            queries=chosen,
+        )
+
+
+def sets_in(folder: Path) -> tuple[str, ...]:
+    """The names of the recall sets in a folder."""
+    names = sorted(path.name.removesuffix(_CORPUS) for path in folder.glob(f"*{_CORPUS}"))
+    return tuple(
+        name
+        for name in names
+        if name not in _NOT_RECALL and (folder / f"{name}{_QUERIES}").is_file()
+    )
+
+
+def read_set(folder: Path, name: str) -> RecallSet:
+    """Read one set; questions that nothing answers are left out, they measure nothing."""
+    if name not in sets_in(folder):
+        raise NotFound(
+            f"There is no recall set {name!r} in {folder}",
+            code="unknown_set",
+            hint=f"Found there: {', '.join(sets_in(folder)) or 'none'}.",
+        )
+    queries = _lines(folder / f"{name}{_QUERIES}", TypeAdapter(SetQuery))
+    return RecallSet(
+        name=name,
+        units=_lines(folder / f"{name}{_CORPUS}", TypeAdapter(SetUnit)),
+        queries=tuple(query for query in queries if query.gold),
+    )
+
+
+def _lines(path: Path, shape: TypeAdapter[T]) -> tuple[T, ...]:
+    items: list[T] = []
+    try:
+        with gzip.open(path, "rb") as lines:
+            items.extend(shape.validate_json(line) for line in lines)
+    except (ValidationError, OSError, EOFError, zlib.error) as problem:
+        raise InvalidInput(
+            f"{path.name} cannot be read after line {len(items)}: {problem}",
+            code="bad_recall_set",
+        ) from None
+    return tuple(items)

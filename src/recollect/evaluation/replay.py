@@ -1,0 +1,119 @@
+"""Playing a set through the public API: tell everything in its order, then ask."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from recollect.domain.hit import Recalled
+from recollect.evaluation.agent_view import Batch, batches, message_of, record_of, text_of
+from recollect.evaluation.metrics import Judged, percentile, quality, quality_by_category
+from recollect.evaluation.recall_sets import RecallSet, SetQuery, SetUnit
+from recollect.evaluation.result import RecallResult
+from recollect.memory import Memory
+
+Advance = Callable[[int], None]
+
+_LIMIT: Final = 10
+# No part turns text into vectors yet.
+_EMBEDDER: Final = "none"
+
+
+async def measure(recall_set: RecallSet, *, told: Advance, asked: Advance) -> RecallResult:
+    """Run one set in a memory of its own, thrown away afterwards; `told`, `asked` hear of steps."""
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        # A file, not a folder: the settings of this machine may name another database.
+        async with Memory.open(Path(folder) / "bench.db") as memory:
+            return await Replay(recall_set, memory, told, asked).run()
+
+
+class Replay:
+    """One set on its way through a memory, with what came back and how long it took."""
+
+    def __init__(
+        self, recall_set: RecallSet, memory: Memory, told: Advance, asked: Advance
+    ) -> None:
+        self._set = recall_set
+        self._memory = memory
+        self._told = told
+        self._asked = asked
+        self._waiting: defaultdict[str, list[SetUnit]] = defaultdict(list)
+        for unit in recall_set.units:
+            self._waiting[unit.scope].append(unit)
+        self._unit_of: dict[str, str] = {}
+        self._skipped = 0
+        self._seconds_telling = 0.0
+        self._seconds_asking: list[float] = []
+
+    async def run(self) -> RecallResult:
+        """Tell and ask all of it."""
+        replayed = {query.scope for query in self._set.queries if query.before is not None}
+        for scope in [scope for scope in self._waiting if scope not in replayed]:
+            await self._tell(scope)
+        answers: list[Judged] = []
+        for query in sorted(self._set.queries, key=_moment):
+            if query.scope in replayed:
+                await self._tell(query.scope, before=_moment(query))
+            answers.append(await self._ask(query))
+        return self._result(answers)
+
+    async def _tell(self, scope: str, before: float = math.inf) -> None:
+        """Hand over the scope's units that lie before this place in its history."""
+        due = [unit for unit in self._waiting[scope] if unit.order < before]
+        self._waiting[scope] = [unit for unit in self._waiting[scope] if unit.order >= before]
+        with_text = [unit for unit in due if text_of(unit).strip()]
+        self._skipped += len(due) - len(with_text)
+        self._told(len(due) - len(with_text))
+        memory = self._memory.scope(user=scope)
+        for batch in batches(self._set.name, with_text):
+            await self._tell_batch(memory, batch)
+            self._told(len(batch.units))
+
+    async def _tell_batch(self, memory: Memory, batch: Batch) -> None:
+        if batch.session is None:
+            drafts = [record_of(unit) for unit in batch.units]
+            started = time.perf_counter()
+            kept = await memory.remember_many(drafts)
+        else:
+            messages = [message_of(unit) for unit in batch.units]
+            started = time.perf_counter()
+            kept = await memory.observe(messages, session=batch.session)
+        self._seconds_telling += time.perf_counter() - started
+        for item, unit in zip(kept, batch.units, strict=True):
+            self._unit_of[item.id] = unit.id
+
+    async def _ask(self, query: SetQuery) -> Judged:
+        memory = self._memory.scope(user=query.scope)
+        started = time.perf_counter()
+        recalled = await memory.recall(query.query, limit=_LIMIT, min_score=0)
+        self._seconds_asking.append(time.perf_counter() - started)
+        self._asked(1)
+        return Judged(category=query.category, ranking=self._ranking(recalled), gold=query.gold)
+
+    def _ranking(self, recalled: Recalled) -> tuple[str, ...]:
+        """The units behind the hits; one that is hit twice counts where it came first."""
+        return tuple(dict.fromkeys(self._unit_of[hit.id] for hit in recalled))
+
+    def _result(self, answers: list[Judged]) -> RecallResult:
+        milliseconds = [1000 * seconds for seconds in self._seconds_asking]
+        return RecallResult(
+            set_name=self._set.name,
+            questions=len(answers),
+            quality=quality(answers),
+            by_category=quality_by_category(answers),
+            ingest_per_s=len(self._unit_of) / self._seconds_telling if self._unit_of else 0.0,
+            recall_p50_ms=percentile(milliseconds, 0.50),
+            recall_p95_ms=percentile(milliseconds, 0.95),
+            embedder=_EMBEDDER,
+            skipped_units=self._skipped,
+        )
+
+
+def _moment(query: SetQuery) -> float:
+    """Where in the history of its scope a question is asked; as a rule at the end."""
+    return math.inf if query.before is None else query.before

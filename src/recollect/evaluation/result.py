@@ -1,0 +1,68 @@
+"""The outcome of one recall set, as the line of JSON that others read and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rich import box
+from rich.table import Table
+
+# What fits in eighty columns; the rest is in the JSON.
+_SHOWN: Final = ("hit@1", "hit@5", "hit@10", "all@10", "ndcg@10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallResult:
+    """Quality and speed of one set, measured in one run."""
+
+    set_name: str
+    questions: int
+    quality: Mapping[str, float] = field(hash=False)
+    by_category: Mapping[str, Mapping[str, float]] = field(hash=False)
+    ingest_per_s: float
+    recall_p50_ms: float
+    recall_p95_ms: float
+    embedder: str
+    skipped_units: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of INTERFACES, with no more digits than mean something."""
+        return {
+            "set": self.set_name,
+            "n": self.questions,
+            **_rounded(self.quality),
+            "by_category": {name: _rounded(it) for name, it in self.by_category.items()},
+            "ingest_per_s": round(self.ingest_per_s, 1),
+            "recall_p50_ms": round(self.recall_p50_ms, 3),
+            "recall_p95_ms": round(self.recall_p95_ms, 3),
+            "embedder": self.embedder,
+        }
+
+
+def as_table(results: Iterable[RecallResult]) -> Table:
+    """One row a set."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        caption="told: units a second; p50, p95: milliseconds a question",
+    )
+    table.add_column("set", no_wrap=True)
+    for name in ("n", *_SHOWN, "told", "p50", "p95"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for result in results:
+        table.add_row(
+            result.set_name,
+            str(result.questions),
+            *(f"{result.quality[name]:.3f}" for name in _SHOWN),
+            f"{result.ingest_per_s:.0f}",
+            f"{result.recall_p50_ms:.1f}",
+            f"{result.recall_p95_ms:.1f}",
+        )
+    return table
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in values.items()}

@@ -1,0 +1,40 @@
+"""The notations in which recall sets write a moment, read as UTC."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+# A weekday says nothing that the date does not, and is written in many ways.
+_WEEKDAY: Final = re.compile(r"\s*(?:\([A-Za-z]+\)|周[一二三四五六日天]|星期[一二三四五六日天])")
+
+_NOTATIONS: Final = (
+    "%I:%M %p on %d %B, %Y",
+    "%B-%d-%Y",
+    "%Y年%m月%d日 %H:%M",
+    "%Y年%m月%d日",
+    "%Y/%m/%d %H:%M",
+    "%Y-%m",
+)
+
+
+def parse_time(text: str | None) -> datetime | None:
+    """The moment that a set's own notation names, or None when it names none."""
+    if text is None:
+        return None
+    plain = _WEEKDAY.sub("", text).strip()
+    try:
+        moment = datetime.fromisoformat(plain)
+    except ValueError:
+        return _by_notation(plain)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _by_notation(plain: str) -> datetime | None:
+    for notation in _NOTATIONS:
+        try:
+            return datetime.strptime(plain, notation).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return None

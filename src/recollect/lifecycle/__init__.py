@@ -1,0 +1,1 @@
+"""What happens to memories after they are written."""

@@ -1,0 +1,331 @@
+"""Memory: the one facade. It binds a caller to the parts and delegates; it decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import EllipsisType, TracebackType
+from typing import TYPE_CHECKING, Any, Unpack
+
+from recollect.domain.fields import Draft, RecordFields
+from recollect.domain.filters import FilterFields, make_filter
+from recollect.domain.hit import Recalled
+from recollect.domain.ids import new_id
+from recollect.domain.page import Page
+from recollect.domain.record import Record, Version
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.stats import Stats
+from recollect.domain.turn import Turn
+
+if TYPE_CHECKING:
+    from recollect.lifecycle.versions import Versions
+    from recollect.lifecycle.worker import Worker
+    from recollect.ports.clock import Clock
+    from recollect.ports.jobs import Jobs
+    from recollect.ports.maintenance import Maintenance
+    from recollect.ports.store import Store
+    from recollect.ports.units import UnitIndex
+    from recollect.recall.listing import Listing
+    from recollect.recall.pipeline import Recaller
+    from recollect.settings import Settings
+    from recollect.writing.observe import Observer
+    from recollect.writing.save import Saver
+
+Namespace = str | tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Everything a memory is made of, wired by `assemble`."""
+
+    settings: Settings
+    store: Store
+    maintenance: Maintenance
+    jobs: Jobs
+    units: UnitIndex
+    saver: Saver
+    observer: Observer
+    recaller: Recaller
+    listing: Listing
+    versions: Versions
+    worker: Worker
+
+
+class Memory:
+    """An agent's memory, seen from one scope.
+
+    `async with Memory.open() as memory:` opens it; `memory.scope(user="ann")` is the same memory
+    for somebody else. Every call either happened and is durable, or raises a `RecollectError`.
+    """
+
+    def __init__(self, parts: Parts, caller: Caller, *, is_root: bool = True) -> None:
+        self._parts = parts
+        self._caller = caller
+        self._is_root = is_root
+        self._session = new_id("sess")
+        self._anonymous = new_id("anon")
+
+    @classmethod
+    def open(
+        cls, where: str | Path | Settings | None = None, *, clock: Clock | None = None
+    ) -> Opening:
+        """Open a database file, a data folder or settings; by default what `recollect where` shows.
+
+        Use it as `async with Memory.open(…) as memory` or `memory = await Memory.open(…)`.
+        """
+        return Opening(where, clock)
+
+    @property
+    def caller_scope(self) -> Scope:
+        """The scope this memory writes to."""
+        return self._caller.scope
+
+    @property
+    def settings(self) -> Settings:
+        return self._parts.settings
+
+    @property
+    def anonymous_user(self) -> str:
+        """A user id for a run whose user is unknown: made once, the same for the whole run."""
+        return self._anonymous
+
+    def scope(
+        self,
+        *,
+        agent: str | EllipsisType | None = ...,
+        user: str | EllipsisType | None = ...,
+        workspace: str | EllipsisType = ...,
+        org: str | EllipsisType = ...,
+        children: Iterable[str] | None = None,
+        principal: str | None = None,
+    ) -> Memory:
+        """The same memory seen from another scope; what is left out stays as it is here."""
+        here = self._caller.scope
+        scope = Scope(
+            org=here.org if isinstance(org, EllipsisType) else org,
+            workspace=here.workspace if isinstance(workspace, EllipsisType) else workspace,
+            agent=here.agent if isinstance(agent, EllipsisType) else agent,
+            user=here.user if isinstance(user, EllipsisType) else user,
+        )
+        declared = self._parts.settings.agents.get(scope.agent or "")
+        known = declared.children if declared is not None else ()
+        caller = Caller(
+            scope=scope,
+            children=tuple(known if children is None else children),
+            principal=scope.actor if principal is None else principal,
+        )
+        memory = Memory(self._parts, caller, is_root=False)
+        memory._anonymous = self._anonymous
+        return memory
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        namespace: Namespace | None = None,
+        idempotency_key: str | None = None,
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> Record:
+        """Save one record; when this returns it is durable and can be recalled."""
+        draft: Draft = {**fields, "content": content}
+        (record,) = await self._parts.saver.create(
+            self._caller,
+            [draft],
+            namespace=namespace,
+            idempotency_key=idempotency_key,
+            reason=reason,
+        )
+        return record
+
+    async def remember_many(
+        self,
+        items: Iterable[str | Draft],
+        *,
+        namespace: Namespace | None = None,
+        idempotency_key: str | None = None,
+        reason: str = "",
+    ) -> tuple[Record, ...]:
+        """Save several records in one transaction: all of them, or none."""
+        drafts = [Draft(content=item) if isinstance(item, str) else item for item in items]
+        return await self._parts.saver.create(
+            self._caller,
+            drafts,
+            namespace=namespace,
+            idempotency_key=idempotency_key,
+            reason=reason,
+        )
+
+    async def observe(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        task: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> tuple[Turn, ...]:
+        """Keep messages of a conversation in order; `at` gives a message a past time."""
+        return await self._parts.observer.observe(
+            self._caller,
+            list(messages),
+            session=self._session if session is None else session,
+            task=task,
+            idempotency_key=idempotency_key,
+        )
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        min_score: float | None = None,
+        namespace: Namespace | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recalled:
+        """What is remembered about a question, best first; empty when nothing is good enough."""
+        return await self._parts.recaller.recall(
+            query,
+            self._readable(namespace),
+            make_filter(**filters),
+            limit=limit,
+            min_score=min_score,
+        )
+
+    async def get(self, record_id: str, *, as_of: datetime | None = None) -> Record:
+        """One record, as it is now or as we knew it at a past moment."""
+        return await self._parts.listing.get(self._caller, record_id, as_of=as_of)
+
+    async def list(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        namespace: Namespace | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Record]:
+        """Records that pass the filters, those that happened last first, a page at a time."""
+        return await self._parts.listing.records(
+            self._readable(namespace), make_filter(**filters), limit=limit, cursor=cursor
+        )
+
+    async def turns(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        namespace: Namespace | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Turn]:
+        """Turns of a session in their order, or without a session the latest ones first."""
+        return await self._parts.listing.turns(
+            self._readable(namespace), make_filter(**filters), limit=limit, cursor=cursor
+        )
+
+    async def update(
+        self,
+        record_id: str,
+        content: str | None = None,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> Record:
+        """Change a record; the version before stays in its history."""
+        return await self._parts.saver.update(
+            self._caller,
+            record_id,
+            content,
+            fields,
+            expected_version=expected_version,
+            reason=reason,
+        )
+
+    async def delete(self, record_id: str, *, reason: str = "") -> Record:
+        """Hide a record everywhere; `undo` brings it back."""
+        return await self._parts.versions.delete(self._caller, record_id, reason=reason)
+
+    async def purge(self, record_id: str) -> None:
+        """Remove a deleted record and its versions for good."""
+        await self._parts.versions.purge(self._caller, record_id)
+
+    async def history(self, record_id: str) -> tuple[Version, ...]:
+        """Every version of a record, oldest first, with who made it, when and why."""
+        return await self._parts.versions.history(self._caller, record_id)
+
+    async def undo(self, record_id: str, *, reason: str = "") -> Record:
+        """Take back the last change of a record, a deletion too."""
+        return await self._parts.versions.undo(self._caller, record_id, reason=reason)
+
+    async def stats(self) -> Stats:
+        """How much is stored for this caller, and how the parts are doing."""
+        return Stats(
+            store=await self._parts.store.counts(self._caller.readable),
+            jobs=await self._parts.jobs.counts(),
+            keyword_index=self._parts.units.stats(),
+            database_bytes=await self._parts.maintenance.size(),
+        )
+
+    async def backup(self, target: str | Path) -> None:
+        """Copy the whole database, checked, while others go on using it."""
+        await self._parts.maintenance.backup(Path(target))
+
+    async def work(self) -> int:
+        """Run the background jobs that are due now; the number that ran."""
+        return await self._parts.worker.run_due()
+
+    async def drain(self) -> None:
+        """Wait until all background work is done or given up."""
+        await self._parts.worker.drain()
+
+    async def close(self) -> None:
+        """Finish and close everything; on a memory made by `scope()` this does nothing."""
+        if self._is_root:
+            await self._parts.worker.stop()
+            await self._parts.store.close()
+
+    async def __aenter__(self) -> Memory:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
+        return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)
+
+
+class Opening:
+    """A memory about to be opened, to be awaited or entered."""
+
+    def __init__(self, where: str | Path | Settings | None, clock: Clock | None) -> None:
+        self._where = where
+        self._clock = clock
+        self._memory: Memory | None = None
+
+    def __await__(self) -> Generator[Any, None, Memory]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Memory:
+        self._memory = await self._open()
+        return self._memory
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._memory is not None:
+            await self._memory.close()
+
+    async def _open(self) -> Memory:
+        # The parts bring a database driver and more; importing Memory alone stays fast.
+        from recollect.assemble import assemble
+
+        return await assemble(self._where, self._clock)

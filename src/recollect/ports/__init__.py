@@ -1,0 +1,1 @@
+"""What memory needs from the outside, as small protocols. Back-ends and models implement them."""

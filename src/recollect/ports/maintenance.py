@@ -1,0 +1,25 @@
+"""Care of the whole database, across all scopes. Never reachable from a caller's scope."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from recollect.domain.record import Record
+from recollect.domain.turn import Turn
+
+
+class Maintenance(Protocol):
+    """What an operator or a background job needs."""
+
+    async def analysed_otherwise(self, analyzer: str, limit: int) -> list[Record | Turn]:
+        """Some owners of units that another analyzer made; empty when there are none."""
+        ...
+
+    async def size(self) -> int:
+        """Bytes the database takes on disk."""
+        ...
+
+    async def backup(self, target: Path) -> None:
+        """A consistent copy of everything while others go on writing."""
+        ...

@@ -1,0 +1,58 @@
+"""The source of truth: change sets in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from recollect.domain.change import ChangeSet, Committed
+from recollect.domain.filters import Filter
+from recollect.domain.page import Cursor
+from recollect.domain.record import Record, Version
+from recollect.domain.scope import Scope
+from recollect.domain.stats import StoreCounts
+from recollect.domain.turn import Turn
+
+
+class Store(Protocol):
+    """Durable, scoped storage. Reads only ever see the scopes they are given."""
+
+    async def commit(self, changes: ChangeSet) -> Committed:
+        """Write all of it durably, or nothing and raise."""
+        ...
+
+    async def records(
+        self,
+        scopes: Sequence[Scope],
+        where: Filter,
+        *,
+        now: datetime,
+        ids: Sequence[str] | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Record]:
+        """Records that pass the filter, those that happened last first."""
+        ...
+
+    async def turns(
+        self,
+        scopes: Sequence[Scope],
+        where: Filter,
+        *,
+        ids: Sequence[str] | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Turn]:
+        """Turns that pass the filter, in the order of their sessions."""
+        ...
+
+    async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
+        """Every version of a record, oldest first; empty when there is none to see."""
+        ...
+
+    async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
+        """How much these scopes hold."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,47 @@
+"""Keyword search over units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from recollect.domain.filters import Filter, OwnerKind
+from recollect.domain.scope import Scope
+from recollect.domain.stats import IndexStats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitMatch:
+    """A unit that matched: raw score, calibrated similarity in [0, 1], and which terms did it."""
+
+    unit: int
+    owner_kind: OwnerKind
+    owner_id: str
+    span: tuple[int, int]
+    raw: float
+    score: float
+    terms: tuple[int, ...]
+
+
+class UnitIndex(Protocol):
+    """BM25 over the units of the given scopes, never over anybody else's."""
+
+    async def search(
+        self,
+        scopes: Sequence[Scope],
+        terms: Sequence[int],
+        limit: int,
+        *,
+        now: datetime,
+        within: Filter | None = None,
+    ) -> list[UnitMatch]:
+        """The best units for these term keys, best first; with `within`, only owners it accepts."""
+        ...
+
+    async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:
+        """Calibrated scores of texts that are not in the index, ranked among themselves."""
+        ...
+
+    def stats(self) -> IndexStats: ...

@@ -1,0 +1,1 @@
+"""How something is found again."""

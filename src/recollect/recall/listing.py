@@ -1,0 +1,86 @@
+"""Looking things up without a question: one by id, or all that pass a filter, in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final, TypeVar
+
+from recollect.domain.filters import Filter, make_filter
+from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
+from recollect.domain.record import Record, Status
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.times import to_micros
+from recollect.domain.turn import Turn
+from recollect.errors import NotFound
+from recollect.ports.clock import Clock
+from recollect.ports.store import Store
+
+MAX_PAGE: Final = 1_000
+T = TypeVar("T", Record, Turn)
+
+
+class Listing:
+    """Reads records and turns in order."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def get(
+        self,
+        caller: Caller,
+        record_id: str,
+        *,
+        as_of: datetime | None = None,
+        even_deleted: bool = False,
+    ) -> Record:
+        """One record that the caller may see; one deleted is told apart from one that never was."""
+        where = make_filter(status=list(Status), as_of=as_of)
+        found = await self._store.records(
+            caller.readable, where, now=self._clock.now(), ids=[record_id]
+        )
+        if not found:
+            raise NotFound(
+                f"There is no record {record_id!r} in {caller.scope.key}",
+                hint="Ids are shown by list and recall; records of other scopes are never visible.",
+            )
+        if found[0].status is Status.DELETED and not even_deleted:
+            raise NotFound(
+                f"{record_id} was deleted",
+                code="deleted",
+                hint="undo brings it back, history shows what it said.",
+            )
+        return found[0]
+
+    async def records(
+        self, scopes: Sequence[Scope], where: Filter, *, limit: int, cursor: str | None
+    ) -> Page[Record]:
+        found = await self._store.records(
+            scopes,
+            where,
+            now=self._clock.now(),
+            after=None if cursor is None else parse_cursor(cursor),
+            limit=checked_limit(limit, MAX_PAGE) + 1,
+        )
+        return _page(found, limit, lambda record: to_micros(record.observed_at))
+
+    async def turns(
+        self, scopes: Sequence[Scope], where: Filter, *, limit: int, cursor: str | None
+    ) -> Page[Turn]:
+        found = await self._store.turns(
+            scopes,
+            where,
+            after=None if cursor is None else parse_cursor(cursor),
+            limit=checked_limit(limit, MAX_PAGE) + 1,
+        )
+        in_session = where.session is not None
+        return _page(found, limit, lambda it: it.ordinal if in_session else to_micros(it.at))
+
+
+def _page(found: list[T], limit: int, place: Callable[[T], int]) -> Page[T]:
+    """One more than a page was asked for: if it is there, another page follows."""
+    items = tuple(found[:limit])
+    if len(found) <= limit:
+        return Page(items=items)
+    return Page(items=items, next_cursor=str(Cursor(at=place(items[-1]), id=items[-1].id)))

@@ -1,0 +1,1 @@
+"""The HTTP face; needs the extra `server`."""

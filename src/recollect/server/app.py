@@ -1,0 +1,56 @@
+"""The application: one open memory, the routes, the guards, one form for errors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Final
+
+from fastapi import Depends, FastAPI
+
+from recollect.domain.views import Json
+from recollect.memory import Memory
+from recollect.server.caller import opened
+from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
+from recollect.server.problems import RESPONSES, tell_problems
+from recollect.server.routes import router
+from recollect.settings import Settings
+
+# The longest record in the widest script, with room for the rest of the request.
+MOST_BYTES: Final = 5_000_000
+
+
+def create_app(
+    where: str | Path | Settings | None = None, *, hosts: Collection[str] = LOCAL_HOSTS
+) -> FastAPI:
+    """A server for the memory at `where`, which answers for these host names only."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with Memory.open(where) as memory:
+            app.state.memory = memory
+            yield
+
+    # The documentation page of the framework loads its parts from elsewhere: left out.
+    app = FastAPI(
+        title="Recollect",
+        version=version("recollect"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses=RESPONSES,
+    )
+    app.get("/health", tags=["operation"])(health)
+    app.include_router(router)
+    app.add_middleware(BodyLimit, most_bytes=MOST_BYTES)
+    app.add_middleware(OnlyFromHere, hosts=hosts)
+    tell_problems(app)
+    return app
+
+
+async def health(memory: Annotated[Memory, Depends(opened)]) -> Json:
+    """Whether the server works: it has just read from its database, or this is an error."""
+    await memory.list(limit=1)
+    return {"status": "ok", "version": version("recollect"), "database": "ok"}

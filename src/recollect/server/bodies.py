@@ -1,0 +1,149 @@
+"""What requests may carry. Types are checked here; what values mean is checked by the library."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, TypeVar, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from recollect.domain.fields import RecordFields
+from recollect.domain.filters import FilterFields, OwnerKind
+from recollect.domain.record import Evidence, Kind, Status, Tier
+
+T = TypeVar("T")
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    # A field that is left out is left alone: the defaults below are never sent to the library.
+    for field in schema["properties"].values():
+        field.pop("default", None)
+
+
+def _several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Several = Annotated[list[T], BeforeValidator(_several)]
+
+
+class Body(BaseModel):
+    """A request body; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_without_defaults)
+
+
+class RecordBody(Body):
+    """The fields of a record that a caller may set, as the library has them."""
+
+    kind: Kind = Kind.SEMANTIC
+    category: str = ""
+    title: str = Field(default="", description="of a procedure its name")
+    name: str = Field(default="", description="another word for title")
+    description: str = ""
+    tags: list[str] = []
+    confidence: float = 1.0
+    importance: float = 0.5
+    evidence_count: int = 1
+    evidence: list[Evidence] = []
+    source: str = ""
+    related: list[str] = []
+    session: str | None = None
+    task: str | None = None
+    created_at: datetime | None = Field(default=None, description="a past time, for backfilling")
+    first_observed: datetime | None = None
+    last_confirmed: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    tier: Tier = Tier.LONG
+    metadata: dict[str, Any] = {}
+    participants: list[str] = Field(default=[], description="episodic")
+    outcome: str = Field(default="", description="episodic")
+    artifacts: list[str] = Field(default=[], description="episodic")
+    timestamp: datetime | None = Field(default=None, description="episodic")
+    trigger: str = Field(default="", description="procedural")
+    steps: list[str] = Field(default=[], description="procedural")
+    success_rate: float | None = Field(default=None, description="procedural")
+    usage_count: int = Field(default=0, description="procedural")
+
+    reason: str = Field(default="", description="why, for the history")
+
+    def given(self) -> RecordFields:
+        """The record's fields that the request named."""
+        names = self.model_fields_set & RecordFields.__annotations__.keys()
+        return cast("RecordFields", {name: getattr(self, name) for name in names})
+
+
+class NewRecord(RecordBody):
+    """A record to save."""
+
+    content: str
+    namespace: str | None = Field(default=None, description="among the caller's own")
+
+
+class ChangedRecord(RecordBody):
+    """Fields to change; what is left out stays as it is."""
+
+    content: str | None = None
+    expected_version: int | None = Field(
+        default=None, description="refuse when the record has moved on"
+    )
+
+
+class Filters(Body):
+    """Which records and turns are meant; one value or several."""
+
+    kind: Several[Kind] = []
+    category: Several[str] = []
+    tags: Several[str] = []
+    status: Several[Status] = []
+    since: datetime | None = None
+    until: datetime | None = None
+    session: str | None = None
+    task: str | None = None
+    as_of: datetime | None = None
+    valid_at: datetime | None = None
+    owners: Several[OwnerKind] = []
+
+    def filters(self) -> FilterFields:
+        """Only the filters of what may be more than filters."""
+        return cast("FilterFields", {name: getattr(self, name) for name in Filters.model_fields})
+
+
+class Listing(Filters):
+    """Which records to list; these come as query parameters, beside those of the scope."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    limit: int = 50
+    cursor: str | None = None
+
+
+class Question(Filters):
+    """What to recall."""
+
+    query: str
+    limit: int | None = None
+    min_score: float | None = None
+    namespace: str | None = Field(default=None, description="among the caller's own")
+
+
+class Message(BaseModel):
+    """A message as agents write it; further keys (tool calls …) are kept as they are."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=_without_defaults)
+
+    role: str
+    content: Any = None
+    name: str | None = None
+    at: datetime | None = None
+    task: str | None = None
+
+
+class Conversation(Body):
+    """Messages to keep, in order."""
+
+    messages: list[Message]
+    session: str | None = None
+    task: str | None = None

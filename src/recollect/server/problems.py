@@ -1,0 +1,150 @@
+"""Errors as problem+json (RFC 9457): one form, whoever found the problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from recollect.errors import (
+    Closed,
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    RecollectError,
+    StorageBusy,
+)
+
+_MEDIA_TYPE: Final = "application/problem+json"
+_STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
+    (InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (NotFound, HTTPStatus.NOT_FOUND),
+    (NotAllowed, HTTPStatus.FORBIDDEN),
+    (Conflict, HTTPStatus.CONFLICT),
+    (StorageBusy, HTTPStatus.SERVICE_UNAVAILABLE),
+    (Closed, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+# What the framework found wrong with a request, in our words.
+_CODES: Final[Mapping[str, str]] = {
+    "missing": "missing_field",
+    "extra_forbidden": "unknown_field",
+    "enum": "unknown_value",
+    "literal_error": "unknown_value",
+    "json_invalid": "invalid_json",
+    "string_unicode": "invalid_unicode",
+}
+_REFUSALS: Final[Mapping[int, tuple[str, str]]] = {
+    HTTPStatus.NOT_FOUND: ("no_such_route", "/openapi.json lists the routes."),
+    HTTPStatus.METHOD_NOT_ALLOWED: ("method_not_allowed", "/openapi.json lists the routes."),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("body_too_large", "Split the text and send the parts."),
+}
+
+
+class Problem(BaseModel):
+    """What happened, with a code for programs and a hint for people."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str
+
+
+# For the description of the API: any call may answer with a problem.
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    "default": {
+        "description": "A problem",
+        "content": {_MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+    }
+}
+
+
+def problem(
+    status: HTTPStatus,
+    code: str,
+    detail: str,
+    *,
+    hint: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """A response that tells of a problem."""
+    told = Problem(
+        type=f"urn:recollect:problem:{code}",
+        title=status.phrase,
+        status=status,
+        detail=detail,
+        code=code,
+        hint=hint,
+    )
+    return JSONResponse(
+        told.model_dump(), status_code=status, headers=headers, media_type=_MEDIA_TYPE
+    )
+
+
+def tell_problems(app: FastAPI) -> None:
+    """Give every error of the app this form."""
+    app.add_exception_handler(RecollectError, _of_ours)
+    app.add_exception_handler(RequestValidationError, _of_a_request)
+    app.add_exception_handler(HTTPException, _of_the_framework)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def status_of(error: RecollectError) -> HTTPStatus:
+    """The HTTP status that stands for one of our errors."""
+    if error.code == "disk_full":
+        return HTTPStatus.INSUFFICIENT_STORAGE
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return status
+    return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def _of_ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RecollectError)
+    headers = {"Retry-After": "1"} if isinstance(error, StorageBusy) else None
+    return problem(status_of(error), error.code, error.message, hint=error.hint, headers=headers)
+
+
+def _of_a_request(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    found = cast("list[dict[str, Any]]", error.errors())
+    detail = "; ".join(f"{_place(it['loc'])}: {it['msg']}" for it in found)
+    is_no_json = found[0]["loc"] == ("body",)
+    return problem(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        _CODES.get(found[0]["type"], "wrong_type"),
+        detail,
+        hint="Send a JSON object with Content-Type: application/json." if is_no_json else "",
+    )
+
+
+def _of_the_framework(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    if isinstance(error.__cause__, UnicodeDecodeError):
+        return problem(status, "invalid_utf8", "The body is not valid UTF-8; nothing was changed")
+    code, hint = _REFUSALS.get(status, ("bad_request", ""))
+    detail = f"{request.method} {request.url.path}: {error.detail}"
+    return problem(status, code, detail, hint=hint, headers=error.headers)
+
+
+def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    return problem(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "unexpected",
+        f"Something went wrong: {type(error).__name__}",
+        hint="The server's log file has the details; `recollect where` shows it.",
+    )
+
+
+def _place(location: tuple[str | int, ...]) -> str:
+    """Where in the request: `body.tags.0`, `query.limit`."""
+    return ".".join(map(str, location))

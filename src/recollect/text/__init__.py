@@ -1,0 +1,1 @@
+"""Pure functions over text: what a text is made of, without knowing who asks."""

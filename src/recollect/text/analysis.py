@@ -1,0 +1,79 @@
+"""The terms a text is found by: one function for what is stored and for what is asked.
+
+Latin-like text gives stems, with compounds whole and in parts. Text without spaces between words
+(Chinese, Japanese, Korean …) gives its characters and their neighbouring pairs, so that a word of
+any length is found without a dictionary.
+
+Stop words are dropped, unless the text has nothing else: "what is it" is then searched for, and
+found in texts that say no more than that. Both sides follow the same rule, so they agree.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import blake2b
+
+from recollect.text import identifiers
+from recollect.text.folding import fold
+from recollect.text.scripts import SPACELESS, VOWEL_SIGNS
+from recollect.text.spaceless import run_terms
+from recollect.text.words import LONGEST_TERM, is_stop_word, stem
+
+ANALYZER_VERSION = "1"
+"""Raised whenever terms change, so that stored units are indexed again."""
+
+_LETTER = rf"[^\W_{SPACELESS}]"
+_WORD = rf"{_LETTER}+(?:[{VOWEL_SIGNS}]+{_LETTER}*)*+"
+_NAME_OR_ADDRESS = rf"{_WORD}(?:{identifiers.JOINT}{_WORD}){{0,31}}+"
+_AMOUNT = r"\d{1,3}(?:,\d{3}){1,8}(?:\.\d+)?(?!\d)"
+_LANGUAGE_NAME = r"[A-Za-z](?:\+\+|\#)"
+_TOKEN = re.compile(
+    rf"([{SPACELESS}]+)|({_LANGUAGE_NAME}|{_AMOUNT}|{_NAME_OR_ADDRESS})(?=([{SPACELESS}]?))"
+)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in order, with repetitions: their counts are what ranking weighs."""
+    folded = fold(text)
+    return _scan(folded, keep_stop_words=False) or _scan(folded, keep_stop_words=True)
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms of a question, each once, in the order they are first seen."""
+    return list(dict.fromkeys(terms(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def term_key(term: str) -> int:
+    """A term as the unsigned 64-bit number the index stores, the same in every process."""
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+def term_keys(terms: Iterable[str]) -> list[int]:
+    """The keys of several terms, in their order."""
+    return list(map(term_key, terms))
+
+
+def _scan(folded: str, *, keep_stop_words: bool) -> list[str]:
+    found: list[str] = []
+    for run, token, following in _TOKEN.findall(folded):
+        if run:
+            found += run_terms(run, keep_stop_words=keep_stop_words)
+            continue
+        analyse = _cached_token_terms if len(token) <= LONGEST_TERM else _token_terms
+        found += analyse(token, keep_stop_words)
+        if following and (len(token) == 1 or token.isdecimal()):
+            # A number or letter belongs to the character it counts or names: 4月, 3个, B站.
+            found.append(identifiers.forms(token)[0] + following)
+    return found
+
+
+def _token_terms(token: str, keep_stop_words: bool) -> tuple[str, ...]:
+    return tuple(
+        stem(form) for form in identifiers.forms(token) if keep_stop_words or not is_stop_word(form)
+    )
+
+
+# Words repeat: nearly every token of everyday text is answered from here.
+_cached_token_terms = lru_cache(maxsize=1 << 15)(_token_terms)

@@ -1,0 +1,56 @@
+"""One spelling for what readers take as the same character.
+
+Full-width and half-width, accented and plain, traditional and simplified Chinese become equal here.
+Upper case stays: getUserName shows its parts by it.
+"""
+
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+_MOST_REMEMBERED = 1 << 16
+_VOICING_OF_KANA = "\u3099\u309a"
+_STROKED = dict(zip("ØøŁłĐđÐðĦħŦŧı", "OoLlDdDdHhTti", strict=True))
+_LIGATURES = {"Æ": "Ae", "æ": "ae", "Œ": "Oe", "œ": "oe", "Þ": "Th", "þ": "th"}
+_PUNCTUATION = dict(zip("‘’ʼ‐–−", "'''---", strict=True))
+
+
+def fold(text: str) -> str:
+    """The text in its plain spelling; folding it again changes nothing."""
+    if text.isascii():
+        return text
+    # Marks are gone before normalisation, which would sort a long run of them in square time.
+    return unicodedata.normalize("NFC", text.translate(_plain))
+
+
+class _PlainCharacters(dict[int, str]):
+    """A table for str.translate that fills itself with the characters texts are made of."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        self[code] = plain = _plain_spelling(chr(code))
+        return plain
+
+
+_plain = _PlainCharacters()
+
+
+def _plain_spelling(character: str) -> str:
+    """A character without its compatibility form, its marks and its traditional strokes."""
+    parts = (
+        part
+        for part in unicodedata.normalize("NFKD", character)
+        if part in _VOICING_OF_KANA or not unicodedata.combining(part)
+    )
+    composed = unicodedata.normalize("NFC", "".join(parts))
+    return "".join(_same_as().get(part, part) for part in composed)
+
+
+@cache
+def _same_as() -> dict[str, str]:
+    """Letters and signs that Unicode does not decompose, and traditional to simplified Chinese."""
+    data = Path(__file__).with_name("han_variants.txt").read_text(encoding="utf-8")
+    pairs = "".join(line for line in data.splitlines() if not line.startswith("#"))
+    variants = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    return _STROKED | _LIGATURES | _PUNCTUATION | variants

@@ -1,0 +1,45 @@
+"""Numbers written in several pieces: dates, times, versions, amounts."""
+
+import re
+
+from recollect.text.words import LONGEST_TERM
+
+_NUMBER = re.compile(r"([vV]?)(\d+(?:[.:/-]\d+)*)([AaPp][Mm])?")
+_JOINT = re.compile(r"[.:/-]")
+_TIMESTAMP = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}).*")
+
+
+def number_forms(token: str) -> list[str]:
+    """The number whole, its leading pieces (2024-04-02: 2024.4, 2024) and its longer pieces.
+
+    Pieces lose their leading zeros and one joint stands for all but the colon of a time, so that
+    2024-04-02, 2024/4/2 and 2024.4.2 are one term. Empty when the token is not a number.
+    """
+    if stamp := _TIMESTAMP.fullmatch(token):
+        return number_forms(stamp[1]) + number_forms(stamp[2])
+    match = _NUMBER.fullmatch(token.replace(",", ""))
+    if not match:
+        return []
+    version, digits, half_of_day = match.groups()
+    forms = _forms(digits)
+    return [
+        *([f"v{forms[0]}"] if version else []),
+        *forms,
+        *([half_of_day.casefold()] if half_of_day else []),
+    ]
+
+
+def plain_number(digits: str) -> str:
+    """Digits of any script as ASCII without leading zeros, cut at the length of a term."""
+    return str(int(digits[:LONGEST_TERM]))
+
+
+def _forms(digits: str) -> list[str]:
+    pieces = _JOINT.split(digits)
+    if len(pieces) == 2 and "." in digits:
+        integer = plain_number(pieces[0])
+        return [f"{integer}.{pieces[1]}", integer]  # a decimal fraction: its zeros count
+    numbers = [plain_number(piece) for piece in pieces]
+    joint = ":" if ":" in digits else "."
+    leading = [joint.join(numbers[:length]) for length in range(len(numbers), 0, -1)]
+    return leading + [number for number in numbers[1:] if len(number) > 1]

@@ -1,0 +1,296 @@
+"""What a `UnitIndex` promises, on a real SQLite file that others write to."""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.backends.local import packed_scopes
+from recollect.backends.local.keyword_index import LocalKeywordIndex
+from recollect.backends.sql.database import Database
+from recollect.domain.filters import Filter
+from recollect.domain.scope import Scope
+from recollect.errors import StorageError
+from recollect.ports.units import UnitIndex, UnitMatch
+from tests.unit.local.unit_writer import UnitWriter, fresh_scope, new_database
+
+_NOW = datetime(2026, 3, 1, tzinfo=UTC)
+_ANN = Scope(user="ann")
+_BOB = Scope(user="bob")
+_MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = new_database(tmp_path / "units.db")
+    yield opened
+    opened.close_here()
+
+
+@pytest.fixture
+def writer(database: Database) -> UnitWriter:
+    return UnitWriter(database)
+
+
+@pytest.fixture
+def index(database: Database) -> LocalKeywordIndex:
+    return LocalKeywordIndex(database, _MEGABYTE)
+
+
+@pytest.fixture(scope="module")
+def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    opened = new_database(tmp_path_factory.mktemp("shared") / "units.db")
+    yield opened
+    opened.close_here()
+
+
+async def _search(
+    index: UnitIndex, *terms: int, scopes: tuple[Scope, ...] = (_ANN,), within: Filter | None = None
+) -> list[UnitMatch]:
+    return await index.search(scopes, terms, 10, now=_NOW, within=within)
+
+
+def _units(matches: list[UnitMatch]) -> list[int]:
+    return [match.unit for match in matches]
+
+
+async def test_the_best_unit_comes_first_with_its_owner_and_what_matched(index, writer):
+    both, one, _ = writer.add(_ANN, [1, 2, 3], [2, 5, 6], [7, 8, 9])
+    best, second = await _search(index, 2, 9_999, 1)
+    assert (best.unit, second.unit) == (both, one)
+    assert (best.owner_kind, best.owner_id, best.span) == ("turn", f"turn_{both}", (0, 3))
+    assert (best.terms, second.terms) == ((2, 1), (2,))
+    assert best.raw > second.raw > 0
+    assert 1 > best.score > second.score > 0
+
+
+async def test_a_term_asked_twice_counts_once(index, writer):
+    writer.add(_ANN, [1, 2], [3])
+    assert await _search(index, 1, 1, 2) == await _search(index, 1, 2)
+
+
+async def test_the_largest_keys_are_found(index, writer):
+    (unit,) = writer.add(_ANN, [2**64 - 1, 0])
+    assert _units(await _search(index, 2**64 - 1)) == [unit]
+    assert _units(await _search(index, 0)) == [unit]
+
+
+@pytest.mark.parametrize("budget", [1, _MEGABYTE])
+async def test_a_question_with_more_terms_than_sqlite_takes_parameters_is_answered(
+    database, writer, budget
+):
+    (unit,) = writer.add(_ANN, [1, 2])
+    index = LocalKeywordIndex(database, budget)
+    assert _units(await _search(index, *range(33_000))) == [unit]
+
+
+@pytest.mark.parametrize("terms", [(), (404,)])
+async def test_nothing_to_find_is_an_empty_answer(index, writer, terms):
+    writer.add(_ANN, [1])
+    assert await _search(index, *terms) == []
+
+
+async def test_a_scope_that_was_never_written_to_is_empty_until_it_is(index, writer):
+    assert await _search(index, 1) == []
+    (unit,) = writer.add(_ANN, [1])
+    assert _units(await _search(index, 1)) == [unit]
+
+
+async def test_no_more_than_the_limit_is_given(index, writer):
+    units = writer.add(_ANN, *([1] for _ in range(5)))
+    assert _units(await index.search([_ANN], [1], 3, now=_NOW)) == units[:3]
+
+
+async def test_whatever_was_committed_before_a_search_is_seen_by_it(index, writer):
+    (first,) = writer.add(_ANN, [1])
+    assert _units(await _search(index, 1)) == [first]
+    (second,) = writer.add(_ANN, [1, 1])
+    assert _units(await _search(index, 1)) == [second, first]
+    (third,) = writer.write(_ANN, add=[[1, 1, 1]], remove=[second])
+    assert _units(await _search(index, 1)) == [third, first]
+    writer.remove(_ANN, first, third)
+    assert await _search(index, 1) == []
+
+
+async def test_what_another_program_commits_is_seen(index, writer, database):
+    writer.add(_ANN, [1])
+    assert len(await _search(index, 1)) == 1
+    other = Database(database.path)
+    UnitWriter(other).add(_ANN, [1])
+    other.close_here()
+    assert len(await _search(index, 1)) == 2
+
+
+async def test_searches_beside_a_writer_never_miss_what_was_there_when_they_began(index, writer):
+    """A record that is replaced again and again is always found in one of its states."""
+    (unit,) = writer.add(_ANN, [1])
+    done = False
+
+    def replace_often() -> None:
+        nonlocal unit, done
+        for _ in range(60):
+            (unit,) = writer.write(_ANN, add=[[1]], remove=[unit])
+        done = True
+
+    async def search_often() -> int:
+        for count in itertools.count(1):
+            before = unit
+            (match,) = await _search(index, 1)
+            assert match.unit >= before
+            if done:
+                return count
+        raise AssertionError
+
+    counts = await asyncio.gather(
+        asyncio.to_thread(replace_often), *(search_often() for _ in range(4))
+    )
+    assert sum(count or 0 for count in counts) > 4
+
+
+async def test_one_scope_does_not_see_another_nor_score_by_it(index, writer, database):
+    writer.add(_ANN, [1, 2], [1], [3])
+    alone = await _search(index, 1, 2, 3)
+    writer.add(_BOB, *([1, 2, 3, place] for place in range(4, 40)))
+    assert await _search(index, 1, 2, 3) == alone
+    assert await _search(LocalKeywordIndex(database, _MEGABYTE), 1, 2, 3) == alone
+    assert await _search(LocalKeywordIndex(database, 1), 1, 2, 3) == alone
+
+
+async def test_the_scopes_of_one_caller_are_ranked_as_one(index, writer):
+    texts = [[1, 2], [1], [3, 3], [2, 3, 4]]
+    writer.add(_ANN, *texts[:2])
+    writer.add(_BOB, *texts[2:])
+    together = Scope(user="both")
+    writer.add(together, *texts)
+    apart = await _search(index, 1, 2, 3, scopes=(_ANN, _BOB, _ANN))
+    joined = await _search(index, 1, 2, 3, scopes=(together,))
+    assert len(apart) == 4
+    assert [(match.raw, match.score) for match in apart] == [
+        (match.raw, match.score) for match in joined
+    ]
+
+
+@pytest.mark.parametrize("budget", [1, _MEGABYTE])
+async def test_a_filter_takes_units_away_but_changes_no_score(database, writer, budget):
+    index = LocalKeywordIndex(database, budget)
+    writer.add(_ANN, [1, 2], [1], session="monday")
+    writer.add(_ANN, [1, 1], [2], session="tuesday")
+    writer.add(_BOB, [1], session="tuesday")
+    everything = await _search(index, 1)
+    on_tuesday = await _search(index, 1, within=Filter(session="tuesday"))
+    assert len(everything) == 3
+    assert on_tuesday == [match for match in everything if match.unit & 0xFFFF == 3]
+    assert await _search(index, 1, within=Filter(session="sunday")) == []
+
+
+async def test_a_large_scope_is_answered_at_once_and_packed_in_the_background(database, writer):
+    index = LocalKeywordIndex(database, _MEGABYTE, at_once=10)
+    writer.add(_ANN, *([1, 2 + place % 5] for place in range(20)))
+    from_full_text = await _search(index, 1, 3)
+    assert (len(from_full_text), index.stats().scopes) == (10, 0)
+    # One question alone is not worth it.
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    async with asyncio.timeout(10):
+        while not index.stats().scopes:
+            assert await _search(index, 1, 3) == from_full_text
+    assert index.stats().units == 20
+    assert await _search(index, 1, 3) == from_full_text
+
+
+async def test_a_packed_scope_that_grew_much_is_packed_again_without_anybody_waiting(
+    database, writer
+):
+    index = LocalKeywordIndex(database, _MEGABYTE, at_once=10)
+    writer.add(_ANN, [1, 2])
+    await _search(index, 1)
+    assert index.stats().units == 1
+    writer.add(_ANN, *([1, 2 + place % 5] for place in range(20)))
+    assert len(await _search(index, 1)) == 10
+    assert index.stats().units == 1
+    async with asyncio.timeout(10):
+        while index.stats().units != 21:
+            assert len(await _search(index, 1)) == 10
+
+
+async def test_a_scope_beyond_the_memory_budget_is_always_searched_in_the_database(
+    database, writer
+):
+    index = LocalKeywordIndex(database, 100)
+    units = writer.add(_ANN, *([1] * (1 + place) for place in range(9)))
+    for _ in range(3):
+        assert set(_units(await _search(index, 1))) == set(units)
+    assert (index.stats().scopes, index.stats().bytes, index.stats().budget_bytes) == (0, 0, 100)
+
+
+async def test_packing_that_fails_is_told_and_harms_nothing(
+    database, writer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    index = LocalKeywordIndex(database, _MEGABYTE, at_once=1)
+    units = writer.add(_ANN, [1], [1])
+
+    def fail(*_: object) -> None:
+        raise StorageError("The disk is gone")
+
+    monkeypatch.setattr(packed_scopes, "load", fail)
+    with caplog.at_level(logging.WARNING):
+        async with asyncio.timeout(10):
+            while "The disk is gone" not in caplog.text:
+                assert _units(await _search(index, 1)) == units
+
+
+async def test_stats_tell_what_is_packed(index, writer):
+    writer.add(_ANN, [1], [2])
+    writer.add(_BOB, [1])
+    await _search(index, 1)
+    await _search(index, 1, scopes=(_BOB,))
+    stats = index.stats()
+    assert (stats.scopes, stats.units, stats.budget_bytes) == (2, 3, _MEGABYTE)
+    assert 0 < stats.bytes < 1_000
+
+
+async def test_texts_outside_the_index_are_ranked_among_themselves(index):
+    both, none, one, empty = await index.rank([1, 2], [[1, 2, 3], [4, 5, 6], [1, 7, 8], []])
+    assert 1 > both > one > none == empty == 0
+    assert await index.rank([], [[1]]) == [0.0]
+    assert await index.rank([1], []) == []
+
+
+async def test_ranked_texts_score_as_if_they_were_stored(index, writer):
+    texts = [[1, 2, 3], [1], [2, 2]]
+    units = writer.add(_ANN, *texts)
+    stored = {match.unit: match.score for match in await _search(index, 1, 2)}
+    assert await index.rank([1, 2], texts) == [stored[unit] for unit in units]
+
+
+_TEXTS = st.lists(st.lists(st.integers(1, 12), max_size=8), max_size=5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    commits=st.lists(st.tuples(_TEXTS, st.integers(0, 4)), min_size=1, max_size=5),
+    query=st.lists(st.integers(1, 14), min_size=1, max_size=6),
+)
+def test_an_index_that_followed_equals_one_rebuilt_and_one_without_memory(
+    shared_database: Database, commits, query
+):
+    writer, scope = UnitWriter(shared_database), fresh_scope()
+    followed = LocalKeywordIndex(shared_database, _MEGABYTE)
+    left: list[int] = []
+
+    def answer(index: LocalKeywordIndex) -> list[UnitMatch]:
+        return asyncio.run(_search(index, *query, scopes=(scope,)))
+
+    for texts, removals in commits:
+        removed, left = left[:removals], left[removals:]
+        left += writer.write(scope, add=texts, remove=removed)
+        found = answer(followed)
+        assert found == answer(LocalKeywordIndex(shared_database, _MEGABYTE))
+        assert found == answer(LocalKeywordIndex(shared_database, 1))
+        assert all(0 < match.score <= 1 for match in found)
+        assert {match.unit for match in found} <= set(left)

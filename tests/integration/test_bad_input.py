@@ -1,0 +1,195 @@
+"""Every kind of bad input has a code of its own and changes nothing."""
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Memory, RecollectError
+from recollect.settings import Settings
+
+_NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  (the point of the test)
+
+_BAD: dict[str, tuple[str, Callable[[Memory], Awaitable[Any]]]] = {
+    "empty text": ("empty_text", lambda m: m.remember("")),
+    "blank text": ("empty_text", lambda m: m.remember(" \n\t ")),
+    "10 MB of text": ("text_too_large", lambda m: m.remember("x" * 10_000_000)),
+    "NUL byte": ("nul_byte", lambda m: m.remember("a\x00b")),
+    "lone surrogate": ("invalid_unicode", lambda m: m.remember("a\udc80b")),
+    "not text at all": ("wrong_type", lambda m: m.remember(42)),  # type: ignore[arg-type]
+    "unknown kind": ("unknown_value", lambda m: m.remember("x", kind="dream")),
+    "unknown field": ("unknown_field", lambda m: m.remember("x", colour="red")),
+    "settable recorded_at": (
+        "unknown_field",
+        lambda m: m.remember("x", recorded_at=datetime.now(UTC)),
+    ),
+    "steps of a fact": ("wrong_kind_fields", lambda m: m.remember("x", steps=["a"])),
+    "outcome of a procedure": (
+        "wrong_kind_fields",
+        lambda m: m.remember("x", kind="procedural", outcome="done"),
+    ),
+    "confidence of 2": ("out_of_range", lambda m: m.remember("x", confidence=2)),
+    "naive time": ("naive_datetime", lambda m: m.remember("x", created_at=_NAIVE)),
+    "validity that ends first": (
+        "bad_interval",
+        lambda m: m.remember(
+            "x",
+            valid_from=datetime(2026, 2, 1, tzinfo=UTC),
+            valid_to=datetime(2026, 1, 1, tzinfo=UTC),
+        ),
+    ),
+    "title too long": ("text_too_large", lambda m: m.remember("x", title="t" * 256)),
+    "metadata that is no JSON": ("wrong_type", lambda m: m.remember("x", metadata={"a": {1}})),
+    "one bad of many": ("empty_text", lambda m: m.remember_many(["good", ""])),
+    "unknown role": ("unknown_role", lambda m: m.observe([{"role": "god", "content": "x"}])),
+    "one message instead of a list": (
+        "wrong_type",
+        lambda m: m.observe({"role": "user", "content": "x"}),  # type: ignore[arg-type]
+    ),
+    "empty message": ("empty_text", lambda m: m.observe([{"role": "user", "content": ""}])),
+    "naive message time": (
+        "naive_datetime",
+        lambda m: m.observe([{"role": "user", "content": "x", "at": _NAIVE}]),
+    ),
+    "empty query": ("empty_text", lambda m: m.recall("  ")),
+    "negative limit": ("bad_limit", lambda m: m.recall("x", limit=-1)),
+    "limit of zero": ("bad_limit", lambda m: m.list(limit=0)),
+    "score beyond one": ("out_of_range", lambda m: m.recall("x", min_score=1.5)),
+    "naive filter": ("naive_datetime", lambda m: m.recall("x", since=_NAIVE)),
+    "bad cursor": ("bad_cursor", lambda m: m.list(cursor="junk")),
+    "unknown status": ("unknown_value", lambda m: m.list(status="asleep")),
+    "unknown id": ("not_found", lambda m: m.get("mem_nothing")),
+    "unknown id to change": ("not_found", lambda m: m.update("mem_nothing", "x")),
+    "unknown id to delete": ("not_found", lambda m: m.delete("mem_nothing")),
+}
+
+
+@pytest.mark.parametrize("case", _BAD)
+async def test_bad_input_is_told_and_changes_nothing(memory: Memory, case: str):
+    kept = await memory.remember("This stays as it is")
+    before = (await memory.stats()).store
+    code, call = _BAD[case]
+    with pytest.raises(RecollectError) as refused:
+        await call(memory)
+    assert refused.value.code == code
+    assert (await memory.stats()).store == before
+    assert await memory.get(kept.id) == kept
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"unbalanced',
+        "a AND NOT b OR",
+        "NEAR(a b, 5)",
+        "content:x*",
+        "^(((",
+        "'; DROP TABLE",
+        "-- %_",
+    ],
+)
+async def test_search_syntax_in_a_query_is_only_text(memory: Memory, query: str):
+    saved = await memory.remember(f"The note says {query} literally")
+    found = await memory.recall(query, min_score=0)
+    assert [hit.id for hit in found] in ([saved.id], [])
+    assert len(await memory.list()) == 1
+
+
+async def test_another_body_under_the_same_idempotency_key_is_refused(memory: Memory):
+    first = await memory.remember("Pay the invoice", idempotency_key="k1", tags=["b", "a"])
+    again = await memory.remember("Pay the invoice", idempotency_key="k1", tags=["b", "a"])
+    assert again == first
+    with pytest.raises(RecollectError) as refused:
+        await memory.remember("Pay it twice", idempotency_key="k1")
+    assert refused.value.code == "idempotency_mismatch"
+    assert len(await memory.list()) == 1
+
+    other = await memory.scope(user="bob").remember("Something else", idempotency_key="k1")
+    assert other.content == "Something else"
+
+    said = [{"role": "user", "content": "hello"}]
+    turns = await memory.observe(said, session="s", idempotency_key="k2")
+    assert await memory.observe(said, session="s", idempotency_key="k2") == turns
+    assert len(await memory.turns(session="s")) == 1
+
+
+async def test_an_idempotency_key_is_free_again_after_a_day(memory: Memory, clock: Any):
+    await memory.remember("Monday's note", idempotency_key="daily")
+    clock.turn(hours=25)
+    await memory.remember("Tuesday's note", idempotency_key="daily")
+    assert len(await memory.list()) == 2
+
+
+async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path):
+    path = tmp_path / "letter.db"
+    path.write_bytes(b"Dear reader, this is not a database. " * 100)
+    with pytest.raises(RecollectError) as refused:
+        await Memory.open(path)
+    assert refused.value.code == "database_corrupt"
+    assert path.read_bytes().startswith(b"Dear reader")
+
+
+async def _read_everything(path: Path) -> None:
+    async with Memory.open(path) as memory:
+        await memory.list(limit=1000)
+        await memory.recall("note 7", limit=1000)
+
+
+async def test_a_damaged_database_is_told(database_path: Path):
+    async with Memory.open(database_path) as memory:
+        await memory.remember_many([f"note {number} " + "x" * 500 for number in range(200)])
+    damaged = bytearray(database_path.read_bytes())
+    damaged[20 * 4096 : 60 * 4096] = b"\xff" * (40 * 4096)
+    database_path.write_bytes(damaged)
+    with pytest.raises(RecollectError) as refused:
+        await _read_everything(database_path)
+    assert refused.value.code == "database_corrupt"
+
+
+async def test_a_read_only_database_refuses_writes_and_keeps_what_it_has(database_path: Path):
+    async with Memory.open(database_path) as memory:
+        await memory.remember("Carved in stone")
+    settings = Settings.load({"storage": {"path": database_path}})
+    async with Memory.open(settings) as memory:
+        # As root no file is read-only by its permissions, so the database itself is told to be.
+        memory._parts.store._database._writing.dispose()  # type: ignore[attr-defined]
+        from sqlalchemy import event
+
+        event.listen(
+            memory._parts.store._database._writing,  # type: ignore[attr-defined]
+            "connect",
+            lambda connection, _: connection.execute("PRAGMA query_only=ON"),
+        )
+        with pytest.raises(RecollectError) as refused:
+            await memory.remember("Too late")
+        assert refused.value.code == "database_read_only"
+        assert len(await memory.list()) == 1
+
+
+async def test_a_full_disk_loses_nothing_that_was_acknowledged(database_path: Path):
+    async with Memory.open(database_path) as memory:
+        kept = await memory.remember("Written while there was room")
+
+        def limit(connection: Any) -> None:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+
+        await memory._parts.store._database.write(limit)  # type: ignore[attr-defined]
+        with pytest.raises(RecollectError) as refused:
+            await memory.remember("x" * 500_000)
+        assert refused.value.code == "disk_full"
+        assert await memory.get(kept.id) == kept
+        assert [hit.id for hit in await memory.recall("written room")] == [kept.id]
+    connection = sqlite3.connect(database_path)
+    assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    connection.close()
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RecollectError) as refused:
+        await Memory.open(tmp_path / "file" / "sub" / "memory.db")
+    assert refused.value.code == "database_unreachable"

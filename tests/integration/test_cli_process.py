@@ -1,0 +1,156 @@
+"""The command line as a person meets it: real processes, pipes and signals."""
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from recollect.cli.app import run
+
+RECOLLECT = [sys.executable, "-c", "from recollect.cli import main; main()"]
+_PR_CAPBSET_DROP = 24
+_CAP_DAC_OVERRIDE = 1
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path / "data")}
+
+
+def recollect(
+    environment: dict[str, str],
+    *arguments: str | bytes,
+    stdin: bytes = b"",
+    preexec: Callable[[], None] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*RECOLLECT, *arguments],
+        input=stdin,
+        capture_output=True,
+        env=environment,
+        timeout=60,
+        check=False,
+        preexec_fn=preexec,
+    )
+
+
+def json_of(done: subprocess.CompletedProcess[bytes]) -> Any:
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+def error_of(done: subprocess.CompletedProcess[bytes]) -> Any:
+    assert done.stdout == b""
+    return json.loads(done.stderr)["error"]
+
+
+def test_one_process_remembers_and_another_recalls(environment: dict[str, str]):
+    text = "安妮喜欢绿茶 and jazz"
+    assert recollect(environment, "remember", "-", stdin=text.encode()).returncode == 0
+    shown = recollect(environment, "recall", "绿茶")
+    assert shown.returncode == 0
+    assert text in shown.stdout.decode()
+
+
+def test_a_terminal_that_cannot_show_chinese_spoils_nothing(environment: dict[str, str]):
+    poor = {**environment, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    remembered = recollect(poor, "remember", "-", stdin="绿茶 and jazz".encode())
+    assert remembered.returncode == 0
+    assert b"?? and jazz" in remembered.stdout
+    (hit,) = json_of(recollect(poor, "recall", "jazz", "--json"))["hits"]
+    assert hit["passage"] == "绿茶 and jazz"
+
+
+def test_invalid_utf8_is_refused_as_an_argument_and_on_standard_input(environment: dict[str, str]):
+    argument = recollect(environment, "remember", b"caf\xe9", "--json")
+    assert (argument.returncode, error_of(argument)["code"]) == (2, "invalid_utf8")
+    piped = recollect(environment, "remember", "-", "--json", stdin=b"caf\xe9")
+    assert (piped.returncode, error_of(piped)["code"]) == (2, "invalid_utf8")
+
+
+def _like_anybody() -> None:
+    """Root may write to every file; without this power the permission bits bind root too."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if os.geteuid() == 0 and libc.prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def test_a_read_only_database_is_told_and_left_alone(environment: dict[str, str], tmp_path: Path):
+    database = tmp_path / "data" / "memory" / "memory.db"
+    assert run(["remember", "written before", "--data", str(tmp_path / "data")]) == 0
+    before = database.read_bytes()
+    database.chmod(0o444)
+    database.parent.chmod(0o555)
+    try:
+        refused = recollect(environment, "remember", "x", "--json", preexec=_like_anybody)
+    finally:
+        database.parent.chmod(0o755)
+    assert (refused.returncode, error_of(refused)["code"]) == (5, "database_read_only")
+    assert database.read_bytes() == before
+
+
+def test_help_is_quick_because_it_loads_no_database_and_no_server(environment: dict[str, str]):
+    program = (
+        "import sys; from recollect.cli.app import run; run(['--help']); "
+        "print({'sqlalchemy', 'alembic', 'numpy', 'fastapi', 'pydantic'} & sys.modules.keys(), "
+        "file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=environment, check=True
+    )
+    assert b"remember" in done.stdout
+    assert done.stderr.strip() == b"set()"
+
+
+def _line(stream: IO[bytes] | None) -> bytes:
+    assert stream is not None
+    return stream.readline()
+
+
+def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str]):
+    with subprocess.Popen(
+        [*RECOLLECT, "work", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    ) as working:
+        assert b"Ctrl-C" in _line(working.stderr)
+        assert working.poll() is None
+        working.send_signal(signal.SIGINT)
+        out, err = working.communicate(timeout=30)
+    assert working.returncode == 0, err.decode()
+    assert json.loads(out) == {"ran": 0, "waiting": 0, "failed": 0}
+
+
+def test_ctrl_c_at_a_question_ends_with_130(environment: dict[str, str]):
+    with subprocess.Popen(
+        [*RECOLLECT, "forget", "mem_1"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    ) as asking:
+        assert asking.stderr is not None
+        assert b"?" in iter(partial(asking.stderr.read, 1), b"")
+        asking.send_signal(signal.SIGINT)
+        out, err = asking.communicate(timeout=30)
+    assert (asking.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+
+
+def test_a_reader_that_goes_away_is_no_drama(environment: dict[str, str]):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*RECOLLECT, "version"], stdout=write, stderr=subprocess.PIPE, env=environment, check=False
+    )
+    os.close(write)
+    assert done.stderr == b""

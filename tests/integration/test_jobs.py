@@ -1,0 +1,113 @@
+"""Background work: one worker at a time, tried again when it fails, taken over when it dies."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from recollect import Memory
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.jobs import SqlJobs
+from recollect.backends.sql.migrate import bring_up_to_date
+from recollect.domain.job import Job, NewJob
+from recollect.lifecycle.worker import Worker
+from tests.conftest import TurnedClock
+
+
+@pytest.fixture
+async def jobs(database_path: Path, clock: TurnedClock) -> AsyncIterator[SqlJobs]:
+    database = Database(database_path)
+    bring_up_to_date(database)
+    yield SqlJobs(database, clock)
+    await database.close()
+
+
+async def test_a_job_runs_once_even_with_two_workers(jobs: SqlJobs, clock: TurnedClock):
+    ran: list[str] = []
+
+    async def handle(job: Job) -> None:
+        await asyncio.sleep(0.01)
+        ran.append(job.key)
+
+    workers = [Worker(jobs, clock, {"sort": handle}) for _ in range(2)]
+    await jobs.add([NewJob(kind="sort", key=str(number)) for number in range(10)])
+    await asyncio.gather(*(worker.run_due() for worker in workers))
+    assert sorted(ran) == sorted(str(number) for number in range(10))
+    assert await jobs.next_due(["sort"]) is None
+
+
+async def test_a_waiting_job_stands_for_a_second_one_with_its_key(jobs: SqlJobs):
+    await jobs.add([NewJob(kind="sort", key="same")])
+    await jobs.add([NewJob(kind="sort", key="same")])
+    assert (await jobs.counts()).waiting == 1
+
+
+async def test_a_failing_job_waits_longer_each_time_and_is_given_up_in_the_end(
+    jobs: SqlJobs, clock: TurnedClock
+):
+    tried = 0
+
+    async def fail(job: Job) -> None:
+        nonlocal tried
+        tried += 1
+        raise RuntimeError("no luck")
+
+    worker = Worker(jobs, clock, {"luck": fail})
+    await jobs.add([NewJob(kind="luck", key="1")])
+    waits: list[timedelta] = []
+    while (due := await jobs.next_due(["luck"])) is not None:
+        waits.append(due - clock.now())
+        clock.time = max(clock.now(), due)
+        await worker.run_due()
+    assert tried == 8
+    assert waits[1:5] == [timedelta(seconds=seconds) for seconds in (1, 2, 4, 8)]
+    counts = await jobs.counts()
+    assert (counts.waiting, counts.failed) == (0, 1)
+
+
+async def test_a_dead_workers_job_is_taken_over_after_its_lease(jobs: SqlJobs, clock: TurnedClock):
+    await jobs.add([NewJob(kind="sort", key="1")])
+    now = clock.now()
+    dead = await jobs.claim(["sort"], "dead", now=now, lease_until=now + timedelta(seconds=60))
+    assert dead is not None
+    assert await jobs.claim(["sort"], "b", now=now, lease_until=now) is None
+    later = clock.turn(seconds=61)
+    alive = await jobs.claim(["sort"], "b", now=later, lease_until=later + timedelta(seconds=60))
+    assert alive is not None
+    assert alive.attempts == 2
+    await jobs.finish(dead)
+    assert (await jobs.counts()).waiting == 1, "only the holder of the lease may finish a job"
+    await jobs.finish(alive)
+    assert (await jobs.counts()).waiting == 0
+
+
+async def test_work_of_an_unknown_kind_is_left_for_a_version_that_knows_it(
+    jobs: SqlJobs, clock: TurnedClock
+):
+    await jobs.add([NewJob(kind="from-the-future", key="1")])
+    assert await Worker(jobs, clock, {}).run_due() == 0
+    assert (await jobs.counts()).waiting == 1
+
+
+async def test_what_an_older_analyzer_indexed_is_analysed_again(database_path: Path):
+    async with Memory.open(database_path) as memory:
+        saved = await memory.remember("The lighthouse keeper's logbook")
+        await memory.observe([{"role": "user", "content": "Where is the logbook?"}], session="s")
+        hidden = await memory.remember("A deleted lighthouse")
+        await memory.delete(hidden.id)
+
+    database = Database(database_path)
+    database.write_here(
+        lambda connection: connection.execute(text("UPDATE units SET analyzer='0', terms=x''"))
+    )
+    database.close_here()
+
+    async with Memory.open(database_path) as memory:
+        await memory.drain()
+        found = await memory.recall("logbook", min_score=0)
+        assert {hit.id for hit in found} >= {saved.id}
+        assert len(found) == 2
+        assert (await memory.stats()).jobs.waiting == 0

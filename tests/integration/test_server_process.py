@@ -1,0 +1,64 @@
+"""`recollect serve` as a real process: what it prints can be tried, and Ctrl-C ends it well."""
+
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+import pytest
+
+from recollect.cli.app import run
+
+
+def test_what_the_server_prints_can_be_tried_at_once(tmp_path: Path):
+    serve = "from recollect.cli import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", serve, "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path)},
+        encoding="utf-8",
+    ) as server:
+        record, recalled = (_tried(_next_command(server.stdout)) for _ in range(2))
+        server.send_signal(signal.SIGINT)
+        _, err = server.communicate(timeout=30)
+    assert (server.returncode, err) == (0, "")
+    assert [hit["id"] for hit in recalled["hits"]] == [record["id"]]
+
+
+def test_a_taken_port_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        status = run(["serve", "--port", port, "--data", str(tmp_path), "--json"])
+    out, err = capsys.readouterr()
+    error = json.loads(err)["error"]
+    assert (status, out, error["code"]) == (6, "", "address_unusable")
+    assert port in error["message"]
+    assert "--port" in error["hint"]
+
+
+def test_a_missing_extra_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert run(["serve", "--data", str(tmp_path), "--json"]) == 6
+    error = json.loads(capsys.readouterr().err)["error"]
+    assert error["code"] == "not_available"
+    assert "recollect[server]" in error["hint"]
+
+
+def _next_command(printed: IO[str] | None) -> str:
+    assert printed is not None
+    return next(line for line in iter(printed.readline, "") if line.strip().startswith("curl "))
+
+
+def _tried(command: str) -> Any:
+    _, url, _, header, _, body = shlex.split(command)
+    name, _, value = header.partition(": ")
+    return httpx.post(url, content=body.encode(), headers={name: value}).json()

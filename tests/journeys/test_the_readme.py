@@ -1,0 +1,48 @@
+"""The first thing anybody runs: the examples of both READMEs, as they stand there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parent.parent.parent
+
+
+def _example(readme: str) -> str:
+    text = (_ROOT / readme).read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    return code
+
+
+@pytest.mark.parametrize(
+    ("readme", "answer"),
+    [("README.md", "Ann prefers window seats"), ("README.zh-CN.md", "用户偏好使用 TypeScript")],
+)
+def test_the_librarys_example_prints_an_answer(readme: str, answer: str, tmp_path: Path):
+    code = _example(readme)
+    assert 10 <= len(code.splitlines()) <= 14
+    printed = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert answer in printed.splitlines()[0]
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
+def test_both_commands_are_shown(readme: str):
+    text = (_ROOT / readme).read_text(encoding="utf-8")
+    assert "make serve" in text
+    assert "make test" in text
+
+
+def test_importing_memory_stays_light():
+    heavy = ("sqlalchemy", "pydantic", "numpy", "alembic", "fastapi", "typer", "rich")
+    code = (
+        "import sys; from recollect import Memory; "
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.strip() == "[]"

@@ -1,0 +1,29 @@
+"""A database with units in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.backends.sql.database import Database
+from tests.unit.local.unit_writer import UnitWriter, new_database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = new_database(tmp_path / "units.db")
+    yield opened
+    opened.close_here()
+
+
+@pytest.fixture
+def writer(database: Database) -> UnitWriter:
+    return UnitWriter(database)
+
+
+@pytest.fixture(scope="module")
+def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """One for all examples of a property; each takes a scope of its own."""
+    opened = new_database(tmp_path_factory.mktemp("shared") / "units.db")
+    yield opened
+    opened.close_here()

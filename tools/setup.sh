@@ -1,0 +1,162 @@
+#!/bin/sh
+# Makes .venv match requirements.lock; does nothing when it already does.
+#
+#   tools/setup.sh dev     everything: extras, tests, linters
+#   tools/setup.sh serve   only what running needs
+#   tools/setup.sh lock    writes requirements.lock anew from pyproject.toml
+set -eu
+cd "$(dirname "$0")/.."
+
+mode=${1:-dev}
+venv=.venv
+tools=.tools
+oldest_uv=0.8
+
+export UV_PYTHON_DOWNLOADS=never
+# The first start of a command must not wait for every library to be compiled.
+export UV_COMPILE_BYTECODE=1
+# Another active environment must not receive our packages.
+export VIRTUAL_ENV="$PWD/$venv"
+unset UV_PROJECT_ENVIRONMENT CONDA_PREFIX PYTHONHOME PYTHONPATH
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { for line in "$@"; do say "$line"; done; exit 1; }
+
+# What the environment was made from.
+fingerprint() {
+    cat pyproject.toml requirements.lock tools/setup.sh | cksum
+}
+
+is_python() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+base_of() { "$1" -c 'import sys; print(sys.base_prefix)' 2>/dev/null; }
+
+# A removed Python or a moved clone (scripts in .venv hold its path) leaves a broken environment;
+# another PYTHON= asks for a new one.
+environment_fits() {
+    is_python "$venv/bin/python" || return 1
+    [ "$(cat "$venv/.made-in" 2>/dev/null)" = "$PWD" ] || return 1
+    [ -z "${PYTHON:-}" ] || [ "$(base_of "$PYTHON")" = "$(base_of "$venv/bin/python")" ]
+}
+
+up_to_date() {
+    environment_fits || return 1
+    made_from=$(fingerprint)
+    for made in "$@"; do
+        [ "$(cat "$venv/.made-for-$made" 2>/dev/null)" = "$made_from" ] && return 0
+    done
+    return 1
+}
+
+find_python() {
+    if [ -n "${PYTHON:-}" ]; then
+        is_python "$PYTHON" || fail "PYTHON=$PYTHON is not a Python of 3.11 or newer."
+        printf '%s' "$PYTHON"
+        return
+    fi
+    for python in python3 python3.14 python3.13 python3.12 python3.11 python; do
+        # The interpreter itself, not a version manager's shim that depends on the folder.
+        is_python "$python" && "$python" -c 'import sys; print(sys.executable)' && return
+    done
+    fail "Recollect needs Python 3.11 or newer; found: $(python3 --version 2>/dev/null || echo none)." \
+        "Install one (for example: apt install python3 python3-venv, or brew install python)," \
+        "or name one: make setup PYTHON=/path/to/python3.12"
+}
+
+is_uv() {
+    found=$("$1" --version 2>/dev/null | sed 's/^uv \([0-9.]*\).*/\1/') || return 1
+    [ -n "$found" ] || return 1
+    [ "$(printf '%s\n%s\n' "$oldest_uv" "$found" | sort -V | head -n 1)" = "$oldest_uv" ]
+}
+
+find_uv() {
+    for uv in uv "$tools/bin/uv"; do
+        is_uv "$uv" && printf '%s' "$uv" && return
+    done
+    say "fetching uv into $tools"
+    rm -rf "$tools"
+    # uv makes the environment itself, so a Python without ensurepip still works if it has pip.
+    if "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+        "$python" -m venv "$tools" >&2
+        "$tools/bin/python" -m pip install -qq --disable-pip-version-check "uv>=$oldest_uv" >&2
+    elif "$python" -m pip --version >/dev/null 2>&1; then
+        "$python" -m pip install -qq --disable-pip-version-check --target "$tools" \
+            "uv>=$oldest_uv" >&2
+    fi
+    is_uv "$tools/bin/uv" || fail "uv could not be fetched with $python." \
+        "Either install uv yourself and put it on the PATH," \
+        "or give this Python its venv module (Debian, Ubuntu: apt install python3-venv)."
+    printf '%s' "$tools/bin/uv"
+}
+
+# A home without a writable cache (containers with a made-up user) must not stop the set-up.
+choose_cache() {
+    cache=${UV_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}}
+    if ! mkdir -p "$cache" 2>/dev/null || [ ! -w "$cache" ]; then
+        export UV_CACHE_DIR="$PWD/$tools/cache"
+    fi
+}
+
+# Behind a company's proxy only the system's store knows the certificate; uv carries its own.
+choose_certificates() {
+    for store in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt \
+        /etc/ssl/cert.pem; do
+        if [ -e "$store" ]; then
+            # The second is the name of the same switch in older versions.
+            export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-1}" UV_NATIVE_TLS="${UV_NATIVE_TLS:-1}"
+        fi
+    done
+}
+
+# Our own uv has no settings yet; people behind a mirror have named it to pip.
+choose_index() {
+    [ "$uv" = "$tools/bin/uv" ] && [ -z "${UV_DEFAULT_INDEX:-}" ] || return 0
+    mirror=${PIP_INDEX_URL:-$("$python" -m pip config get global.index-url 2>/dev/null || true)}
+    [ -z "$mirror" ] || export UV_DEFAULT_INDEX="$mirror"
+}
+
+make_lock() {
+    "$uv" pip compile pyproject.toml --all-extras --group dev \
+        --universal --python-version 3.11 --generate-hashes \
+        --custom-compile-command "make lock" --quiet "$@" --output-file requirements.lock
+}
+
+make_environment() {
+    [ -d "$venv" ] && rm -f "$venv"/.made-for-*
+    if ! environment_fits; then
+        "$uv" venv --quiet --clear --python "$python" "$venv"
+        printf '%s\n' "$PWD" >"$venv/.made-in"
+    fi
+    if [ "$mode" = dev ]; then
+        "$uv" pip sync --quiet --require-hashes requirements.lock
+    else
+        "$uv" pip install --quiet --group build --constraints requirements.lock
+        "$uv" pip install --quiet --requirements pyproject.toml --all-extras \
+            --constraints requirements.lock
+    fi
+    # hatchling comes from the lock as well, so nothing unpinned is fetched to build with.
+    "$uv" pip install --quiet --no-deps --no-build-isolation --editable .
+    fingerprint >"$venv/.made-for-$mode"
+}
+
+case $mode in
+dev) up_to_date dev && exit 0 ;;
+serve) up_to_date serve dev && exit 0 ;;
+lock) ;;
+*) fail "usage: tools/setup.sh dev|serve|lock" ;;
+esac
+
+python=$(find_python)
+choose_cache
+choose_certificates
+uv=$(find_uv)
+choose_index
+if [ "$mode" = lock ]; then
+    shift
+    make_lock "$@"
+else
+    say "setting up $venv ($mode)"
+    make_environment
+fi
