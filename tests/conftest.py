@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,12 +26,33 @@ class TurnedClock:
         return self.time
 
 
+@pytest.fixture(scope="session")
+def prepared_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the embedding model is prepared, once for all tests."""
+    return tmp_path_factory.mktemp("models")
+
+
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test sees or touches the settings and data of the person who runs it."""
+    """No test sees or touches the settings and data of the person who runs it.
+
+    Search goes by words unless a test asks for `real_model`: most stories are not about meaning,
+    and are told faster without.
+    """
+    for variable in (*os.environ,):
+        if variable.upper().startswith(("RECOLLECT_", "MEMORY_", "EMBEDDING_", "QDRANT_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home" / "data"))
+
+
+@pytest.fixture
+def real_model(monkeypatch: pytest.MonkeyPatch, prepared_models: Path, _own_settings: None) -> None:
+    """Search by meaning with the real default model."""
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "local")
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__CACHE_DIR", str(prepared_models))
 
 
 @pytest.fixture

@@ -132,7 +132,7 @@ make_environment() {
     if [ "$mode" = dev ]; then
         "$uv" pip sync --quiet --require-hashes requirements.lock
     else
-        "$uv" pip install --quiet --group build --constraints requirements.lock
+        "$uv" pip install --quiet --group build --group weights --constraints requirements.lock
         "$uv" pip install --quiet --requirements pyproject.toml --all-extras \
             --constraints requirements.lock
     fi

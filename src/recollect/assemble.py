@@ -4,25 +4,49 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from recollect.backends.local.keyword_index import LocalKeywordIndex
+from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.sql import backup
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.store import SqlStore
+from recollect.backends.sql.transfer import SqlTransfer
+from recollect.domain.diagnosis import Diagnosis
+from recollect.domain.embedder import EmbedderCheck, EmbedderChoice, EmbedderState
+from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.scope import Caller, Scope
-from recollect.errors import RecollectError, StorageError
+from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
+from recollect.lifecycle.doctor import Doctor, IndexBudgets, nothing_stored
+from recollect.lifecycle.embedding import VectorFiller
+from recollect.lifecycle.exporting import Exporter
+from recollect.lifecycle.importing import Importer
 from recollect.lifecycle.reindex import REINDEX, Reindexer
+from recollect.lifecycle.surroundings import (
+    Places,
+    embedder_finding,
+    look_around,
+    unusable_settings,
+)
 from recollect.lifecycle.versions import Versions
 from recollect.lifecycle.worker import Worker
 from recollect.memory import Memory, Parts
+from recollect.models import catalogue, minilm
+from recollect.models.embedding_cache import CachedEmbedder
 from recollect.ports.clock import Clock, SystemClock
+from recollect.ports.embedder import Embedder
+from recollect.recall.fuse import Weights
 from recollect.recall.listing import Listing
-from recollect.recall.pipeline import Recaller
-from recollect.settings import Settings
+from recollect.recall.meaning import EMBED, Meaning
+from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
+from recollect.recall.pipeline import Recaller, RecallOptions
+from recollect.recall.scan import Scan
+from recollect.settings import Settings, settings_file
 from recollect.writing.observe import Observer
 from recollect.writing.save import Saver
 
@@ -30,7 +54,9 @@ _MEGABYTE = 1 << 20
 
 
 async def assemble(
-    where: str | Path | Settings | None = None, clock: Clock | None = None
+    where: str | Path | Settings | None = None,
+    clock: Clock | None = None,
+    embedder: Embedder | None = None,
 ) -> Memory:
     """Open the database, bring it up to date and put everything together."""
     settings = _settings(where)
@@ -39,34 +65,148 @@ async def assemble(
     store = SqlStore(database, clock)
     jobs = SqlJobs(database, clock)
     units = LocalKeywordIndex(database, settings.recall.index_memory_mb * _MEGABYTE)
+    vectors = LocalVectorIndex(database, settings.recall.vector_memory_mb * _MEGABYTE)
+    meaning = await asyncio.to_thread(_meaning, settings, clock, embedder)
     listing = Listing(store, clock)
-    saver = Saver(store, listing, clock)
+    saver = Saver(store, listing, meaning, clock)
     maintenance = SqlMaintenance(database)
-    reindexer = Reindexer(store, maintenance, jobs)
-    worker = Worker(jobs, clock, {REINDEX: reindexer.run})
+    transfer = SqlTransfer(database, clock)
+    reindexer = Reindexer(store, maintenance, meaning, jobs)
+    filler = VectorFiller(store, maintenance, meaning, jobs)
+    worker = Worker(jobs, clock, {REINDEX: reindexer.run, EMBED: filler.run})
     parts = Parts(
         settings=settings,
         store=store,
         maintenance=maintenance,
         jobs=jobs,
         units=units,
+        vectors=vectors,
+        meaning=meaning,
+        filler=filler,
         saver=saver,
-        observer=Observer(store, clock),
+        observer=Observer(store, meaning, clock),
         recaller=Recaller(
             store,
-            units,
+            [
+                KeywordPath(units),
+                VectorPath(meaning, vectors),
+                RecentPath(units, days=settings.recall.recent_days, limit=settings.recall.recent),
+            ],
+            Scan(store, units),
             clock,
-            candidates=settings.recall.candidates,
-            limit=settings.recall.limit,
-            min_score=settings.recall.min_score,
+            _recall_options(settings),
         ),
         listing=listing,
         versions=Versions(store, listing, saver, clock),
+        exporter=Exporter(transfer, clock),
+        importer=Importer(transfer, filler),
         worker=worker,
     )
     await reindexer.schedule()
+    await filler.schedule()
     worker.start()
     return Memory(parts, _caller(settings))
+
+
+def _recall_options(settings: Settings) -> RecallOptions:
+    recall = settings.recall
+    return RecallOptions(
+        limit=recall.limit,
+        min_score=recall.min_score,
+        candidates=recall.candidates,
+        weights=Weights(
+            keyword=recall.keyword_weight,
+            vector=recall.vector_weight,
+            recent=recall.recent_weight,
+        ),
+    )
+
+
+def _meaning(settings: Settings, clock: Clock, embedder: Embedder | None) -> Meaning:
+    """The embedder that is wanted; when it cannot be had, memory goes on without and says so."""
+    absence = "no embedding model is wanted: recall is by words"
+    # An embedder that the caller brought is the caller's to close.
+    closing: Embedder | None = None
+    if embedder is None:
+        try:
+            embedder = wanted_embedder(settings)
+        except NotAvailable as problem:
+            absence = f"no embedding model: {problem.message}. {problem.hint}"
+        else:
+            closing = embedder
+    if embedder is None:
+        return Meaning(None, clock, absence=absence)
+    return Meaning(CachedEmbedder(embedder, clock), clock, closing=closing)
+
+
+def wanted_embedder(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name, opened, or None when they want none."""
+    return catalogue.open_embedder(embedder_choice(settings))
+
+
+def embedder_choice(settings: Settings) -> EmbedderChoice:
+    """The embedder that the settings name."""
+    return EmbedderChoice(**settings.embedding.model_dump())
+
+
+def list_embedders(settings: Settings) -> list[EmbedderState]:
+    """The embedders that can be had, and what each still needs."""
+    return catalogue.list_embedders(embedder_choice(settings))
+
+
+def embedder_in_use(settings: Settings) -> EmbedderState | None:
+    """Of the embedders that can be had the one that the settings name; None when they name none."""
+    model = settings.embedding.model
+    kind = "local" if model in {"", minilm.NAME} else model.partition(":")[0]
+    if model.startswith("text-embedding-"):
+        kind = "openai"
+    return next((it for it in list_embedders(settings) if it.name.partition(":")[0] == kind), None)
+
+
+def fetch_model(settings: Settings, step: Callable[[str], None]) -> Path:
+    """Get the default model from the network; where it is then."""
+    return catalogue.fetch(embedder_choice(settings), step)
+
+
+async def check_embedder(settings: Settings, model: str | None = None) -> EmbedderCheck:
+    """Try the embedder that the settings name, or another one with the same settings."""
+    choice = embedder_choice(settings)
+    return await catalogue.check(choice if model is None else replace(choice, model=model))
+
+
+async def diagnose(settings: Settings) -> Diagnosis:
+    """How every part is doing. Nothing is changed, and what cannot be opened is a finding too."""
+    places = Places(
+        settings_file=settings_file(),
+        changed_settings=settings.changed(),
+        data_dir=settings.data_dir,
+        database=settings.database,
+        log_file=settings.log_file,
+    )
+    tried = await check_embedder(settings)
+    findings = await asyncio.to_thread(look_around, places)
+    findings.append(embedder_finding(tried, embedder_in_use(settings)))
+    is_temporary = settings.storage.backend == "in_memory"
+    if is_temporary or not settings.database.exists():
+        missing = nothing_stored(settings.database, is_temporary=is_temporary)
+        return Diagnosis.of([*findings, missing])
+    recall = settings.recall
+    database = _database(settings, settings.database)
+    try:
+        doctor = Doctor(
+            SqlMaintenance(database),
+            settings.database,
+            EmbeddingModel(name=tried.model, dimension=tried.dimension) if tried.model else None,
+            IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),
+        )
+        return Diagnosis.of([*findings, *await doctor.examine()])
+    finally:
+        await database.close()
+
+
+def diagnose_settings(problem: SettingsError) -> Diagnosis:
+    """What can be said when the settings themselves cannot be used."""
+    return Diagnosis.of(unusable_settings(problem.message, problem.hint))
 
 
 async def restore(copy: Path, where: str | Path | Settings | None = None) -> Path:
@@ -102,18 +242,22 @@ def _open_database(settings: Settings) -> Database:
             code="database_unreachable",
             hint="Choose another place with RECOLLECT_DATA_DIR or Memory.open(path).",
         ) from None
-    database = Database(
-        path,
-        synchronous="off" if is_temporary else settings.storage.synchronous,
-        busy_timeout=settings.storage.busy_timeout,
-        is_temporary=is_temporary,
-    )
+    database = _database(settings, path, is_temporary=is_temporary)
     try:
         bring_up_to_date(database)
     except RecollectError:
         database.close_here()
         raise
     return database
+
+
+def _database(settings: Settings, path: Path, *, is_temporary: bool = False) -> Database:
+    return Database(
+        path,
+        synchronous="off" if is_temporary else settings.storage.synchronous,
+        busy_timeout=settings.storage.busy_timeout,
+        is_temporary=is_temporary,
+    )
 
 
 def _temporary_path() -> Path:

@@ -6,28 +6,36 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import EllipsisType, TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
-from recollect.domain.fields import Draft, RecordFields
+from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import FilterFields, make_filter
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.page import Page
+from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.stats import Stats
+from recollect.domain.transfer import ExportCounts, Imported
 from recollect.domain.turn import Turn
 
 if TYPE_CHECKING:
+    from recollect.lifecycle.embedding import VectorFiller
+    from recollect.lifecycle.exporting import Exporter
+    from recollect.lifecycle.importing import Importer
     from recollect.lifecycle.versions import Versions
     from recollect.lifecycle.worker import Worker
     from recollect.ports.clock import Clock
+    from recollect.ports.embedder import Embedder
     from recollect.ports.jobs import Jobs
     from recollect.ports.maintenance import Maintenance
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
+    from recollect.ports.vectors import VectorIndex
     from recollect.recall.listing import Listing
+    from recollect.recall.meaning import Meaning
     from recollect.recall.pipeline import Recaller
     from recollect.settings import Settings
     from recollect.writing.observe import Observer
@@ -45,11 +53,16 @@ class Parts:
     maintenance: Maintenance
     jobs: Jobs
     units: UnitIndex
+    vectors: VectorIndex
+    meaning: Meaning
+    filler: VectorFiller
     saver: Saver
     observer: Observer
     recaller: Recaller
     listing: Listing
     versions: Versions
+    exporter: Exporter
+    importer: Importer
     worker: Worker
 
 
@@ -69,13 +82,18 @@ class Memory:
 
     @classmethod
     def open(
-        cls, where: str | Path | Settings | None = None, *, clock: Clock | None = None
+        cls,
+        where: str | Path | Settings | None = None,
+        *,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
     ) -> Opening:
         """Open a database file, a data folder or settings; by default what `recollect where` shows.
 
         Use it as `async with Memory.open(…) as memory` or `memory = await Memory.open(…)`.
+        An `embedder` of your own takes the place of the one in the settings.
         """
-        return Opening(where, clock)
+        return Opening(where, clock, embedder)
 
     @property
     def caller_scope(self) -> Scope:
@@ -113,7 +131,7 @@ class Memory:
         known = declared.children if declared is not None else ()
         caller = Caller(
             scope=scope,
-            children=tuple(known if children is None else children),
+            children=tuple(known if children is None else checked_items(children, "children")),
             principal=scope.actor if principal is None else principal,
         )
         memory = Memory(self._parts, caller, is_root=False)
@@ -149,7 +167,8 @@ class Memory:
         reason: str = "",
     ) -> tuple[Record, ...]:
         """Save several records in one transaction: all of them, or none."""
-        drafts = [Draft(content=item) if isinstance(item, str) else item for item in items]
+        given = checked_items(items, "items")
+        drafts = [item if isinstance(item, dict) else Draft(content=item) for item in given]
         return await self._parts.saver.create(
             self._caller,
             drafts,
@@ -169,8 +188,9 @@ class Memory:
         """Keep messages of a conversation in order; `at` gives a message a past time."""
         return await self._parts.observer.observe(
             self._caller,
-            list(messages),
-            session=self._session if session is None else session,
+            checked_items(messages, "messages"),
+            session=session,
+            new_session=self._session,
             task=task,
             idempotency_key=idempotency_key,
         )
@@ -196,6 +216,10 @@ class Memory:
     async def get(self, record_id: str, *, as_of: datetime | None = None) -> Record:
         """One record, as it is now or as we knew it at a past moment."""
         return await self._parts.listing.get(self._caller, record_id, as_of=as_of)
+
+    async def turn(self, turn_id: str) -> Turn:
+        """One turn of a conversation."""
+        return await self._parts.listing.turn(self._caller, turn_id)
 
     async def list(
         self,
@@ -250,12 +274,16 @@ class Memory:
         """Remove a deleted record and its versions for good."""
         await self._parts.versions.purge(self._caller, record_id)
 
+    async def forget(self, record_id: str) -> None:
+        """Delete and purge at once: all of the record is gone for good, or nothing is."""
+        await self._parts.versions.forget(self._caller, record_id)
+
     async def history(self, record_id: str) -> tuple[Version, ...]:
         """Every version of a record, oldest first, with who made it, when and why."""
         return await self._parts.versions.history(self._caller, record_id)
 
     async def undo(self, record_id: str, *, reason: str = "") -> Record:
-        """Take back the last change of a record, a deletion too."""
+        """Take back the last change of a record, a deletion too; again, the one before it."""
         return await self._parts.versions.undo(self._caller, record_id, reason=reason)
 
     async def stats(self) -> Stats:
@@ -264,12 +292,49 @@ class Memory:
             store=await self._parts.store.counts(self._caller.readable),
             jobs=await self._parts.jobs.counts(),
             keyword_index=self._parts.units.stats(),
+            vector_index=self._parts.vectors.stats(),
+            embedder=self._embedder_name,
             database_bytes=await self._parts.maintenance.size(),
         )
+
+    async def reindex(self, progress: Progress | None = None) -> int:
+        """Make the vectors that are missing, all in one go; how many pieces were looked at."""
+        return await self._parts.filler.fill(progress)
 
     async def backup(self, target: str | Path) -> None:
         """Copy the whole database, checked, while others go on using it."""
         await self._parts.maintenance.backup(Path(target))
+
+    async def export_to(
+        self,
+        target: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        progress: Progress | None = None,
+    ) -> ExportCounts:
+        """Write everything this caller may read as JSON lines; a name in .gz compresses them.
+
+        `all_scopes` is for an operator: it writes what anybody keeps in this database.
+        """
+        scopes = None if all_scopes else self._caller.readable
+        return await self._parts.exporter.export(scopes, target, progress)
+
+    async def import_from(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> Imported:
+        """Add what an export holds and is missing here, with its ids, times and versions.
+
+        Nothing stored is changed. A bad line, or one this caller may not write (`all_scopes` is
+        for an operator), ends it; with `skip_bad` it is listed and left out.
+        """
+        return await self._parts.importer.import_from(
+            None if all_scopes else self._caller, source, skip_bad=skip_bad, progress=progress
+        )
 
     async def work(self) -> int:
         """Run the background jobs that are due now; the number that ran."""
@@ -283,18 +348,19 @@ class Memory:
         """Finish and close everything; on a memory made by `scope()` this does nothing."""
         if self._is_root:
             await self._parts.worker.stop()
+            await self._parts.meaning.close()
             await self._parts.store.close()
 
     async def __aenter__(self) -> Memory:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    @property
+    def _embedder_name(self) -> str:
+        model = self._parts.meaning.model
+        return "none" if model is None else model.name
 
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)
@@ -303,9 +369,15 @@ class Memory:
 class Opening:
     """A memory about to be opened, to be awaited or entered."""
 
-    def __init__(self, where: str | Path | Settings | None, clock: Clock | None) -> None:
+    def __init__(
+        self,
+        where: str | Path | Settings | None,
+        clock: Clock | None,
+        embedder: Embedder | None,
+    ) -> None:
         self._where = where
         self._clock = clock
+        self._embedder = embedder
         self._memory: Memory | None = None
 
     def __await__(self) -> Generator[Any, None, Memory]:
@@ -315,12 +387,7 @@ class Opening:
         self._memory = await self._open()
         return self._memory
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._memory is not None:
             await self._memory.close()
 
@@ -328,4 +395,4 @@ class Opening:
         # The parts bring a database driver and more; importing Memory alone stays fast.
         from recollect.assemble import assemble
 
-        return await assemble(self._where, self._clock)
+        return await assemble(self._where, self._clock, self._embedder)

@@ -14,15 +14,17 @@ from concurrent.futures import CancelledError, Future
 from datetime import datetime
 from pathlib import Path
 from types import EllipsisType, TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack
 
 from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.filters import FilterFields
 from recollect.domain.hit import Recalled
 from recollect.domain.page import Page
+from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Scope
 from recollect.domain.stats import Stats
+from recollect.domain.transfer import ExportCounts, Imported
 from recollect.domain.turn import Turn
 from recollect.errors import Closed, RecollectError
 from recollect.memory import Memory as AsyncMemory
@@ -30,6 +32,7 @@ from recollect.memory import Namespace
 
 if TYPE_CHECKING:
     from recollect.ports.clock import Clock
+    from recollect.ports.embedder import Embedder
     from recollect.settings import Settings
 
 _T = TypeVar("_T")
@@ -120,15 +123,22 @@ class Memory:
 
     @classmethod
     def open(
-        cls, where: str | Path | Settings | None = None, *, clock: Clock | None = None
+        cls,
+        where: str | Path | Settings | None = None,
+        *,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
     ) -> Memory:
         """Open a database file, a data folder or settings; by default what `recollect where` shows.
 
         Use it as `with Memory.open(…) as memory` or `memory = Memory.open(…)`.
+        An `embedder` of your own takes the place of the one in the settings.
         """
         loop = _Loop()
         try:
-            return Memory(loop.run(lambda: AsyncMemory.open(where, clock=clock)), loop)
+            return Memory(
+                loop.run(lambda: AsyncMemory.open(where, clock=clock, embedder=embedder)), loop
+            )
         except BaseException:
             loop.close()
             raise
@@ -241,6 +251,10 @@ class Memory:
         """One record, as it is now or as we knew it at a past moment."""
         return self._loop.run(lambda: self._memory.get(record_id, as_of=as_of))
 
+    def turn(self, turn_id: str) -> Turn:
+        """One turn of a conversation."""
+        return self._loop.run(lambda: self._memory.turn(turn_id))
+
     def list(
         self,
         *,
@@ -291,21 +305,63 @@ class Memory:
         """Remove a deleted record and its versions for good."""
         self._loop.run(lambda: self._memory.purge(record_id))
 
+    def forget(self, record_id: str) -> None:
+        """Delete and purge at once: all of the record is gone for good, or nothing is."""
+        self._loop.run(lambda: self._memory.forget(record_id))
+
     def history(self, record_id: str) -> tuple[Version, ...]:
         """Every version of a record, oldest first, with who made it, when and why."""
         return self._loop.run(lambda: self._memory.history(record_id))
 
     def undo(self, record_id: str, *, reason: str = "") -> Record:
-        """Take back the last change of a record, a deletion too."""
+        """Take back the last change of a record, a deletion too; again, the one before it."""
         return self._loop.run(lambda: self._memory.undo(record_id, reason=reason))
 
     def stats(self) -> Stats:
         """How much is stored for this caller, and how the parts are doing."""
         return self._loop.run(lambda: self._memory.stats())
 
+    def reindex(self, progress: Progress | None = None) -> int:
+        """Make the vectors that are missing, all in one go; how many pieces were looked at."""
+        return self._loop.run(lambda: self._memory.reindex(progress))
+
     def backup(self, target: str | Path) -> None:
         """Copy the whole database, checked, while others go on using it."""
         self._loop.run(lambda: self._memory.backup(target))
+
+    def export_to(
+        self,
+        target: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        progress: Progress | None = None,
+    ) -> ExportCounts:
+        """Write everything this caller may read as JSON lines; a name in .gz compresses them.
+
+        `all_scopes` is for an operator: it writes what anybody keeps in this database.
+        """
+        return self._loop.run(
+            lambda: self._memory.export_to(target, all_scopes=all_scopes, progress=progress)
+        )
+
+    def import_from(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> Imported:
+        """Add what an export holds and is missing here, with its ids, times and versions.
+
+        Nothing stored is changed. A bad line, or one this caller may not write (`all_scopes` is
+        for an operator), ends it; with `skip_bad` it is listed and left out.
+        """
+        return self._loop.run(
+            lambda: self._memory.import_from(
+                source, all_scopes=all_scopes, skip_bad=skip_bad, progress=progress
+            )
+        )
 
     def work(self) -> int:
         """Run the background jobs that are due now; the number that ran."""

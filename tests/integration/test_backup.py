@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,69 @@ async def test_a_damaged_database_can_be_replaced_by_a_good_copy(
     connection = sqlite3.connect(database_path)
     assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     connection.close()
+
+
+def _sqlite_file(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("empty", "backup_damaged"),
+        ("foreign", "not_our_database"),
+        ("newer", "database_newer"),
+    ],
+)
+async def test_only_a_database_that_can_be_opened_replaces_another(
+    database_path: Path, tmp_path: Path, kind: str, code: str
+):
+    copy = tmp_path / "copy.db"
+    async with Memory.open(database_path) as memory:
+        await memory.remember("The real data")
+        if kind == "newer":
+            await memory.backup(copy)
+    if kind == "empty":
+        copy.touch()
+    elif kind == "foreign":
+        _sqlite_file(copy, "CREATE TABLE songs (title)")
+    else:
+        _sqlite_file(copy, "UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(RecollectError) as refused:
+        await restore(copy, database_path)
+    assert refused.value.code == code
+    async with Memory.open(database_path) as memory:
+        assert [record.content for record in await memory.list()] == ["The real data"]
+
+
+async def test_every_database_that_a_restore_replaces_is_kept(database_path: Path, tmp_path: Path):
+    copy = tmp_path / "copy.db"
+    async with Memory.open(database_path) as memory:
+        await memory.backup(copy)
+        await memory.remember("The real data")
+    for _ in range(3):
+        await restore(copy, database_path)
+    kept = sorted(tmp_path.glob("memory.db.before-restore*"))
+    assert len(kept) == 3
+    async with Memory.open(kept[0].rename(tmp_path / "first.db")) as memory:
+        assert [record.content for record in await memory.list()] == ["The real data"]
+
+
+async def test_a_place_that_cannot_be_written_is_named(database_path: Path, tmp_path: Path):
+    copy = tmp_path / "copy.db"
+    (tmp_path / "file").write_text("in the way")
+    blocked = tmp_path / "file" / "sub" / "copy.db"
+    async with Memory.open(database_path) as memory:
+        await memory.backup(copy)
+        with pytest.raises(RecollectError) as unwritten:
+            await memory.backup(blocked)
+    (tmp_path / "memory.db.unfinished").mkdir()
+    with pytest.raises(RecollectError) as unrestored:
+        await restore(copy, database_path)
+    for refused, place in ((unwritten, blocked), (unrestored, database_path)):
+        assert refused.value.code == "file_unwritable"
+        assert str(place) in refused.value.message

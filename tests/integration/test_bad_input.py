@@ -2,16 +2,31 @@
 
 import sqlite3
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recollect import Memory, RecollectError
+from recollect.domain.record import Evidence
 from recollect.settings import Settings
 
 _NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  (the point of the test)
+_WEST = timezone(timedelta(hours=-5))
+
+
+def _nested(depth: int) -> dict[str, Any]:
+    inner: dict[str, Any] = {}
+    for _ in range(depth):
+        inner = {"a": inner}
+    return inner
+
+
+async def _async(value: object) -> object:
+    return value
+
 
 _BAD: dict[str, tuple[str, Callable[[Memory], Awaitable[Any]]]] = {
     "empty text": ("empty_text", lambda m: m.remember("")),
@@ -64,6 +79,64 @@ _BAD: dict[str, tuple[str, Callable[[Memory], Awaitable[Any]]]] = {
     "unknown id": ("not_found", lambda m: m.get("mem_nothing")),
     "unknown id to change": ("not_found", lambda m: m.update("mem_nothing", "x")),
     "unknown id to delete": ("not_found", lambda m: m.delete("mem_nothing")),
+    "unknown turn": ("not_found", lambda m: m.turn("turn_nothing")),
+    "metadata without a bottom": ("too_deep", lambda m: m.remember("x", metadata=_nested(300))),
+    "metadata beyond Python's own limit": (
+        "too_deep",
+        lambda m: m.remember("x", metadata=_nested(100_000)),
+    ),
+    "message without a bottom": (
+        "too_deep",
+        lambda m: m.observe([{"role": "user", "content": "x", "extra": _nested(300)}]),
+    ),
+    "key that is no text": ("wrong_type", lambda m: m.remember("x", metadata={1: "a", "b": 2})),
+    "cursor in other digits": ("bad_cursor", lambda m: m.list(cursor="²~x")),
+    "cursor of 40 digits": ("bad_cursor", lambda m: m.list(cursor="9" * 40 + "~x")),
+    "cursor with broken text": ("bad_cursor", lambda m: m.turns(cursor="1~\udc80")),
+    "cursor that is no text": ("bad_cursor", lambda m: m.list(cursor=5)),  # type: ignore[arg-type]
+    "count beyond any database": ("out_of_range", lambda m: m.remember("x", evidence_count=10**30)),
+    "time beyond UTC": (
+        "bad_time",
+        lambda m: m.remember("x", created_at=datetime.max.replace(tzinfo=_WEST)),
+    ),
+    "filter beyond UTC": (
+        "bad_time",
+        lambda m: m.list(until=datetime.max.replace(tzinfo=_WEST)),
+    ),
+    "lone surrogate in a message": (
+        "invalid_unicode",
+        lambda m: m.observe([{"role": "user", "content": "x", "extra": "a\udc80"}]),
+    ),
+    "lone surrogate in a reason": ("invalid_unicode", lambda m: m.remember("x", reason="\udc80")),
+    "lone surrogate in an id": ("invalid_unicode", lambda m: m.get("\udc80")),
+    "lone surrogate in a filter": ("invalid_unicode", lambda m: m.turns(session="\udc80")),
+    "lone surrogate in a category": ("invalid_unicode", lambda m: m.list(category="\udc80")),
+    "role that is no text": ("unknown_role", lambda m: m.observe([{"role": [], "content": "x"}])),
+    "category that is no text": ("wrong_type", lambda m: m.list(category=5)),  # type: ignore[arg-type]
+    "kind that is no text": ("wrong_type", lambda m: m.list(kind=5)),  # type: ignore[arg-type]
+    "number among many": ("wrong_type", lambda m: m.remember_many([5])),  # type: ignore[list-item]
+    "one text instead of many": ("wrong_type", lambda m: m.remember_many("abc")),
+    "children as one text": ("wrong_type", lambda m: _async(m.scope(children="sql"))),
+    "namespace that is a number": ("bad_namespace", lambda m: m.remember("x", namespace=5)),  # type: ignore[arg-type]
+    "namespace of three parts": (
+        "bad_namespace",
+        lambda m: m.list(namespace=("a", "b", "c")),  # type: ignore[arg-type]
+    ),
+    "namespace without a user": ("bad_namespace", lambda m: m.list(namespace="sql")),
+    "reason that is no text": ("wrong_type", lambda m: m.remember("x", reason=None)),  # type: ignore[arg-type]
+    "reason of 5 MB": ("text_too_large", lambda m: m.remember("x", reason="y" * 5_000_000)),
+    "message of 20 MB": (
+        "text_too_large",
+        lambda m: m.observe([{"role": "user", "content": "x", "extra": "y" * 20_000_000}]),
+    ),
+    "evidence without a turn": (
+        "wrong_type",
+        lambda m: m.remember("x", evidence=[Evidence(turn=5)]),  # type: ignore[arg-type]
+    ),
+    "evidence from somewhere": (
+        "out_of_range",
+        lambda m: m.remember("x", evidence=[Evidence(turn="turn_1", start="a")]),  # type: ignore[arg-type]
+    ),
 }
 
 
@@ -193,3 +266,25 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
     with pytest.raises(RecollectError) as refused:
         await Memory.open(tmp_path / "file" / "sub" / "memory.db")
     assert refused.value.code == "database_unreachable"
+
+
+async def test_the_database_of_another_program_is_left_alone(tmp_path: Path):
+    path = tmp_path / "songs.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE songs (title)")
+        connection.execute("INSERT INTO songs VALUES ('Blue in Green')")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(RecollectError) as refused:
+        await Memory.open(path)
+    assert refused.value.code == "not_our_database"
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["what?.db", "no#1.db", "100%25.db", "file:x?mode=ro.db"])
+async def test_a_path_is_taken_as_it_is_written(tmp_path: Path, name: str):
+    async with Memory.open(tmp_path / name) as memory:
+        await memory.remember("Kept here and nowhere else")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    async with Memory.open(tmp_path / name) as memory:
+        assert len(await memory.list()) == 1

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,7 +82,7 @@ def test_a_recall_that_finds_nothing_says_so_and_is_no_error(cli: Cli):
     nothing = cli("recall", "quantum chromodynamics")
     assert nothing.status == 0
     assert "Nothing good enough was found" in nothing.out
-    assert cli("recall", "quantum chromodynamics", "--json").json == {"hits": [], "degraded": []}
+    assert cli("recall", "quantum chromodynamics", "--json").json["hits"] == []
 
 
 def test_explain_shows_paths_ranks_scores_and_matched_terms(cli: Cli):
@@ -175,7 +176,7 @@ def test_an_edit_of_an_older_version_is_a_conflict(cli: Cli):
 
 def test_delete_hides_undo_brings_back_purge_removes(cli: Cli):
     record = saved(cli, "Something about whales")
-    assert cli("purge", record).status == 4
+    assert cli("purge", record, "--yes").status == 4
     assert cli("delete", record, "--reason", "wrong").status == 0
     assert contents(cli("list", "--json")) == []
     assert contents(cli("list", "--status", "deleted", "--json")) == ["Something about whales"]
@@ -183,7 +184,9 @@ def test_delete_hides_undo_brings_back_purge_removes(cli: Cli):
     assert cli("undo", record).status == 0
     assert contents(cli("list", "--json")) == ["Something about whales"]
     assert cli("delete", record).status == 0
-    assert "cannot be undone" in cli("purge", record).out
+    assert cli("purge", record).status == 2
+    assert contents(cli("list", "--status", "deleted", "--json")) == ["Something about whales"]
+    assert "cannot be undone" in cli("purge", record, stdin=b"y\n").out
     assert cli("history", record, "--json").error["code"] == "not_found"
 
 
@@ -268,6 +271,74 @@ def test_a_message_is_kept_and_recalled(cli: Cli):
     (hit,) = cli("recall", "上海", "--session", "s1", "--json").json["hits"]
     assert (hit["turn"]["id"], hit["record"]) == (turn["id"], None)
     assert "我下周去上海出差" in cli("recall", "上海").out
+    assert "我下周去上海出差" in cli("show", turn["id"]).out
+    assert cli("show", turn["id"], "--json").json == turn
+
+
+def test_the_turns_of_a_session_are_listed_in_their_order(cli: Cli):
+    for number in range(3):
+        cli("observe", f"line {number}", "--session", "s1", "--at", "2026-01-02T03:04:05Z")
+    cli("observe", "another conversation", "--session", "s2")
+    page = cli("turns", "--session", "s1", "--limit", "2", "--json").json
+    rest = ("--cursor", page["next_cursor"])
+    assert [turn["content"] for turn in page["items"]] == ["line 0", "line 1"]
+    assert contents(cli("turns", "--session", "s1", *rest, "--json")) == ["line 2"]
+    assert f"--cursor {rest[1]}" in cli("turns", "--session", "s1", "--limit", "2").out
+    assert len(contents(cli("turns", "--json"))) == 4
+    assert "no such turns" in cli("turns", "--session", "s3").out
+
+
+def test_times_are_shown_as_the_clock_here_tells_them(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        record = saved(
+            cli,
+            *("noon", "--kind", "episodic", "--at", "2026-05-01T12:00:07"),
+            *("--timestamp", "2026-05-01T12:30"),
+        )
+        shown = cli("show", record).out
+        assert "2026-05-01 12:00:07+08:00" in shown
+        assert "2026-05-01 12:30:00+08:00" in shown
+        assert "2026-05-01 12:30+08:00" in cli("list").out
+        assert cli("show", record, "--json").json["timestamp"] == "2026-05-01T04:30:00Z"
+        saved(cli, "the last day", "--valid-to", "9999-12-31T23:00Z")
+        last = cli("recall", "last day", "--json").json["hits"][0]["id"]
+        assert "9999-12-31 23:00:00+00:00" in cli("show", last).out
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_recall_shows_the_part_of_a_long_text_that_answers(cli: Cli):
+    saved(
+        cli, "Nothing to see here. " * 30 + "The staging key lies in the blue vault. " + "x " * 99
+    )
+    shown = cli("recall", "where is the staging key").out
+    assert "The staging key lies in the blue vault." in shown
+    assert len(shown) < 600
+
+
+def test_undoing_twice_reaches_the_first_version(cli: Cli):
+    record = saved(cli, "first")
+    cli("edit", record, "second")
+    cli("edit", record, "third")
+    assert cli("undo", record, "--json").json["content"] == "second"
+    assert cli("undo", record, "--json").json["content"] == "first"
+    assert cli("undo", record, "--json").error["code"] == "nothing_to_undo"
+
+
+def test_a_corrected_time_is_shown(cli: Cli):
+    record = saved(cli, "The office moved")
+    cli("edit", record, "--at", "2020-01-01")
+    assert "2020-01-01 00:00" in cli("list").out
+
+
+def test_help_and_version_are_told_the_usual_ways(cli: Cli):
+    assert cli("-h").out == cli("--help").out
+    assert "--cursor" in cli("list", "-h").out
+    assert cli("--version").out == cli("version").out
+    assert cli("--json", "--version").json == cli("version", "--json").json
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -373,7 +444,9 @@ _BAD: list[tuple[list[str], int, str]] = [
     (["edit", "mem_nothing", "x"], 3, "not_found"),
     (["delete", "mem_nothing"], 3, "not_found"),
     (["undo", "mem_nothing"], 3, "not_found"),
-    (["purge", "mem_nothing"], 3, "not_found"),
+    (["purge", "mem_nothing", "--yes"], 3, "not_found"),
+    (["show", "turn_nothing"], 3, "not_found"),
+    (["edit", "mem_nothing", "--at", ""], 2, "bad_time"),
     (["remember", "x\udcff"], 2, "invalid_utf8"),
     (["nonsense"], 2, "bad_usage"),
     (["list", "--nonsense"], 2, "bad_usage"),
@@ -423,7 +496,7 @@ def test_search_operators_in_a_question_are_only_text(cli: Cli):
         "'; DROP TABLE records; --",
         "^(",
     ):
-        assert cli("recall", "--json", "--", query).json["degraded"] == []
+        assert len(cli("recall", "--json", "--", query).json["hits"]) <= 1
     assert contents(cli("list", "--json")) == ["a harmless note"]
 
 

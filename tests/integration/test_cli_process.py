@@ -147,10 +147,31 @@ def test_ctrl_c_at_a_question_ends_with_130(environment: dict[str, str]):
 
 
 def test_a_reader_that_goes_away_is_no_drama(environment: dict[str, str]):
-    read, write = os.pipe()
-    os.close(read)
-    done = subprocess.run(
-        [*RECOLLECT, "version"], stdout=write, stderr=subprocess.PIPE, env=environment, check=False
-    )
-    os.close(write)
-    assert done.stderr == b""
+    for arguments in (["version"], ["version", "--json"]):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run(
+            [*RECOLLECT, *arguments],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            env=environment,
+            check=False,
+        )
+        os.close(write)
+        assert done.stderr == b""
+
+
+def test_output_that_cannot_be_written_is_told(environment: dict[str, str]):
+    for arguments in (["version"], ["version", "--json"]):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [*RECOLLECT, *arguments],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                env=environment,
+                check=False,
+            )
+        assert done.returncode == 5
+        assert b"output_unwritable" in done.stderr
+        assert b"Traceback" not in done.stderr
+        assert b"Exception ignored" not in done.stderr

@@ -131,6 +131,28 @@ async def test_messages_are_kept_in_order(client: httpx.AsyncClient):
     assert (second["ordinal"], second["payload"]) == (2, {"tool_calls": [{"id": "1"}]})
     (hit,) = (await client.post("/v1/recall", json={"query": "上海"})).json()["hits"]
     assert hit["turn"]["id"] == first["id"]
+    assert (await client.get(f"/v1/turns/{first['id']}")).json() == first
+    assert problem_of(await client.get("/v1/turns/turn_nothing")) == (404, "not_found")
+    assert problem_of(await client.get("/v1/turns?sesion=s1")) == (422, "unknown_field")
+    page = (await client.get("/v1/turns", params={"session": "s1", "limit": 1})).json()
+    assert page["items"] == [first]
+    rest = {"session": "s1", "cursor": page["next_cursor"]}
+    assert (await client.get("/v1/turns", params=rest)).json()["items"] == [second]
+    assert (await client.get("/v1/turns", params={"user": "bo"})).json()["items"] == []
+
+
+async def test_a_body_nested_without_end_does_not_spoil_the_listing(client: httpx.AsyncClient):
+    await saved(client, "harmless")
+    for depth in (300, 100_000):
+        deep = b'{"a":' * depth + b"1" + b"}" * depth
+        for url, body in (
+            ("/v1/records", b'{"content": "x", "metadata": %b}' % deep),
+            ("/v1/observe", b'{"messages": [{"role": "user", "content": "x", "more": %b}]}' % deep),
+        ):
+            refused = await client.post(url, content=body, headers=JSON)
+            assert 400 <= problem_of(refused)[0] < 500
+    assert await listed(client) == ["harmless"]
+    assert (await client.get("/v1/turns")).json()["items"] == []
 
 
 async def test_filters_and_pages_of_a_listing(client: httpx.AsyncClient):
@@ -282,7 +304,14 @@ async def test_search_operators_in_a_question_are_only_text(client: httpx.AsyncC
 
 
 async def test_pages_and_names_of_others_are_refused(client: httpx.AsyncClient):
-    for host in ("evil.example", "127.0.0.1.evil.example", "", "[::1", "localhost@evil.example"):
+    for host in (
+        "evil.example",
+        "testserver",
+        "127.0.0.1.evil.example",
+        "",
+        "[::1",
+        "localhost@evil.example",
+    ):
         refused = await client.get("/health", headers={"Host": host})
         assert (host, problem_of(refused)) == (host, (400, "foreign_host"))
     for host in ("localhost", "LOCALHOST:7077", "127.0.0.1:1", "[::1]:7077"):
@@ -337,6 +366,8 @@ async def test_the_description_lists_every_route_and_its_problems(client: httpx.
         "/v1/records/{record_id}/history",
         "/v1/recall",
         "/v1/observe",
+        "/v1/turns",
+        "/v1/turns/{turn_id}",
         "/v1/stats",
     }
     for path in description["paths"].values():

@@ -52,7 +52,7 @@ async def test_a_supervisor_reads_and_writes_its_children(memory: Memory):
     told = await supervisor.remember("Orders are in table o1", namespace="sql_memories/ann")
     assert (await sql.recall("orders table"))[0].id == told.id
     assert len(await memory.scope(user="ann", agent="chart").recall("orders", min_score=0)) == 0
-    assert len(await sql.recall("anything of the supervisor", min_score=0)) == 0
+    assert len(await sql.recall("anything of the supervisor")) == 0
     with pytest.raises(NotAllowed):
         await supervisor.remember("not a child", namespace="mail/ann")
 

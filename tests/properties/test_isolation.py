@@ -2,13 +2,14 @@
 
 import asyncio
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect import Memory, RecollectError, Record, Status
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Scope
 from recollect.settings import Settings
 
 _USERS = ("ann", "bob", None)
@@ -27,15 +28,8 @@ _operations = st.lists(
         _scopes,
         st.sampled_from(
             (
-                "remember",
-                "profile",
-                "observe",
-                "update",
-                "delete",
-                "undo",
-                "purge",
-                "recall",
-                "list",
+                *("remember", "profile", "observe", "update", "delete", "undo", "purge"),
+                *("recall", "list", "get", "history", "past", "stats", "namespace"),
             )
         ),
         st.sampled_from(_WORDS),
@@ -50,15 +44,29 @@ def _passing(folder: str) -> Settings:
     return Settings.load({"data_dir": folder, "storage": {"synchronous": "off"}})
 
 
+@dataclass(frozen=True)
+class _Eyes:
+    """Who may see what, written down once more, apart from the code under test."""
+
+    scope: Scope
+    children: tuple[str, ...]
+
+    def see(self, other: Scope) -> bool:
+        mine = self.scope
+        if (other.org, other.workspace, other.user) != (mine.org, mine.workspace, mine.user):
+            return False
+        is_users_own = other.agent is None and mine.agent is not None and mine.user is not None
+        return other.agent == mine.agent or is_users_own or other.agent in self.children
+
+
 @dataclass
 class _World:
     """The memory under test, and every record that was ever made in it."""
 
     memory: Memory
     records: list[Record] = field(default_factory=list[Record])
-    turns: dict[str, Scope] = field(default_factory=dict[str, Scope])
 
-    def seen_from(self, scope: Scope) -> tuple[Memory, Caller]:
+    def seen_from(self, scope: Scope) -> tuple[Memory, _Eyes]:
         children = ("sql",) if scope.agent == "boss" else ()
         view = self.memory.scope(
             org=scope.org,
@@ -67,32 +75,56 @@ class _World:
             user=scope.user,
             children=children,
         )
-        return view, Caller(scope=scope, children=children)
+        return view, _Eyes(scope, children)
 
     async def do(self, scope: Scope, operation: str, word: str, number: int) -> None:
         view, caller = self.seen_from(scope)
         if operation in ("remember", "profile"):
             category = "user-profile" if operation == "profile" else "project"
             saved = await view.remember(f"{word} number {number}", category=category)
-            assert caller.may_read(saved.scope)
+            assert caller.see(saved.scope)
             self.records.append(saved)
         elif operation == "observe":
             said = [{"role": "user", "content": f"{word} turn {number}"}]
-            for turn in await view.observe(said, session="s"):
-                self.turns[turn.id] = turn.scope
+            assert all(turn.scope == scope for turn in await view.observe(said, session="s"))
         elif operation == "recall":
             found = await view.recall(word, limit=100, min_score=0, status=list(Status)[:1])
             self._require_own(caller, [hit.item.scope for hit in found])
         elif operation == "list":
             self._require_own(caller, [it.scope for it in await view.list(status=list(Status))])
             self._require_own(caller, [it.scope for it in await view.turns()])
+        elif operation == "past":
+            now = datetime.now(UTC)
+            self._require_own(caller, [it.scope for it in await view.list(as_of=now, limit=100)])
+            found = await view.recall(word, limit=100, min_score=0, as_of=now)
+            self._require_own(caller, [hit.item.scope for hit in found])
+        elif operation == "stats":
+            seen = [record for record in self.records if caller.see(record.scope)]
+            assert (await view.stats()).store.records <= len(seen)
+        elif operation == "namespace":
+            await self._name(view, caller, word, _AGENTS[number % 3], _USERS[number % 2])
         elif self.records:
             await self._touch(view, caller, operation, self.records[number % len(self.records)])
 
-    async def _touch(self, view: Memory, caller: Caller, operation: str, target: Record) -> None:
+    async def _name(
+        self, view: Memory, caller: _Eyes, word: str, agent: str | None, user: str | None
+    ) -> None:
+        named = replace(caller.scope, agent=agent, user=user)
+        spelling = (agent or "user_profile", user or "-")
+        try:
+            found = await view.recall(word, limit=100, min_score=0, namespace=spelling)
+        except RecollectError:
+            assert not caller.see(named)
+        else:
+            assert caller.see(named)
+            assert all(hit.item.scope == named for hit in found)
+
+    async def _touch(self, view: Memory, caller: _Eyes, operation: str, target: Record) -> None:
         owner, _ = self.seen_from(target.scope)
         before = [version.record for version in await _history(owner, target.id)]
         calls = {
+            "get": lambda: view.get(target.id),
+            "history": lambda: view.history(target.id),
             "update": lambda: view.update(target.id, "changed harbour"),
             "delete": lambda: view.delete(target.id),
             "undo": lambda: view.undo(target.id),
@@ -103,13 +135,13 @@ class _World:
         except RecollectError:
             pass
         else:
-            assert caller.may_read(target.scope)
+            assert caller.see(target.scope)
             return
         assert [version.record for version in await _history(owner, target.id)] == before
 
     @staticmethod
-    def _require_own(caller: Caller, scopes: list[Scope]) -> None:
-        assert all(caller.may_read(scope) for scope in scopes)
+    def _require_own(caller: _Eyes, scopes: list[Scope]) -> None:
+        assert all(caller.see(scope) for scope in scopes)
 
 
 async def _history(view: Memory, record_id: str):

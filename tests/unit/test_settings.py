@@ -51,6 +51,8 @@ def test_constructor_beats_environment_beats_file_beats_default(monkeypatch: pyt
 def test_the_seeds_variables_are_understood(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, place: str, expected: object
 ):
+    # The tests' own wish for no model would beat the alias.
+    monkeypatch.delenv("RECOLLECT_EMBEDDING__MODEL", raising=False)
     monkeypatch.setenv(variable, value)
     found: object = Settings.load()
     for name in place.split("."):
@@ -100,3 +102,68 @@ def test_a_place_is_a_database_file_or_a_data_folder(tmp_path: Path):
 
 def test_a_secret_is_not_printed():
     assert "hush" not in repr(Settings.load({"storage": {"qdrant_key": "hush"}}))
+
+
+def test_a_table_and_a_part_of_it_that_contradict_each_other_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("RECOLLECT_SCOPE", "x")
+    monkeypatch.setenv("RECOLLECT_SCOPE__USER", "y")
+    with pytest.raises(SettingsError, match="RECOLLECT_SCOPE__USER"):
+        Settings.load()
+    monkeypatch.setenv("RECOLLECT_SCOPE", '{user = "x", org = "o"}')
+    assert (Settings.load().scope.org, Settings.load().scope.user) == ("o", "y")
+
+
+def test_the_place_that_was_asked_for_beats_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("RECOLLECT_STORAGE__PATH", str(tmp_path / "elsewhere.db"))
+    assert Settings.load().database == tmp_path / "elsewhere.db"
+    assert Settings.at(tmp_path / "data").database == tmp_path / "data" / "memory" / "memory.db"
+    assert Settings.at(tmp_path / "MY.DB").database == tmp_path / "MY.DB"
+
+
+def test_a_path_may_begin_at_home_and_an_empty_one_is_none(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", "~/recollect")
+    monkeypatch.setenv("RECOLLECT_STORAGE__PATH", "")
+    home = Path.home() / "recollect"
+    assert Settings.load().database == home / "memory" / "memory.db"
+    assert Settings.at("~/notes.db").database == Path.home() / "notes.db"
+    with pytest.raises(SettingsError, match="data_dir"):
+        Settings.load({"data_dir": ""})
+    with pytest.raises(SettingsError, match="data_dir"):
+        Settings.load({"data_dir": "~nobody-of-this-name/x"})
+
+
+def test_names_of_agents_keep_their_letters(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RECOLLECT_AGENTS__Planner__CHILDREN", '["SQL"]')
+    monkeypatch.setenv("RECOLLECT_SCOPE__NAMESPACES__SQL", "SQL_memories")
+    settings = Settings.load()
+    assert settings.agents["Planner"].children == ("SQL",)
+    assert settings.scope.namespaces == {"SQL": "SQL_memories"}
+
+
+def test_settings_made_in_code_are_refused_in_our_words():
+    with pytest.raises(SettingsError, match=r"recall\.limit = 0"):
+        Settings.model_validate({"recall": {"limit": 0}})
+    with pytest.raises(SettingsError, match=r"recall\.limit = 0"):
+        Settings(recall={"limit": 0})  # type: ignore[arg-type]
+
+
+def test_a_file_with_a_byte_order_mark_is_read():
+    _write("\ufeff[recall]\nlimit = 7\n")
+    assert Settings.load().recall.limit == 7
+
+
+def test_a_bad_value_is_ascribed_to_the_variable_that_has_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_TOP_K", "many")
+    monkeypatch.setenv("RECOLLECT_RECAL__LIMIT", "3")
+    with pytest.raises(SettingsError) as refused:
+        Settings.load()
+    assert "(from MEMORY_TOP_K)" in refused.value.message
+    assert "recal is unknown (from RECOLLECT_RECAL__LIMIT)" in refused.value.message
+    monkeypatch.delenv("RECOLLECT_RECAL__LIMIT")
+    with pytest.raises(SettingsError) as given:
+        Settings.load({"recall": {"limit": -1}})
+    assert "MEMORY_TOP_K" not in given.value.message

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.domain.views import as_json
+from recollect.errors import StorageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,14 +26,26 @@ class Answer:
 
 def say(answer: Answer, *, as_object: bool) -> None:
     """Print the answer on stdout."""
-    if as_object:
-        # JSON is UTF-8 whatever the terminal speaks.
-        document = json.dumps(as_json(answer.value), ensure_ascii=False)
+    try:
+        if as_object:
+            # JSON is UTF-8 whatever the terminal speaks.
+            document = json.dumps(as_json(answer.value), ensure_ascii=False)
+            sys.stdout.flush()
+            sys.stdout.buffer.write(document.encode() + b"\n")
+        else:
+            answer.show(_console())
         sys.stdout.flush()
-        sys.stdout.buffer.write(document.encode() + b"\n")
-        sys.stdout.buffer.flush()
-    else:
-        answer.show(_console())
+    except OSError as problem:
+        # What is still in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(problem, BrokenPipeError):
+            # Whoever reads has seen enough.
+            raise SystemExit(1) from None
+        raise StorageError(
+            f"The answer could not be written: {problem.strerror}",
+            code="output_unwritable",
+            hint="The command itself was carried out.",
+        ) from problem
 
 
 def _console() -> Console:

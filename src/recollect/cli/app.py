@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from inspect import Parameter
+from typing import Annotated, Any, Final
 
 import typer
 from typer.main import get_command
 
+from recollect.cli.answer import say
 from recollect.cli.command import Body, as_command, over, with_options
-from recollect.cli.commands import keeping, looking, removing, running, saving
+from recollect.cli.commands import (
+    keeping,
+    looking,
+    mending,
+    removing,
+    running,
+    saving,
+    transferring,
+)
 from recollect.cli.faults import EXIT_CODES, INTERRUPTED, bad_usage, tell
 from recollect.cli.input import require_utf8
 from recollect.cli.options import Shared
@@ -24,6 +34,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, Body]]] = {
     },
     "Look and correct": {
         "list": looking.list_records,
+        "turns": looking.list_turns,
         "show": looking.show_record,
         "edit": saving.edit,
         "history": looking.history,
@@ -36,12 +47,23 @@ _COMMANDS: Final[Mapping[str, Mapping[str, Body]]] = {
         "serve": running.serve,
         "work": keeping.work,
         "stats": looking.stats,
+        "doctor": mending.doctor,
+        "reindex": mending.reindex,
         "where": keeping.where,
         "backup": keeping.backup,
         "restore": keeping.restore,
+        "export": transferring.export_to,
+        "import": transferring.import_from,
         "version": running.version,
     },
 }
+
+_VERSION: Final = Parameter(
+    "version",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, typer.Option("--version", help="Show the version and end.")],
+)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -62,24 +84,33 @@ def run(arguments: Sequence[str]) -> int:
 
 @cache
 def _command() -> Callable[..., Any]:
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, epilog=EXIT_CODES)
-    app.callback(invoke_without_command=True)(with_options(_before_any_command))
+    app = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        epilog=EXIT_CODES,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(with_options(_before_any_command, _VERSION))
     for panel, commands in _COMMANDS.items():
         for name, body in commands.items():
             app.command(name, rich_help_panel=panel)(as_command(body))
-    # The benchmarks bring their own options and much else; they are loaded when asked for.
+    # Groups bring their own commands and much else; they are loaded when asked for.
     untouched = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command(
-        "bench",
-        rich_help_panel="Run and keep",
-        add_help_option=False,
-        context_settings=untouched,
-    )(running.bench)
+    for name, group in {"models": running.models, "bench": running.bench}.items():
+        app.command(
+            name,
+            rich_help_panel="Run and keep",
+            add_help_option=False,
+            context_settings=untouched,
+        )(group)
     return get_command(app)
 
 
-def _before_any_command(context: typer.Context, **given: Any) -> None:
+def _before_any_command(context: typer.Context, *, version: bool, **given: Any) -> None:
     """Durable memory for agents that people can see, search, correct and delete."""
-    context.obj = over(None, Shared(**given))
+    context.obj = shared = over(None, Shared(**given))
+    if version:
+        say(running.version(), as_object=shared.json)
+        raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -16,7 +16,7 @@ from recollect.cli.logs import log_to
 from recollect.cli.options import OptionGroup, Shared
 from recollect.memory import Memory
 
-Body = Callable[..., Answer | Coroutine[Any, Any, Answer] | None]
+Body = Callable[..., Answer | Coroutine[Any, Any, Answer | None] | None]
 Group = TypeVar("Group", bound=OptionGroup)
 
 

@@ -36,7 +36,8 @@ def text_of(argument: str | None) -> str | None:
 def moment_of(text: str, name: str) -> datetime:
     """A date or a time in ISO form; without a zone it is the local one."""
     try:
-        return datetime.fromisoformat(text).astimezone()
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone() if moment.tzinfo is None else moment
     except (ValueError, OverflowError):
         raise InvalidInput(
             f"{name} {text!r} is not a date or a time",

@@ -200,13 +200,15 @@ _NAMES: Final = {
 }
 _LABELS: Final = frozenset({"session", "task"})
 _TIMES: Final = frozenset({"at", "valid_from", "valid_to", "expires", "timestamp"})
+_NEVER_TAKEN_AWAY: Final = frozenset({"at"})
 
 
 def _value(option: str, given: Any) -> Any:
     if option == "meta":
         return pairs_of(filter(None, given), "--meta")
     if option in _TIMES:
-        return moment_of(given, f"--{option.replace('_', '-')}") if given else None
+        is_taken_away = not given and option not in _NEVER_TAKEN_AWAY
+        return None if is_taken_away else moment_of(given, f"--{option.replace('_', '-')}")
     if option in _LABELS:
         return given or None
     if isinstance(given, list):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
@@ -13,9 +15,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from recollect.domain.diagnosis import Diagnosis
+from recollect.domain.embedder import EmbedderCheck, EmbedderState
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.page import Page
-from recollect.domain.record import Record, Version
+from recollect.domain.record import Episode, Record, Version
 from recollect.domain.stats import Stats
 from recollect.domain.turn import Turn
 from recollect.domain.views import as_json
@@ -23,6 +27,13 @@ from recollect.domain.views import as_json
 # What is remembered may come from anywhere; it must not steer the terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHORT: Final = 200
+_BEFORE: Final = 50
+_VERDICT_STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+_CONCLUSIONS: Final = {
+    "ok": "Everything works.",
+    "warning": "Everything works, and some things could work better.",
+    "problem": "Something does not work; the arrows say how to mend it.",
+}
 
 
 def line(console: Console, text: str) -> None:
@@ -36,9 +47,9 @@ def record_card(console: Console, record: Record) -> None:
     _body(console, record.content, record.title)
 
 
-def record_in_full(console: Console, record: Record) -> None:
+def in_full(console: Console, item: Record | Turn) -> None:
     """Every field that says something, the content last."""
-    form = as_json(record) | {"scope": record.scope.key}
+    form = as_json(item) | _times(item) | {"scope": item.scope.key}
     content = form.pop("content")
     table = _plain_table("", "")
     for name, value in form.items():
@@ -58,6 +69,15 @@ def page_of_records(console: Console, page: Page[Record]) -> None:
         line(console, f"There are more: --cursor {page.next_cursor}")
 
 
+def page_of_turns(console: Console, page: Page[Turn]) -> None:
+    for turn in page:
+        turn_card(console, turn)
+    if not page.items:
+        line(console, "There are no such turns.")
+    if page.next_cursor is not None:
+        line(console, f"There are more: --cursor {page.next_cursor}")
+
+
 def recalled(console: Console, found: Recalled, *, explain: bool) -> None:
     if not found.hits:
         line(console, "Nothing good enough was found; a lower --min-score may show more.")
@@ -66,7 +86,7 @@ def recalled(console: Console, found: Recalled, *, explain: bool) -> None:
         facts = _facts(item) if isinstance(item, Record) else _turn_facts(item)
         title = item.title if isinstance(item, Record) else ""
         _heading(console, f"{hit.score:.2f}", hit.id, facts)
-        _body(console, hit.passage, title)
+        _body(console, _best_part(hit), title)
     if explain and found.hits:
         console.print(_explanation(found.hits))
     for part in found.degraded:
@@ -109,6 +129,49 @@ def stats(console: Console, figures: Stats) -> None:
     for name, value in rows.items():
         table.add_row(Text(name, style="dim"), value)
     console.print(table)
+
+
+def embedders(
+    console: Console, states: Iterable[EmbedderState], used: EmbedderState | None
+) -> None:
+    table = _plain_table("", "name", "condition", "what it is and needs")
+    for state in states:
+        needs = f"→ {state.hint}" if state.hint else ""
+        table.add_row(
+            "*" if state == used else "",
+            Text(state.name, style="bold" if state == used else ""),
+            state.condition.replace("_", " "),
+            _harmless("\n".join(filter(None, (state.detail, state.where, needs)))),
+        )
+    console.print(table)
+
+
+def embedder_check(console: Console, tried: EmbedderCheck) -> None:
+    if not tried.works:
+        line(console, f"{tried.name} does not work: {tried.problem}")
+    elif tried.model:
+        line(
+            console,
+            f"{tried.name} works: {tried.model}, {tried.dimension} dimensions, "
+            f"first question {tried.first_ms:,.0f} ms, then {tried.query_ms:,.1f} ms",
+        )
+    for note in tried.notes:
+        line(console, f"note: {note}")
+    if tried.hint:
+        line(console, f"hint: {tried.hint}")
+
+
+def diagnosis(console: Console, found: Diagnosis) -> None:
+    table = _plain_table("", "", "")
+    for finding in found.findings:
+        mend = f"\n→ {finding.hint}" if finding.hint else ""
+        table.add_row(
+            Text(finding.verdict, style=_VERDICT_STYLES[finding.verdict]),
+            Text(finding.part, style="dim"),
+            _harmless(finding.message + mend),
+        )
+    console.print(table)
+    line(console, f"\n{_CONCLUSIONS[found.verdict]}")
 
 
 def places(console: Console, where: dict[str, Path]) -> None:
@@ -161,8 +224,23 @@ def _turn_facts(turn: Turn) -> str:
     return " · ".join(filter(None, [turn.speaker or turn.role, turn.session, _moment(turn.at)]))
 
 
-def _moment(moment: datetime) -> str:
-    return moment.astimezone().strftime("%Y-%m-%d %H:%M")
+def _times(item: object) -> dict[str, str]:
+    """An item's times as a person's clock shows them."""
+    times: dict[str, str] = {}
+    for field in fields(cast("Record", item)):
+        value = getattr(item, field.name)
+        if isinstance(value, datetime):
+            times[field.name] = _moment(value, "seconds")
+        elif isinstance(value, Episode):
+            times |= _times(value)
+    return times
+
+
+def _moment(moment: datetime, precision: str = "minutes") -> str:
+    # The first and the last day there is may have no time here: they are shown as in UTC.
+    with suppress(OverflowError):
+        moment = moment.astimezone()
+    return moment.isoformat(sep=" ", timespec=precision)
 
 
 def _counts(counts: Iterable[tuple[str, int]]) -> str:
@@ -176,6 +254,19 @@ def _told(value: object) -> str:
         named = cast("dict[str, object]", value)
         return "\n".join(f"{name}: {_told(inner)}" for name, inner in named.items())
     return str(value)
+
+
+def _best_part(hit: Hit) -> str:
+    """As much of the passage as is shown, from shortly before where most of the words are."""
+    text = hit.passage
+    folded = text.casefold()
+    # A letter may fold to several; then places do not fit, and the passage is shown from its start.
+    terms = hit.explanation.matched_terms if len(folded) == len(text) else ()
+    starts = [max(0, folded.find(term) - _BEFORE) for term in terms if term in folded]
+    most = max(
+        starts, key=lambda at: sum(it in folded[at : at + _SHORT] for it in terms), default=0
+    )
+    return text if len(text) <= _SHORT or not most else "… " + text[most:].lstrip()
 
 
 def _shortened(text: str) -> str:

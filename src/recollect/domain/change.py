@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect.domain.embedding import EmbeddingModel, UnitVector
+from recollect.domain.fields import MAX_REASON, checked_text
 from recollect.domain.job import NewJob
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
@@ -21,6 +23,9 @@ class RecordChange:
     record: Record
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        checked_text(self.reason, "reason", MAX_REASON, blank=True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
@@ -33,13 +38,18 @@ class Idempotency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
-    """What to write. `scope` is where idempotency keys count; parts name their own scope."""
+    """What to write. `scope` is where idempotency keys count; parts name their own scope.
+
+    `model` made the vectors of the units; `vectors` belong to units that are stored already.
+    """
 
     principal: str
     scope: Scope
     records: tuple[RecordChange, ...] = ()
     turns: tuple[Turn, ...] = ()
     units: tuple[OwnerUnits, ...] = ()
+    vectors: tuple[UnitVector, ...] = ()
+    model: EmbeddingModel | None = None
     purged: tuple[Record, ...] = ()
     jobs: tuple[NewJob, ...] = ()
     idempotency: Idempotency | None = None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, TypedDict, TypeVar, cast
 
 from recollect.domain.ids import Prefix, new_id
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Status, Tier
@@ -20,6 +20,12 @@ MAX_DESCRIPTION: Final = 500
 MAX_LABEL: Final = 100
 MAX_ITEMS: Final = 1_000
 MAX_METADATA: Final = 100_000
+MAX_REASON: Final = 1_000
+MAX_COUNT: Final = 1_000_000_000
+# Far more than anybody nests by hand, far less than Python's own limit.
+_MAX_DEPTH: Final = 32
+
+T = TypeVar("T")
 
 
 class RecordFields(TypedDict, total=False):
@@ -121,7 +127,7 @@ def new_record(content: str, fields: RecordFields, scope: Scope, now: datetime) 
 
 
 def revised(record: Record, content: str | None, fields: RecordFields, now: datetime) -> Record:
-    """The record's next version with the given fields changed; its kind stays what it is."""
+    """The record's next version with the given fields changed, or itself when nothing is."""
     checked = _checked(fields)
     if checked.pop("kind", record.kind) is not record.kind:
         raise InvalidInput(
@@ -134,9 +140,13 @@ def revised(record: Record, content: str | None, fields: RecordFields, now: date
     plain = {name: value for name, value in checked.items() if name not in _ANY_DETAIL}
     if content is not None:
         plain["content"] = checked_text(content, "content", MAX_CONTENT)
-    return _consistent(
-        record.evolve(**plain, details=details, updated_at=now, version=record.version + 1)
-    )
+    if "created_at" in plain:
+        # As in a new record: it was first observed when it was created, unless told otherwise.
+        plain.setdefault("first_observed", plain["created_at"])
+    after = record.evolve(**plain, details=details)
+    if after == record:
+        return record
+    return _consistent(after.evolve(updated_at=now, version=record.version + 1))
 
 
 def checked_text(text: object, name: str, limit: int, *, blank: bool = False) -> str:
@@ -171,6 +181,41 @@ def checked_share(value: object, name: str = "min_score") -> float:
             f"{name} must be a number from 0 to 1, not {value!r}", code="out_of_range"
         )
     return float(value)
+
+
+def checked_items(value: Iterable[T], name: str) -> list[T]:
+    """The items of a list, or of anything that can be gone through and is not one piece itself."""
+    found = type(value).__name__
+    is_one_piece = isinstance(value, str | bytes | Mapping)
+    if is_one_piece or not isinstance(value, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(f"{name} must be a list, not {found}", code="wrong_type")
+    return list(value)
+
+
+def checked_json(value: Mapping[str, Any], name: str, limit: int) -> dict[str, Any]:
+    """What will be read later from a mapping that is stored as JSON."""
+    _require_plain(value, name, _MAX_DEPTH)
+    try:
+        encoded = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as unusable:
+        raise InvalidInput(
+            f"{name} cannot be written as JSON: {unusable}", code="wrong_type"
+        ) from None
+    return json.loads(checked_text(encoded, name, limit))
+
+
+def _require_plain(value: object, name: str, depth: int) -> None:
+    """Refuse what is nested too deeply for those who read it, and keys that JSON would change."""
+    if depth < 0:
+        raise InvalidInput(f"{name} is nested more than {_MAX_DEPTH} deep", code="too_deep")
+    if isinstance(value, dict):
+        for key, inner in cast("dict[object, object]", value).items():
+            if not isinstance(key, str):
+                raise InvalidInput(f"{name} has the key {key!r}, not a text", code="wrong_type")
+            _require_plain(inner, name, depth - 1)
+    elif isinstance(value, list | tuple):
+        for inner in cast("Iterable[object]", value):
+            _require_plain(inner, name, depth - 1)
 
 
 def _checked(fields: RecordFields) -> dict[str, Any]:
@@ -234,16 +279,16 @@ def _optional_label(name: str, value: object) -> str | None:
 
 def _texts(limit: int) -> Any:
     def check(name: str, value: object) -> tuple[str, ...]:
-        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-            raise InvalidInput(f"{name} must be a list of texts", code="wrong_type")
-        items = [
-            checked_text(item, name, limit).strip() for item in cast("Iterable[object]", value)
-        ]
-        if len(items) > MAX_ITEMS:
-            raise InvalidInput(f"{name} has more than {MAX_ITEMS} items", code="too_many_items")
-        return tuple(items)
+        return tuple(checked_text(item, name, limit).strip() for item in _few(name, value))
 
     return check
+
+
+def _few(name: str, value: object) -> list[Any]:
+    items = checked_items(cast("Iterable[Any]", value), name)
+    if len(items) > MAX_ITEMS:
+        raise InvalidInput(f"{name} has more than {MAX_ITEMS} items", code="too_many_items")
+    return items
 
 
 def _set_of_labels(name: str, value: object) -> tuple[str, ...]:
@@ -259,8 +304,10 @@ def _optional_share(name: str, value: object) -> float | None:
 
 
 def _count(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidInput(f"{name} must be a whole number ≥ 0, not {value!r}", code="out_of_range")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
+        raise InvalidInput(
+            f"{name} must be a whole number from 0 to {MAX_COUNT:,}", code="out_of_range"
+        )
     return value
 
 
@@ -285,25 +332,24 @@ def _one_of(names: type[Kind] | type[Tier]) -> Any:
 
 
 def _evidence(name: str, value: object) -> tuple[Evidence, ...]:
-    items = tuple(cast("Iterable[object]", value)) if isinstance(value, Iterable) else (value,)
-    if not all(isinstance(item, Evidence) for item in items):
+    items = cast("list[object]", [value] if isinstance(value, Evidence) else _few(name, value))
+    return tuple(_piece_of_evidence(name, item) for item in items)
+
+
+def _piece_of_evidence(name: str, item: object) -> Evidence:
+    if not isinstance(item, Evidence):
         raise InvalidInput(f"{name} must be a list of Evidence", code="wrong_type")
-    return cast("tuple[Evidence, ...]", items)
+    for place in (item.start, item.end):
+        if place is not None:
+            _count(f"{name}'s place", place)
+    checked_text(item.turn, f"{name}'s turn", MAX_TITLE)
+    return item
 
 
 def _metadata(name: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{name} must be a mapping", code="wrong_type")
-    mapping = dict(cast("Mapping[str, Any]", value))
-    try:
-        encoded = json.dumps(mapping, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as unusable:
-        raise InvalidInput(
-            f"{name} cannot be written as JSON: {unusable}", code="wrong_type"
-        ) from None
-    checked_text(encoded, name, MAX_METADATA)
-    # Through JSON and back, so that what is returned now equals what will be read later.
-    return json.loads(encoded)
+    return checked_json(dict(cast("Mapping[str, Any]", value)), name, MAX_METADATA)
 
 
 _CHECKS: Final[Mapping[str, Any]] = {

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, Literal, TypedDict, TypeVar, Unpack
 
 from recollect.domain.category import with_aliases
+from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.record import Kind, Record, Status
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
@@ -114,19 +115,20 @@ def make_filter(**fields: Unpack[FilterFields]) -> Filter:
     unknown = set(fields) - set(FilterFields.__annotations__)
     if unknown:
         raise InvalidInput(f"Unknown filter: {', '.join(sorted(unknown))}", code="unknown_field")
-    statuses = frozenset(_member(Status, "status", it) for it in _several(fields.get("status")))
+    statuses = _several("status", fields.get("status"))
     return Filter(
-        kinds=frozenset(_member(Kind, "kind", value) for value in _several(fields.get("kind"))),
-        categories=frozenset(_several(fields.get("category"))),
-        tags=frozenset(_several(fields.get("tags"))),
-        statuses=statuses or frozenset({Status.ACTIVE}),
+        kinds=frozenset(_member(Kind, "kind", it) for it in _several("kind", fields.get("kind"))),
+        categories=_labels("category", fields.get("category")),
+        tags=_labels("tags", fields.get("tags")),
+        statuses=frozenset(_member(Status, "status", it) for it in statuses)
+        or frozenset({Status.ACTIVE}),
         since=_moment("since", fields.get("since")),
         until=_moment("until", fields.get("until")),
-        session=fields.get("session"),
-        task=fields.get("task"),
+        session=_label("session", fields.get("session")),
+        task=_label("task", fields.get("task")),
         as_of=_moment("as_of", fields.get("as_of")),
         valid_at=_moment("valid_at", fields.get("valid_at")),
-        owners=frozenset(_owner(it) for it in _several(fields.get("owners"))) or _OWNERS,
+        owners=frozenset(_owner(it) for it in _several("owners", fields.get("owners"))) or _OWNERS,
     )
 
 
@@ -141,10 +143,18 @@ def _owner(value: str) -> OwnerKind:
     raise InvalidInput(f"owners {value!r} is none of: record, turn", code="unknown_value")
 
 
-def _several(value: str | Iterable[str] | None) -> tuple[str, ...]:
+def _label(name: str, value: str | None) -> str | None:
+    return None if value is None else checked_text(value, name, MAX_LABEL, blank=True)
+
+
+def _labels(name: str, value: str | Iterable[str] | None) -> frozenset[str]:
+    return frozenset(checked_text(it, name, MAX_LABEL, blank=True) for it in _several(name, value))
+
+
+def _several(name: str, value: str | Iterable[str] | None) -> list[str]:
     if value is None:
-        return ()
-    return (value,) if isinstance(value, str) else tuple(value)
+        return []
+    return [value] if isinstance(value, str) else checked_items(value, name)
 
 
 def _member(names: type[_Member], name: str, value: str) -> _Member:

@@ -29,3 +29,4 @@ class Job:
     attempts: int
     lease_owner: str
     lease_until: datetime
+    run_after: datetime

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from recollect.errors import InvalidInput
 
 T = TypeVar("T")
+# As many digits as a database's whole numbers surely hold.
+_CURSOR: Final = re.compile(r"(-?[0-9]{1,18})~([!-~]{1,255})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +40,12 @@ class Cursor:
 
 
 def parse_cursor(text: str) -> Cursor:
-    at, separator, ident = text.partition("~")
-    if not separator or not at.removeprefix("-").isdigit() or not ident:
+    found = _CURSOR.fullmatch(text) if isinstance(text, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    if found is None:
         raise InvalidInput(
             f"{text!r} is not a cursor", code="bad_cursor", hint="Use the last page's next_cursor."
         )
-    return Cursor(at=int(at), id=ident)
+    return Cursor(at=int(found[1]), id=found[2])
 
 
 def checked_limit(limit: int, most: int) -> int:

@@ -115,17 +115,16 @@ def namespace_of(scope: Scope) -> str:
 
 
 def _split_namespace(spelling: str | tuple[str, str]) -> tuple[str, str | None]:
-    if isinstance(spelling, tuple):
-        agent, user = spelling
-    else:
-        agent, separator, user = spelling.partition("/")
-        if not separator:
+    parts = spelling.split("/", 1) if isinstance(spelling, str) else spelling
+    match parts:
+        case [str(agent), str(user)]:
+            return agent, None if user == "-" else user
+        case _:
             raise InvalidInput(
-                f"Namespace {spelling!r} has no user part",
+                f"Namespace {spelling!r} is not an agent and a user",
                 code="bad_namespace",
-                hint="Write it as 'user_profile/ann', 'sql_memories/ann' or 'agent/user'.",
+                hint="Write it as 'user_profile/ann', 'sql_memories/ann' or ('agent', 'user').",
             )
-    return agent, None if user == "-" else user
 
 
 def _check_part(name: str, value: object) -> None:

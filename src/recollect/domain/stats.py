@@ -43,4 +43,6 @@ class Stats:
     store: StoreCounts
     jobs: JobCounts
     keyword_index: IndexStats
+    vector_index: IndexStats
+    embedder: str
     database_bytes: int

@@ -32,4 +32,10 @@ def aware(moment: datetime, name: str = "time") -> datetime:
             code="naive_datetime",
             hint="Give an aware datetime, for example datetime.now(UTC).",
         )
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(
+            f"{name} lies before the year 1 or after 9999 in UTC: {moment.isoformat()}",
+            code="bad_time",
+        ) from None

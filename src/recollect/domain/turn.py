@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypedDict, cast
 
-from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, checked_text
+from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, checked_json, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
 from recollect.errors import InvalidInput
 
+# With room for a picture that stands in the message itself.
+MAX_PAYLOAD: Final = 5_000_000
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _OWN: Final = frozenset({"role", "content", "name", "at", "task"})
 
@@ -56,7 +57,7 @@ def new_turn(
             hint='Give a list of messages such as {"role": "user", "content": "…"}.',
         )
     role = message.get("role")
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise InvalidInput(
             f"A message's role {role!r} is none of: {', '.join(sorted(_ROLES))}",
             code="unknown_role",
@@ -72,7 +73,7 @@ def new_turn(
         scope=scope,
         session=checked_text(session, "session", MAX_LABEL),
         ordinal=0,
-        role=cast("str", role),
+        role=role,
         speaker="" if speaker is None else checked_text(speaker, "name", MAX_LABEL),
         content=checked_text(text, "content", MAX_CONTENT, blank=bool(payload)),
         at=now if at is None else aware(cast("datetime", at), "at"),
@@ -87,12 +88,7 @@ def _payload(message: Mapping[str, Any], content: object) -> Mapping[str, Any]:
     rest = {name: value for name, value in message.items() if name not in _OWN}
     if content is not None and not isinstance(content, str):
         rest["content"] = content
-    try:
-        return json.loads(json.dumps(rest, ensure_ascii=False, allow_nan=False))
-    except (TypeError, ValueError) as unusable:
-        raise InvalidInput(
-            f"A message cannot be written as JSON: {unusable}", code="wrong_type"
-        ) from None
+    return checked_json(rest, "a message", MAX_PAYLOAD)
 
 
 def _text_of(content: object) -> str:

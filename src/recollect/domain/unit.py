@@ -12,12 +12,18 @@ from recollect.domain.scope import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A piece of its owner's text (characters start to end) and the keys of its terms, in order."""
+    """A piece of its owner's content (characters start to end); number 0 is all of it.
+
+    `text` is what it is found by, `terms` are the keys of its terms in order, and `vector` is what
+    an embedding model made of it (16-bit floats, little-endian), if there is one.
+    """
 
     ordinal: int
     start: int
     end: int
+    text: str
     terms: Sequence[int]
+    vector: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +41,8 @@ class OwnerUnits:
     analyzer: str
     version: int = 1
     units: tuple[Unit, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[Unit, ...]:
+        """The passages of a long text, or the one unit of a short one."""
+        return self.units[1:] or self.units

@@ -1,4 +1,4 @@
-"""`recollect bench`: measure recall on sets of questions."""
+"""`recollect bench`: measure how good recall is, and how fast memory is."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from recollect.errors import NotFound
 from recollect.evaluation.recall_sets import RecallSet, read_set, sets_in
 from recollect.evaluation.replay import measure
 from recollect.evaluation.result import RecallResult, as_table
+from recollect.evaluation.speed import measure_speed
+from recollect.settings import Settings
 
-bench = typer.Typer(help="Measure recall.", no_args_is_help=True, add_completion=False)
-
-
-@bench.callback()
-def _group() -> None:
-    """Keeps `recall` a name of its own while it is the only measurement."""
+bench = typer.Typer(help="Measure quality and speed.", no_args_is_help=True, add_completion=False)
 
 
 @bench.command()
@@ -37,6 +35,9 @@ def recall(
     limit_queries: Annotated[
         int | None, typer.Option(min=1, help="only so many questions a set: a quick look")
     ] = None,
+    path: Annotated[
+        str, typer.Option(help="fused (all paths), keyword or vector: one path alone")
+    ] = "fused",
     as_json: Annotated[
         bool, typer.Option("--json", help="the result as JSON, last on standard output")
     ] = False,
@@ -47,13 +48,60 @@ def recall(
         recall_set = read_set(folder, name)
         if limit_queries is not None:
             recall_set = recall_set.first(limit_queries)
-        results.append(asyncio.run(_with_progress(recall_set)))
+        results.append(asyncio.run(_with_progress(recall_set, path)))
         if as_json:
             typer.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
     if not as_json:
         Console().print(as_table(results))
     elif suite is not None:
         typer.echo(json.dumps({"suite": [it.as_json() for it in results]}, ensure_ascii=False))
+
+
+@bench.command()
+def speed(
+    records: Annotated[int, typer.Option(min=100, help="how many records in all")] = 10_000,
+    users: Annotated[int, typer.Option(min=1, help="spread over so many scopes")] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="the result as JSON, last on standard output")
+    ] = False,
+) -> None:
+    """How fast saving, recalling and starting are, on made-up text, half of it Chinese."""
+    with _progress() as progress:
+        filling = progress.add_task("save", total=records)
+        result = asyncio.run(
+            measure_speed(
+                records,
+                users,
+                Settings.load(),
+                told=lambda count: progress.advance(filling, count),
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result.as_json()))
+    else:
+        table = Table(show_header=False)
+        for name, value in result.as_json().items():
+            table.add_row(name, str(value))
+        Console().print(table)
+
+
+def _progress() -> Progress:
+    # On standard error: what is printed on standard output is the result and nothing else.
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True))
+
+
+def _settings(path: str) -> Settings:
+    """The settings of this machine, with one path or all of them."""
+    match path:
+        case "fused":
+            return Settings.load()
+        case "keyword":
+            return Settings.load({"embedding": {"model": "none"}})
+        case "vector":
+            return Settings.load({"recall": {"keyword_weight": 0}})
+        case _:
+            raise typer.BadParameter("--path is fused, keyword or vector.")
 
 
 def _chosen(
@@ -69,18 +117,16 @@ def _chosen(
     raise typer.BadParameter("Give either --suite DIR, or --set NAME with --data DIR.")
 
 
-async def _with_progress(recall_set: RecallSet) -> RecallResult:
-    # On standard error: what is printed on standard output is the result and nothing else.
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
+async def _with_progress(recall_set: RecallSet, path: str) -> RecallResult:
+    with _progress() as progress:
         telling = progress.add_task(f"{recall_set.name}: tell", total=len(recall_set.units))
         asking = progress.add_task(f"{recall_set.name}: ask", total=len(recall_set.queries))
         result = await measure(
             recall_set,
+            _settings(path),
             told=lambda count: progress.advance(telling, count),
             asked=lambda count: progress.advance(asking, count),
         )
     if result.skipped_units:
-        console.print(f"{recall_set.name}: {result.skipped_units} units without text left out")
+        typer.echo(f"{recall_set.name}: {result.skipped_units} units without text", err=True)
     return result

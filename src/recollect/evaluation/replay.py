@@ -2,34 +2,69 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from recollect.assemble import wanted_embedder
 from recollect.domain.hit import Recalled
 from recollect.evaluation.agent_view import Batch, batches, message_of, record_of, text_of
+from recollect.evaluation.embedding_cache import DiskCachedEmbedder
 from recollect.evaluation.metrics import Judged, percentile, quality, quality_by_category
 from recollect.evaluation.recall_sets import RecallSet, SetQuery, SetUnit
 from recollect.evaluation.result import RecallResult
 from recollect.memory import Memory
+from recollect.ports.embedder import Embedder
+from recollect.settings import Settings
 
 Advance = Callable[[int], None]
 
 _LIMIT: Final = 10
-# No part turns text into vectors yet.
-_EMBEDDER: Final = "none"
+# So many units are told to a memory without the cache, to see how fast that really is.
+_SAMPLE: Final = 50
 
 
-async def measure(recall_set: RecallSet, *, told: Advance, asked: Advance) -> RecallResult:
+async def measure(
+    recall_set: RecallSet, settings: Settings, *, told: Advance, asked: Advance
+) -> RecallResult:
     """Run one set in a memory of its own, thrown away afterwards; `told`, `asked` hear of steps."""
+    embedder = await asyncio.to_thread(wanted_embedder, settings)
+    if embedder is None:
+        async with _thrown_away(settings, None) as memory:
+            return await Replay(recall_set, memory, told, asked).run()
+    sample = await _ingest_rate(recall_set, settings, embedder)
+    with DiskCachedEmbedder(embedder) as cached:
+        async with _thrown_away(settings, cached) as memory:
+            result = await Replay(recall_set, memory, told, asked).run()
+    await embedder.close()
+    return replace(result, ingest_per_s=sample)
+
+
+async def _ingest_rate(recall_set: RecallSet, settings: Settings, embedder: Embedder) -> float:
+    """Units a second through the whole of saving, each of them embedded."""
+    first = replace(recall_set, units=recall_set.units[:_SAMPLE], queries=())
+    # What takes long once, like loading the model, is not part of the rate.
+    await embedder.embed(["warm"], "passage")
+    async with _thrown_away(settings, embedder) as memory:
+        result = await Replay(first, memory, lambda _: None, lambda _: None).run()
+    return result.ingest_per_s
+
+
+@asynccontextmanager
+async def _thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGenerator[Memory]:
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         # A file, not a folder: the settings of this machine may name another database.
-        async with Memory.open(Path(folder) / "bench.db") as memory:
-            return await Replay(recall_set, memory, told, asked).run()
+        storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
+        own = settings.model_copy(update={"storage": storage})
+        async with Memory.open(own, embedder=embedder) as memory:
+            yield memory
 
 
 class Replay:
@@ -47,11 +82,13 @@ class Replay:
             self._waiting[unit.scope].append(unit)
         self._unit_of: dict[str, str] = {}
         self._skipped = 0
+        self._embedder = "none"
         self._seconds_telling = 0.0
         self._seconds_asking: list[float] = []
 
     async def run(self) -> RecallResult:
         """Tell and ask all of it."""
+        self._embedder = (await self._memory.stats()).embedder
         replayed = {query.scope for query in self._set.queries if query.before is not None}
         for scope in [scope for scope in self._waiting if scope not in replayed]:
             await self._tell(scope)
@@ -109,7 +146,7 @@ class Replay:
             ingest_per_s=len(self._unit_of) / self._seconds_telling if self._unit_of else 0.0,
             recall_p50_ms=percentile(milliseconds, 0.50),
             recall_p95_ms=percentile(milliseconds, 0.95),
-            embedder=_EMBEDDER,
+            embedder=self._embedder,
             skipped_units=self._skipped,
         )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from recollect.domain.category import is_user_profile
-from recollect.domain.change import ChangeSet
+from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.record import Record, Status, Version
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict
@@ -16,6 +18,8 @@ from recollect.writing.save import Saver
 
 # What undoing must not bring back: how often a record was used is not part of what it says.
 _NOT_UNDONE: Final = ("access_count", "last_accessed")
+# How the history says that a version was made by undoing another.
+_UNDOES: Final = re.compile(r"undo of version (\d+)\b")
 
 
 class Versions:
@@ -33,13 +37,19 @@ class Versions:
         return tuple(await self._store.history(caller.readable, record_id))
 
     async def undo(self, caller: Caller, record_id: str, *, reason: str = "") -> Record:
-        """Make a record again what it was before its last change, as a new version."""
+        """Make a record again what it was before its last change, as a new version.
+
+        An undo is no change that another undo takes back: each goes one step further into the past.
+        """
         versions = await self.history(caller, record_id)
-        if len(versions) < 2:
+        last, changed = versions[-1].record, _last_change(versions)
+        if changed == 0:
             raise Conflict(
-                f"{record_id} was never changed; there is nothing to undo", code="nothing_to_undo"
+                f"{record_id} is as it was first saved; there is nothing to undo",
+                code="nothing_to_undo",
+                hint="Its history shows every version; an edit brings one of them back.",
             )
-        earlier, last = versions[-2].record, versions[-1].record
+        earlier, undone = versions[changed - 1].record, versions[changed]
 
         def change(current: Record) -> Record:
             if current.version != last.version:
@@ -54,23 +64,53 @@ class Versions:
                 **{name: getattr(current, name) for name in _NOT_UNDONE},
             )
 
-        why = reason or f"undo of version {last.version}"
+        why = f"undo of version {undone.number}" + (f": {reason}" if reason else "")
         return await self._saver.revise(caller, record_id, change, reason=why, even_deleted=True)
 
     async def delete(self, caller: Caller, record_id: str, *, reason: str = "") -> Record:
         """Hide a record from every search and listing; undo brings it back."""
-
-        def hide(record: Record) -> Record:
-            return record.evolve(
-                status=Status.DELETED, version=record.version + 1, updated_at=self._clock.now()
-            )
-
-        return await self._saver.revise(caller, record_id, hide, reason=reason)
+        return await self._saver.revise(caller, record_id, self._hidden, reason=reason)
 
     async def purge(self, caller: Caller, record_id: str) -> None:
         """Remove a deleted record with all its versions; this cannot be undone."""
+        await self._remove(caller, await self._own(caller, record_id), first=())
+
+    async def forget(self, caller: Caller, record_id: str) -> None:
+        """Delete and purge a record in one transaction."""
+        record = await self._own(caller, record_id)
+        is_hidden = record.status is Status.DELETED
+        hiding = () if is_hidden else (RecordChange(record=self._hidden(record), reason="forget"),)
+        await self._remove(caller, record, first=hiding)
+
+    async def _own(self, caller: Caller, record_id: str) -> Record:
+        """A record that the caller may remove."""
         record = await self._listing.get(caller, record_id, even_deleted=True)
         caller.require_write(record.scope, is_profile=is_user_profile(record.category))
+        return record
+
+    async def _remove(
+        self, caller: Caller, record: Record, *, first: tuple[RecordChange, ...]
+    ) -> None:
         await self._store.commit(
-            ChangeSet(principal=caller.principal, scope=caller.scope, purged=(record,))
+            ChangeSet(
+                principal=caller.principal, scope=caller.scope, records=first, purged=(record,)
+            )
         )
+
+    def _hidden(self, record: Record) -> Record:
+        return record.evolve(
+            status=Status.DELETED, version=record.version + 1, updated_at=self._clock.now()
+        )
+
+
+def _last_change(versions: Sequence[Version]) -> int:
+    """The index of the version whose state the record has now, when undone ones do not count."""
+    index = {version.number: at for at, version in enumerate(versions)}
+    now = len(versions) - 1
+    while undoes := _UNDOES.match(versions[now].reason):
+        undone = index.get(int(undoes[1]), 0)
+        if not 0 < undone < now:
+            # Somebody wrote a reason that reads like ours.
+            break
+        now = undone - 1
+    return now

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job
@@ -15,7 +15,7 @@ from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
 
-Handler = Callable[[Job], Awaitable[None]]
+Handler = Callable[[Job], Coroutine[Any, Any, None]]
 
 _LEASE: Final = timedelta(seconds=60)
 _MOST_ATTEMPTS: Final = 8
@@ -29,13 +29,21 @@ _log = logging.getLogger(__name__)
 class Worker:
     """Takes due jobs one after another and hands them to their handlers."""
 
-    def __init__(self, jobs: Jobs, clock: Clock, handlers: Mapping[str, Handler]) -> None:
+    def __init__(
+        self,
+        jobs: Jobs,
+        clock: Clock,
+        handlers: Mapping[str, Handler],
+        *,
+        lease: timedelta = _LEASE,
+    ) -> None:
         self._jobs = jobs
+        self._lease = lease
+        self._is_stopping = False
         self._clock = clock
         self._handlers = handlers
         self._name = new_id("job")
         self._loop: asyncio.Task[None] | None = None
-        self._woken = asyncio.Event()
         # One job at a time: whoever asks for due work also waits for what the loop is doing.
         self._working = asyncio.Lock()
 
@@ -43,12 +51,9 @@ class Worker:
         """Work in the background until `stop`."""
         self._loop = asyncio.create_task(self._work_forever(), name="recollect-worker")
 
-    def wake(self) -> None:
-        """Something was queued: look at once instead of at the next round."""
-        self._woken.set()
-
     async def stop(self) -> None:
-        """Stop after cancelling what runs; its lease ends by itself and another takes over."""
+        """Stop; a job that is running is given back for another worker."""
+        self._is_stopping = True
         if self._loop is not None:
             self._loop.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -74,7 +79,7 @@ class Worker:
     async def _run_one(self) -> bool:
         now = self._clock.now()
         job = await self._jobs.claim(
-            list(self._handlers), self._name, now=now, lease_until=now + _LEASE
+            list(self._handlers), self._name, now=now, lease_until=now + self._lease
         )
         if job is None:
             return False
@@ -82,14 +87,21 @@ class Worker:
         return True
 
     async def _run(self, job: Job) -> None:
-        keeping = asyncio.create_task(self._keep_lease(job))
+        working = asyncio.ensure_future(self._handlers[job.kind](job))
+        keeping = asyncio.create_task(self._keep_lease(job, working))
         try:
-            await self._handlers[job.kind](job)
+            await working
+        except asyncio.CancelledError:
+            # Given back at once, so that another worker need not wait for the lease to end.
+            await asyncio.shield(self._jobs.retry(job, "", self._clock.now()))
+            if not working.cancelled() or self._is_stopping:
+                raise
         except Exception as problem:  # noqa: BLE001  (a job may fail in any way; it is told and retried)
             await self._put_back(job, problem)
         else:
             await self._jobs.finish(job)
         finally:
+            working.cancel()
             keeping.cancel()
 
     async def _put_back(self, job: Job, problem: Exception) -> None:
@@ -106,10 +118,14 @@ class Worker:
         run_after = None if gives_up else self._clock.now() + wait
         await self._jobs.retry(job, f"{type(problem).__name__}: {problem}", run_after)
 
-    async def _keep_lease(self, job: Job) -> None:
+    async def _keep_lease(self, job: Job, working: asyncio.Future[None]) -> None:
+        """Renew the lease while the work goes on; when it was lost, the work ends."""
         while True:
-            await asyncio.sleep(_LEASE.total_seconds() / 3)
-            await self._jobs.extend(job, self._clock.now() + _LEASE)
+            await asyncio.sleep(self._lease.total_seconds() / 3)
+            if not await self._jobs.extend(job, self._clock.now() + self._lease):
+                _log.warning("job %s (%s) was taken over by another worker", job.kind, job.key)
+                working.cancel()
+                return
 
     async def _work_forever(self) -> None:
         while True:
@@ -118,6 +134,4 @@ class Worker:
             except RecollectError as problem:
                 # The database may be busy or away for a while; jobs wait in it.
                 _log.warning("background work pauses: %s", problem)
-            self._woken.clear()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), _IDLE_SECONDS)
+            await asyncio.sleep(_IDLE_SECONDS)

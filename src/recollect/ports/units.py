@@ -19,6 +19,7 @@ class UnitMatch:
     unit: int
     owner_kind: OwnerKind
     owner_id: str
+    ordinal: int
     span: tuple[int, int]
     raw: float
     score: float
@@ -38,6 +39,12 @@ class UnitIndex(Protocol):
         within: Filter | None = None,
     ) -> list[UnitMatch]:
         """The best units for these term keys, best first; with `within`, only owners it accepts."""
+        ...
+
+    async def recent(
+        self, scopes: Sequence[Scope], since: datetime, limit: int, *, now: datetime
+    ) -> list[UnitMatch]:
+        """What happened last, newest first; the score falls from 1 now to 0 at `since`."""
         ...
 
     async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
+from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.filters import Filter, make_filter
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.record import Record, Status
@@ -36,6 +37,7 @@ class Listing:
         even_deleted: bool = False,
     ) -> Record:
         """One record that the caller may see; one deleted is told apart from one that never was."""
+        checked_text(record_id, "id", MAX_TITLE, blank=True)
         where = make_filter(status=list(Status), as_of=as_of)
         found = await self._store.records(
             caller.readable, where, now=self._clock.now(), ids=[record_id]
@@ -50,6 +52,17 @@ class Listing:
                 f"{record_id} was deleted",
                 code="deleted",
                 hint="undo brings it back, history shows what it said.",
+            )
+        return found[0]
+
+    async def turn(self, caller: Caller, turn_id: str) -> Turn:
+        """One turn that the caller may see."""
+        checked_text(turn_id, "id", MAX_TITLE, blank=True)
+        found = await self._store.turns(caller.readable, Filter(), ids=[turn_id])
+        if not found:
+            raise NotFound(
+                f"There is no turn {turn_id!r} in {caller.scope.key}",
+                hint="Ids are shown by turns and recall; turns of other scopes are never visible.",
             )
         return found[0]
 

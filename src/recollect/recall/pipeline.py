@@ -1,39 +1,46 @@
-"""A recall: analyse the question, search, fetch what was found, keep what the filter accepts."""
+"""A recall: search by every path, fuse, fetch what was found, keep what the filter accepts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Explanation, Hit, PathScore, Recalled
+from recollect.domain.hit import Hit, Recalled
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
-from recollect.ports.units import UnitIndex, UnitMatch
-from recollect.text.analysis import query_terms, term_key, term_keys, terms
-from recollect.text.searchable import record_text, turn_text
+from recollect.recall.fuse import Fused, Weights, fuse
+from recollect.recall.paths import Found, Path
+from recollect.recall.question import Question
+from recollect.recall.scan import Scan
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
-_KEYWORD: Final = "keyword"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked, where, and how much of an answer is wanted."""
+class RecallOptions:
+    """Defaults of a recall."""
 
-    text: str
-    scopes: tuple[Scope, ...]
-    where: Filter
     limit: int
     min_score: float
+    candidates: int
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """Hits, and whether the filter left too few of them."""
+
+    hits: list[Hit]
+    needs_more: bool
 
 
 class Recaller:
@@ -42,19 +49,16 @@ class Recaller:
     def __init__(
         self,
         store: Store,
-        units: UnitIndex,
+        paths: Sequence[Path],
+        scan: Scan,
         clock: Clock,
-        *,
-        candidates: int,
-        limit: int,
-        min_score: float,
+        options: RecallOptions,
     ) -> None:
         self._store = store
-        self._units = units
+        self._paths = paths
+        self._scan = scan
         self._clock = clock
-        self._candidates = candidates
-        self._limit = limit
-        self._min_score = min_score
+        self._options = options
 
     async def recall(
         self,
@@ -66,124 +70,74 @@ class Recaller:
         min_score: float | None = None,
     ) -> Recalled:
         """The best hits, each at least as good as `min_score`; none is a possible answer."""
+        options = self._options
         question = Question(
             text=checked_text(text, "query", MAX_QUERY),
             scopes=scopes,
             where=where,
-            limit=checked_limit(self._limit if limit is None else limit, MAX_LIMIT),
-            min_score=self._min_score if min_score is None else checked_share(min_score),
+            limit=checked_limit(options.limit if limit is None else limit, MAX_LIMIT),
+            min_score=options.min_score if min_score is None else checked_share(min_score),
+            now=self._clock.now(),
         )
-        names = {term_key(term): term for term in query_terms(question.text)}
-        if not names:
-            return Recalled(hits=())
-        now = self._clock.now()
         if question.where.is_indexed:
-            hits = await self._search(question, names, now)
-        else:
-            hits = await self._scan(question, names, now)
-        return Recalled(hits=tuple(hits[: question.limit]))
+            return await self._search(question)
+        return Recalled(hits=tuple(await self._scan.search(question)))
 
-    async def _search(
-        self, question: Question, names: Mapping[int, str], now: datetime
-    ) -> list[Hit]:
+    async def _search(self, question: Question) -> Recalled:
         """Search the index; only when the filter takes away too much, search inside the filter."""
-        wanted = max(self._candidates, 2 * question.limit)
-        keys = list(names)
-        matches = await self._units.search(question.scopes, keys, wanted, now=now)
-        hits = await self._fetch(question, matches, names, now)
-        if len(hits) >= question.limit or len(matches) < wanted:
-            return hits
-        matches = await self._units.search(
-            question.scopes, keys, wanted, now=now, within=question.where
-        )
-        return await self._fetch(question, matches, names, now)
+        wanted = max(self._options.candidates, 2 * question.limit)
+        found = await self._ask(question, wanted, within=None)
+        answer = await self._fetch(question, found)
+        if answer.needs_more and any(it.is_cut_off for it in found):
+            found = await self._ask(question, wanted, within=question.where)
+            answer = await self._fetch(question, found)
+        degraded = tuple(note for it in found for note in it.degraded)
+        return Recalled(hits=tuple(answer.hits[: question.limit]), degraded=degraded)
 
-    async def _fetch(
-        self,
-        question: Question,
-        matches: Sequence[UnitMatch],
-        names: Mapping[int, str],
-        now: datetime,
-    ) -> list[Hit]:
-        """The owners of these units that pass the filter, each with its best unit."""
-        best: dict[str, UnitMatch] = {}
-        for match in matches:
-            if match.score >= question.min_score:
-                best.setdefault(match.owner_id, match)
+    async def _ask(self, question: Question, limit: int, within: Filter | None) -> list[Found]:
+        asked = (path.search(question, limit, within) for path in self._paths)
+        return list(await asyncio.gather(*asked))
+
+    async def _fetch(self, question: Question, found: Sequence[Found]) -> _Answer:
+        """The owners that were found and pass the filter, as hits."""
+        fused = fuse(found, self._options.weights)
+        good = [it for it in fused if it.score >= question.min_score and it.score > 0]
         hits: list[Hit] = []
-        owners = list(best.values())
+        looked_at = 0
         # Few of the candidates are wanted as a rule, so they are fetched in slices.
         step = 2 * question.limit
-        for start in range(0, len(owners), step):
-            chosen = owners[start : start + step]
-            items = await self._items(question, chosen, now)
+        for start in range(0, len(good), step):
+            chosen = good[start : start + step]
+            items = await self._items(question, chosen)
+            looked_at += len(chosen)
             hits.extend(
-                _hit(items[match.owner_id], match, names, start + place + 1)
-                for place, match in enumerate(chosen)
-                if match.owner_id in items
+                Hit(
+                    item=items[it.best.owner_id],
+                    score=it.score,
+                    span=it.best.span,
+                    explanation=it.explanation(question.terms),
+                )
+                for it in chosen
+                if it.best.owner_id in items
             )
             if len(hits) >= question.limit:
                 break
-        return hits
+        # Only what the filter took away can be made up for by searching inside it.
+        is_filtered = len(hits) < looked_at
+        return _Answer(hits=hits, needs_more=is_filtered and len(hits) < question.limit)
 
-    async def _items(
-        self, question: Question, matches: Sequence[UnitMatch], now: datetime
-    ) -> dict[str, Record | Turn]:
+    async def _items(self, question: Question, fused: Sequence[Fused]) -> dict[str, Record | Turn]:
+        """The owners themselves, as far as the filter accepts them."""
+        where = question.where
+        records = [it.best.owner_id for it in fused if it.best.owner_kind == "record"]
+        turns = [it.best.owner_id for it in fused if it.best.owner_kind == "turn"]
         items: dict[str, Record | Turn] = {}
-        records = [match.owner_id for match in matches if match.owner_kind == "record"]
-        turns = [match.owner_id for match in matches if match.owner_kind == "turn"]
-        if records and question.where.wants_records:
+        if records and where.wants_records:
             for record in await self._store.records(
-                question.scopes, question.where, now=now, ids=records
+                question.scopes, where, now=question.now, ids=records
             ):
                 items[record.id] = record
-        if turns and question.where.wants_turns:
-            for turn in await self._store.turns(question.scopes, question.where, ids=turns):
+        if turns and where.wants_turns:
+            for turn in await self._store.turns(question.scopes, where, ids=turns):
                 items[turn.id] = turn
         return items
-
-    async def _scan(self, question: Question, names: Mapping[int, str], now: datetime) -> list[Hit]:
-        """Rank what is not in the index: past states and hidden records, read as they are."""
-        items: list[Record | Turn] = []
-        if question.where.wants_records:
-            items += await self._store.records(question.scopes, question.where, now=now)
-        if question.where.wants_turns:
-            items += await self._store.turns(question.scopes, question.where)
-        texts = [
-            term_keys(terms(record_text(item) if isinstance(item, Record) else turn_text(item)))
-            for item in items
-        ]
-        scores = await self._units.rank(list(names), texts)
-        order = sorted(range(len(items)), key=lambda index: (-scores[index], items[index].id))
-        return [
-            Hit(
-                item=items[index],
-                score=scores[index],
-                span=(0, len(items[index].content)),
-                explanation=_explanation(
-                    rank, scores[index], scores[index], _matched(names, texts[index])
-                ),
-            )
-            for rank, index in enumerate(order, start=1)
-            if scores[index] > 0 and scores[index] >= question.min_score
-        ]
-
-
-def _hit(item: Record | Turn, match: UnitMatch, names: Mapping[int, str], rank: int) -> Hit:
-    matched = [names[key] for key in match.terms]
-    return Hit(
-        item=item,
-        score=match.score,
-        span=match.span,
-        explanation=_explanation(rank, match.raw, match.score, matched),
-    )
-
-
-def _matched(names: Mapping[int, str], text: Sequence[int]) -> list[str]:
-    present = set(text)
-    return [name for key, name in names.items() if key in present]
-
-
-def _explanation(rank: int, raw: float, score: float, matched: Sequence[str]) -> Explanation:
-    path = PathScore(path=_KEYWORD, rank=rank, raw=raw, score=score)
-    return Explanation(paths=(path,), matched_terms=tuple(matched))

@@ -112,7 +112,7 @@ class Filters(Body):
 
 
 class Listing(Filters):
-    """Which records to list; these come as query parameters, beside those of the scope."""
+    """Which records or turns to list; these come as query parameters, beside those of the scope."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -13,8 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.server.problems import problem
 
-# The last is what test clients call themselves; no public name can be just that.
-LOCAL_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1", "testserver"})
+LOCAL_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class OnlyFromHere:

@@ -44,10 +44,7 @@ async def list_records(
     memory: CallersMemory, request: Request, wanted: Annotated[Listing, Query()]
 ) -> Json:
     """Records that pass the filters, those that happened last first, a page at a time."""
-    unknown = set(request.query_params) - set(Listing.model_fields) - SCOPE_PARTS
-    if unknown:
-        # A filter with a typing mistake would otherwise list everything.
-        raise InvalidInput(f"Unknown filter: {', '.join(sorted(unknown))}", code="unknown_field")
+    _require_known(request)
     return as_json(await memory.list(limit=wanted.limit, cursor=wanted.cursor, **wanted.filters()))
 
 
@@ -79,7 +76,7 @@ async def delete(memory: CallersMemory, record_id: str, reason: Reason = "") -> 
 
 @router.post("/records/{record_id}/undo", tags=["records"])
 async def undo(memory: CallersMemory, record_id: str, reason: Reason = "") -> Json:
-    """Take back the last change of a record, a deletion too."""
+    """Take back the last change of a record, a deletion too; again, the one before it."""
     return as_json(await memory.undo(record_id, reason=reason))
 
 
@@ -124,7 +121,29 @@ async def observe(
     )
 
 
+@router.get("/turns", tags=["turns"])
+async def list_turns(
+    memory: CallersMemory, request: Request, wanted: Annotated[Listing, Query()]
+) -> Json:
+    """Turns of a session in their order, or without a session the latest ones first."""
+    _require_known(request)
+    return as_json(await memory.turns(limit=wanted.limit, cursor=wanted.cursor, **wanted.filters()))
+
+
+@router.get("/turns/{turn_id}", tags=["turns"])
+async def get_turn(memory: CallersMemory, turn_id: str) -> Json:
+    """One turn of a conversation."""
+    return as_json(await memory.turn(turn_id))
+
+
 @router.get("/stats", tags=["operation"])
 async def stats(memory: CallersMemory) -> Json:
     """How much is stored for this caller, and how the parts are doing."""
     return as_json(await memory.stats())
+
+
+def _require_known(request: Request) -> None:
+    unknown = set(request.query_params) - set(Listing.model_fields) - SCOPE_PARTS
+    if unknown:
+        # A filter with a typing mistake would otherwise list everything.
+        raise InvalidInput(f"Unknown filter: {', '.join(sorted(unknown))}", code="unknown_field")

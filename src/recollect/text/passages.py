@@ -8,7 +8,7 @@ from typing import Final
 
 # About what a small embedding model reads at once. A Chinese character says as much as a
 # short English word, so it counts for several.
-PASSAGE_SIZE: Final = 1_000
+PASSAGE_SIZE: Final = 1_500
 _WIDE: Final = 3
 _WIDE_CHARACTERS: Final = re.compile(
     "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"

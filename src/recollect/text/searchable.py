@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from recollect.domain.record import Episode, Procedure, Record
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.text.analysis import ANALYZER_VERSION, term_keys, terms
+from recollect.text.passages import passages
 
 
-def record_units(record: Record) -> OwnerUnits:
-    """The units of a record; none while it is hidden."""
+def record_units(record: Record, *, hidden: bool = False) -> OwnerUnits:
+    """The units of a record, one a passage; none while it is hidden, unless asked for."""
+    units = _units(record.content, _about(record), _beside(record))
     return OwnerUnits(
         scope=record.scope,
         owner_kind="record",
@@ -17,7 +21,7 @@ def record_units(record: Record) -> OwnerUnits:
         observed_at=record.observed_at,
         analyzer=ANALYZER_VERSION,
         version=record.version,
-        units=(_unit(record.content, record_text(record)),) if record.is_live else (),
+        units=tuple(units) if record.is_live or hidden else (),
     )
 
 
@@ -29,24 +33,47 @@ def turn_units(turn: Turn) -> OwnerUnits:
         owner_id=turn.id,
         observed_at=turn.at,
         analyzer=ANALYZER_VERSION,
-        units=(_unit(turn.content, turn_text(turn)),) if turn.content.strip() else (),
+        units=tuple(_units(turn.content, turn.speaker, "")) if turn.content.strip() else (),
     )
 
 
-def record_text(record: Record) -> str:
-    """All words a record can be found by. What is stored and shown stays as it was written."""
-    parts = [record.title, record.content, record.description, *record.tags]
+def is_searched_alike(one: Record, other: Record) -> bool:
+    """Whether two states of a record are found by the same words at the same time."""
+    return (
+        one.is_live == other.is_live
+        and one.observed_at == other.observed_at
+        and (one.content, _about(one), _beside(one))
+        == (other.content, _about(other), _beside(other))
+    )
+
+
+def _about(record: Record) -> str:
+    """What every passage of a record is about."""
+    return _lines(record.title, *record.tags)
+
+
+def _beside(record: Record) -> str:
+    """What else a record can be found by. What is stored and shown stays as it was written."""
+    more: list[str] = [record.description]
     if isinstance(record.details, Episode):
-        parts += [*record.details.participants, record.details.outcome, *record.details.artifacts]
+        more += [*record.details.participants, record.details.outcome, *record.details.artifacts]
     if isinstance(record.details, Procedure):
-        parts += [record.details.trigger, *record.details.steps]
+        more += [record.details.trigger, *record.details.steps]
+    return _lines(*more)
+
+
+def _units(content: str, about: str, beside: str) -> Iterator[Unit]:
+    """The whole text first; when it is long, its passages after it."""
+    spans = passages(content)
+    yield _unit(0, 0, len(content), _lines(about, content, beside))
+    if len(spans) > 1:
+        for ordinal, (start, end) in enumerate(spans, start=1):
+            yield _unit(ordinal, start, end, _lines(about, content[start:end]))
+
+
+def _unit(ordinal: int, start: int, end: int, text: str) -> Unit:
+    return Unit(ordinal=ordinal, start=start, end=end, text=text, terms=term_keys(terms(text)))
+
+
+def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
-
-
-def turn_text(turn: Turn) -> str:
-    """A turn is found by its words and by who said them."""
-    return f"{turn.speaker}\n{turn.content}" if turn.speaker else turn.content
-
-
-def _unit(content: str, searched: str) -> Unit:
-    return Unit(ordinal=0, start=0, end=len(content), terms=term_keys(terms(searched)))

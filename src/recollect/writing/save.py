@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, cast
+from weakref import WeakValueDictionary
 
 from recollect.domain.category import USER_PROFILE, is_user_profile
-from recollect.domain.change import ChangeSet, Idempotency, RecordChange
+from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.fields import (
     MAX_TITLE,
     Draft,
@@ -21,23 +23,25 @@ from recollect.domain.fields import (
 from recollect.domain.filters import Filter
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller, Scope
-from recollect.errors import StaleVersion
+from recollect.errors import NotFound, StaleVersion
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
-from recollect.text.searchable import record_text, record_units
+from recollect.recall.meaning import Meaning
+from recollect.text.searchable import is_searched_alike, record_units
 
-_ANY_STATUS: Final = Filter(statuses=frozenset(Status))
-_ATTEMPTS: Final = 5
+_ATTEMPTS: Final = 20
 
 
 class Saver:
     """Creates records and makes new versions of them."""
 
-    def __init__(self, store: Store, listing: Listing, clock: Clock) -> None:
+    def __init__(self, store: Store, listing: Listing, meaning: Meaning, clock: Clock) -> None:
         self._store = store
         self._listing = listing
+        self._meaning = meaning
         self._clock = clock
+        self._changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def create(
         self,
@@ -53,21 +57,25 @@ class Saver:
         records = tuple(_drafted(caller, draft, namespace, now) for draft in drafts)
         if not records:
             return ()
+        asked = [_said(record, draft) for record, draft in zip(records, drafts, strict=True)]
+        embedded = await self._meaning.of_units([record_units(record) for record in records])
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
                 records=tuple(RecordChange(record=record, reason=reason) for record in records),
-                units=tuple(record_units(record) for record in records),
+                units=embedded.owners,
+                model=embedded.model,
+                jobs=embedded.jobs,
                 idempotency=idempotency(
                     idempotency_key,
-                    {"save": [*drafts], "namespace": namespace},
+                    {"save": asked, "namespace": namespace},
                     {"ids": [record.id for record in records]},
                 ),
             )
         )
         if committed.replayed is not None:
-            return await self._saved_before(caller, cast("list[str]", committed.replayed["ids"]))
+            return await self._saved_before(caller, committed)
         return tuple(record.evolve(recorded_at=committed.recorded_at) for record in records)
 
     async def update(
@@ -103,12 +111,28 @@ class Saver:
         even_deleted: bool = False,
         once: bool = False,
     ) -> Record:
-        """Apply `change` to the newest version, again when somebody else was faster."""
+        """Apply `change` to the newest version, again when another process was faster."""
+        # Within this process changes of one record wait for each other.
+        async with self._changing.setdefault(record_id, asyncio.Lock()):
+            return await self._revise(caller, record_id, change, reason, even_deleted, once=once)
+
+    async def _revise(
+        self,
+        caller: Caller,
+        record_id: str,
+        change: Callable[[Record], Record],
+        reason: str,
+        even_deleted: bool,
+        *,
+        once: bool,
+    ) -> Record:
         for attempt in range(_ATTEMPTS):
             before = await self._listing.get(caller, record_id, even_deleted=even_deleted)
             after = change(before)
             for state in (before, after):
                 caller.require_write(state.scope, is_profile=is_user_profile(state.category))
+            if after is before:
+                return before
             try:
                 return await self._write_version(caller, before, after, reason)
             except StaleVersion:
@@ -119,25 +143,33 @@ class Saver:
     async def _write_version(
         self, caller: Caller, before: Record, after: Record, reason: str
     ) -> Record:
-        is_searched_alike = before.is_live == after.is_live and (
-            record_text(before) == record_text(after) and before.observed_at == after.observed_at
-        )
+        changed = () if is_searched_alike(before, after) else (record_units(after),)
+        embedded = await self._meaning.of_units(changed)
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
                 records=(RecordChange(record=after, reason=reason),),
-                units=() if is_searched_alike else (record_units(after),),
+                units=embedded.owners,
+                model=embedded.model,
+                jobs=embedded.jobs,
             )
         )
         return after.evolve(recorded_at=committed.recorded_at)
 
-    async def _saved_before(self, caller: Caller, ids: Sequence[str]) -> tuple[Record, ...]:
-        found = await self._store.records(
-            caller.readable, _ANY_STATUS, now=self._clock.now(), ids=ids
-        )
+    async def _saved_before(self, caller: Caller, committed: Committed) -> tuple[Record, ...]:
+        """What the first request with this key saved, as it was then."""
+        ids = cast("list[str]", (committed.replayed or {})["ids"])
+        as_saved = Filter(statuses=frozenset(Status), as_of=committed.recorded_at)
+        found = await self._store.records(caller.readable, as_saved, now=self._clock.now(), ids=ids)
         by_id = {record.id: record for record in found}
-        return tuple(by_id[saved] for saved in ids if saved in by_id)
+        if len(by_id) < len(ids):
+            raise NotFound(
+                "What was saved under this idempotency key was removed since",
+                code="purged",
+                hint="Use a new key to save it again.",
+            )
+        return tuple(by_id[saved] for saved in ids)
 
 
 def idempotency(
@@ -171,6 +203,15 @@ def _target(caller: Caller, record: Record, namespace: str | tuple[str, str] | N
         return caller.namespace(namespace)
     is_for_user = record.category == USER_PROFILE and caller.scope.user is not None
     return caller.scope.of_user if is_for_user else caller.scope
+
+
+def _said(record: Record, draft: Draft) -> dict[str, Any]:
+    """What the caller said of a record, as it was understood: the same request gives the same."""
+    said: dict[str, Any] = {}
+    for name in draft:
+        of = record.details if hasattr(record.details, name) else record
+        said[name] = getattr(of, name)
+    return said
 
 
 def _plain(value: object) -> object:

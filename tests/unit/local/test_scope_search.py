@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from recollect.backends.local import packed_scopes
 from recollect.backends.local.bm25 import Weights
@@ -13,7 +13,9 @@ from recollect.backends.local.packed_scopes import PackedScopes
 from recollect.backends.local.postings import most_bytes
 from recollect.backends.local.scope_rows import ScopeRow, read_scopes
 from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
+from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.scopes import are_among, find_scopes
 from recollect.domain.scope import Scope
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope
 
@@ -86,7 +88,7 @@ def test_a_small_budget_of_candidates_still_gives_exact_scores(
     assert some[0] == units[0]
 
 
-def test_filtering_more_than_the_budget_stays_within_the_allowed(
+def test_everything_a_filter_allows_is_scored_even_beyond_the_budget(
     database: Database, writer: UnitWriter
 ):
     units = writer.add(Scope(), *([1] for _ in range(30)))
@@ -95,7 +97,7 @@ def test_filtering_more_than_the_budget_stays_within_the_allowed(
         search = FullTextSearch(connection, _row(connection, Scope()), np.array([1], np.uint64), 10)
         return _answer(search, units[10:])[1]
 
-    assert database.read_here(work) == units[20:]
+    assert database.read_here(work) == units[10:]
 
 
 def test_a_gap_in_the_changes_is_noticed(database: Database, writer: UnitWriter):
@@ -179,7 +181,7 @@ def test_scopes_not_asked_for_the_longest_leave_first(database: Database, writer
         assert _found(database, scopes, 1, scope)
     assert scopes.stats().scopes == 2
     assert scopes.stats().bytes == 2 * one <= scopes.stats().budget_bytes
-    kept = {scope_id for scope_id in (1, 2, 3) if scopes._get(scope_id)}
+    kept = {scope_id for scope_id in (1, 2, 3) if scopes._shelf.get(scope_id)}
     assert kept == {1, 3}
 
 
@@ -199,3 +201,24 @@ def _found(
         return _answer(PackedSearch(postings, np.array([key], np.uint64)))[1]
 
     return database.read_here(work)
+
+
+def test_thousands_of_scopes_are_read_at_once_and_found_by_the_index(
+    database: Database, writer: UnitWriter
+):
+    children = [Scope(agent=f"child{number}") for number in range(3_000)]
+    others = [Scope(user="ann"), Scope(org="other")]
+    for scope in (children[0], children[-1], *others):
+        writer.add(scope, [1, 2])
+
+    def work(connection: Connection) -> tuple[int, int, str]:
+        rows = read_scopes(connection, [*children, *others])
+        found = find_scopes(connection, [*children, *others])
+        wanted = select(schema.scopes.c.id).where(are_among([*children[:2], *others]))
+        spelled = wanted.compile(connection, compile_kwargs={"literal_binds": True})
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {spelled}").all()
+        return len(rows), len(found), str(plan)
+
+    read, found, plan = database.read_here(work)
+    assert (read, found) == (4, 4)
+    assert "SCAN" not in plan

@@ -12,23 +12,25 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import reduce
 from operator import add
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.local.bm25 import Weights
+from recollect.backends.local.matches import matches_of
 from recollect.backends.local.packed_scopes import AT_ONCE, PackedScopes
 from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_rows import ScopeRow, read_scopes
 from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
 from recollect.backends.local.segment import Keys, pack_texts
-from recollect.backends.local.unit_rows import read_allowed, read_units
+from recollect.backends.local.unit_rows import read_allowed, read_latest
 from recollect.backends.sql.database import Database
-from recollect.domain.filters import Filter, OwnerKind
+from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
+from recollect.domain.times import from_micros, to_micros
 from recollect.ports.units import UnitMatch
 
 _log: Final = logging.getLogger(__name__)
@@ -66,6 +68,24 @@ class LocalKeywordIndex:
                 self._pack_later(search.row.id)
         return matches
 
+    async def recent(
+        self, scopes: Sequence[Scope], since: datetime, limit: int, *, now: datetime
+    ) -> list[UnitMatch]:
+        """What happened last, newest first; the score falls from 1 now to 0 at `since`."""
+        reach = (now - since).days or 1
+
+        def share(observed_at: float) -> float:
+            # In whole days, so that the same question has the same answer all day long.
+            age = (now - from_micros(int(observed_at))).days
+            return min(max(1 - age / reach, 0.0), 1.0)
+
+        def search(connection: Connection) -> list[UnitMatch]:
+            rows = read_scopes(connection, scopes)
+            latest = [read_latest(connection, row.id, to_micros(since), limit) for row in rows]
+            return matches_of(connection, Ranking.of(latest).top(limit), share)
+
+        return await self._database.read(search)
+
     async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:
         """Calibrated scores of texts that are not in the index, ranked among themselves."""
         return await asyncio.to_thread(_rank, _unique(terms), texts)
@@ -94,7 +114,7 @@ class LocalKeywordIndex:
             allowed = None if within is None else read_allowed(connection, row.id, within, now)
             rankings.append(search.score(weights, allowed))
         best = Ranking.of(rankings).top(limit)
-        return _matches(connection, best, keys, weights), searches
+        return matches_of(connection, best, weights.similarity, keys.tolist()), searches
 
     def _scope_search(self, connection: Connection, row: ScopeRow, keys: Keys) -> ScopeSearch:
         postings = self._packed.postings(connection, row)
@@ -123,27 +143,6 @@ class LocalKeywordIndex:
 
 def _unique(terms: Sequence[int]) -> Keys:
     return np.fromiter(dict.fromkeys(terms), np.uint64)
-
-
-def _matches(
-    connection: Connection, best: Ranking, keys: Keys, weights: Weights
-) -> list[UnitMatch]:
-    """The best units as matches, with their owners."""
-    scores = dict(zip(best.units.tolist(), best.scores.tolist(), strict=True))
-    wanted = keys.tolist()
-    matches: dict[int, UnitMatch] = {}
-    for unit, kind, owner, start, end, terms in read_units(connection, best.units):
-        present = set(np.frombuffer(terms, "<u8").tolist())
-        matches[unit] = UnitMatch(
-            unit=unit,
-            owner_kind=cast(OwnerKind, kind),
-            owner_id=owner,
-            span=(start, end),
-            raw=scores[unit],
-            score=weights.similarity(scores[unit]),
-            terms=tuple([key for key in wanted if key in present]),
-        )
-    return [matches[unit] for unit in scores if unit in matches]
 
 
 def _rank(keys: Keys, texts: Sequence[Sequence[int]]) -> list[float]:

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-import numpy as np
-from sqlalchemy import Connection, and_, bindparam, distinct, func, select
+from sqlalchemy import Connection
 
+from recollect.backends.local.changes import Changes
 from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.scope_rows import ScopeRow
-from recollect.backends.local.segment import Ids, pack
+from recollect.backends.local.segment import pack
 from recollect.backends.local.unit_rows import read_scope_terms
-from recollect.backends.sql import schema
-
-_CHANGES: Final = schema.changes.c
-_SINCE: Final = and_(
-    _CHANGES.scope_id == bindparam("scope"),
-    _CHANGES.version > bindparam("seen"),
-    _CHANGES.version <= bindparam("now"),
-)
-_VERSIONS: Final = select(func.count(distinct(_CHANGES.version))).where(_SINCE)
-_REMOVED: Final = select(_CHANGES.id).where(
-    _SINCE, _CHANGES.entity == "unit", _CHANGES.op == "remove"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +21,14 @@ class PackedScope:
     next_unit: int
     last_unit: int
     postings: PackedPostings
+
+    @property
+    def units(self) -> int:
+        return self.postings.units
+
+    @property
+    def bytes(self) -> int:
+        return self.postings.bytes
 
     def units_behind(self, row: ScopeRow) -> int:
         """How many units were added and removed since."""
@@ -49,11 +44,10 @@ def load(connection: Connection, row: ScopeRow) -> PackedScope:
 
 def follow(connection: Connection, packed: PackedScope, row: ScopeRow) -> PackedScope | None:
     """Bring a packed scope up to the version of `row`; None if the changes do not lead there."""
-    since = {"scope": row.id, "seen": packed.version, "now": row.version}
-    if connection.scalar(_VERSIONS, since) != row.version - packed.version:
+    changes = Changes(connection, packed.version, row)
+    if not changes.are_listed:
         return None
-    removed: Ids = np.fromiter(map(int, connection.scalars(_REMOVED, since)), np.int64)
-    left = packed.postings.removed(removed)
+    left = packed.postings.removed(changes.removed_units)
     fresh = _with_newer_units(connection, left, row, after=packed.last_unit)
     is_whole = (fresh.postings.units, fresh.postings.length) == (row.units, row.length)
     return fresh if is_whole else None

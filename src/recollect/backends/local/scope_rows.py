@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select
+from sqlalchemy import Connection, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.rows import scope_key
+from recollect.backends.sql.scopes import are_among
 from recollect.domain.scope import Scope
 
+UNIT_BITS: Final = 32
 _MEMO: Final = "recollect.scope_rows"
 _MEMO_SIZE: Final = 10_000
 _TABLE: Final = schema.scopes.c
@@ -30,6 +32,11 @@ class ScopeRow:
     next_unit: int
     units: int
     length: int
+
+    @property
+    def last_unit(self) -> int:
+        """The highest number that a unit of this scope has had so far."""
+        return (self.id << UNIT_BITS) + self.next_unit - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +76,9 @@ def _memo(connection: Connection) -> _Memo:
 def _read(connection: Connection, scopes: Sequence[Scope]) -> dict[Scope, ScopeRow | None]:
     by_key = {tuple(scope_key(scope).values()): scope for scope in scopes}
     rows: dict[Scope, ScopeRow | None] = dict.fromkeys(scopes)
-    for found in connection.execute(_SELECT.where(or_(*map(_is_scope, scopes)))):
+    for found in connection.execute(_SELECT.where(are_among(scopes))):
         rows[by_key[tuple(found[5:])]] = _scope_row(*found[:5])
     return rows
-
-
-def _is_scope(scope: Scope) -> ColumnElement[bool]:
-    return and_(*(_TABLE[name] == value for name, value in scope_key(scope).items()))
 
 
 def _scope_row(id: int, version: int, next_unit: int, units: int, length: int) -> ScopeRow:

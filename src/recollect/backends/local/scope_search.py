@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Protocol
 
-import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.local.bm25 import Statistics, Weights
@@ -72,10 +71,10 @@ class FullTextSearch:
         return PackedPostings().added(segment).score(self.keys, weights)
 
     def _likely(self, allowed: Ids | None) -> Ids:
-        if allowed is not None and len(allowed) <= self.budget:
+        # Inside a filter all are scored: the likeliest of the whole scope may lie outside it.
+        if allowed is not None:
             return allowed
-        found = candidates(self.connection, self.row.id, self._frequencies, self.budget)
-        return found if allowed is None else np.intersect1d(found, allowed, assume_unique=True)
+        return candidates(self.connection, self.row.id, self._frequencies, self.budget)
 
     @cached_property
     def _frequencies(self) -> dict[int, int]:

@@ -6,28 +6,48 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, func, select
 
+from recollect.backends.local.ranking import Ranking
+from recollect.backends.local.scope_rows import UNIT_BITS
 from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where, turns_where
 from recollect.domain.filters import Filter, OwnerKind
+from recollect.domain.times import to_micros
+
+UnitRow: TypeAlias = Row[int, str, str, int, int, int, bytes]
 
 _TABLE: Final = schema.units.c
-_UNIT_BITS: Final = 32
-# One parameter however many ids there are, so that the statement is compiled only once.
-_LISTED: Final = _TABLE.id.in_(
-    select(func.json_each(bindparam("units")).table_valued("value").c.value)
+
+
+def listed(name: str) -> Select[int]:
+    """The numbers in a parameter that holds a JSON list.
+
+    One parameter however many there are, so that a statement is compiled only once.
+    """
+    return select(func.json_each(bindparam(name)).table_valued("value").c.value)
+
+
+_LISTED: Final = _TABLE.id.in_(listed("units"))
+_LATEST: Final = (
+    select(_TABLE.id, _TABLE.observed_at)
+    # The first unit of an owner stands for all of it.
+    .where(_TABLE.scope_id == bindparam("scope"), _TABLE.ordinal == 0)
+    .where(_TABLE.observed_at >= bindparam("since"))
+    .order_by(_TABLE.observed_at.desc(), _TABLE.id.desc())
+    .limit(bindparam("most"))
 )
 _TERMS: Final = select(_TABLE.id, _TABLE.terms).order_by(_TABLE.id)
 _TERMS_BETWEEN: Final = _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
 _TERMS_OF: Final = _TERMS.where(_LISTED)
 _UNITS_OF: Final = select(
-    *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.start, _TABLE.end, _TABLE.terms)
+    *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.ordinal),
+    *(_TABLE.start, _TABLE.end, _TABLE.terms),
 ).where(_LISTED)
 
 
@@ -42,7 +62,7 @@ class UnitTerms:
 
 def read_scope_terms(connection: Connection, scope_id: int, *, after: int = 0) -> UnitTerms:
     """The terms of all units of a scope that are newer than unit `after`."""
-    rows = connection.execute(_TERMS_BETWEEN, _range(scope_id, after))
+    rows = connection.execute(_TERMS_BETWEEN, numbers_of(scope_id, after))
     return _unit_terms(rows.all())
 
 
@@ -52,17 +72,28 @@ def read_terms(connection: Connection, units: Ids) -> UnitTerms:
     return _unit_terms(rows.all())
 
 
-def read_units(connection: Connection, units: Ids) -> Sequence[Row[int, str, str, int, int, bytes]]:
-    """These units, in any order: number, owner's kind and id, start, end, terms."""
+def read_units(
+    connection: Connection, units: Ids
+) -> Sequence[Row[int, str, str, int, int, int, bytes]]:
+    """These units, in any order: number, owner's kind and id, ordinal, start, end, terms."""
     return connection.execute(_UNITS_OF, {"units": json.dumps(units.tolist())}).all()
+
+
+def read_latest(connection: Connection, scope_id: int, since: int, limit: int) -> Ranking:
+    """The owners of a scope that were observed last, by the time of that."""
+    rows = connection.execute(_LATEST, {"scope": scope_id, "since": since, "most": limit}).all()
+    return Ranking(
+        np.array([unit for unit, _ in rows], np.int64),
+        np.array([observed_at for _, observed_at in rows], np.float64),
+    )
 
 
 def read_allowed(connection: Connection, scope_id: int, where: Filter, now: datetime) -> Ids:
     """The units of a scope whose owners the filter accepts."""
     # From the owners to their units: the owners' indexes know the scope, time and session.
-    of_records = _owned_by(schema.records, "record", scope_id).where(records_where(where, now))
+    of_records = _owned_by(schema.records, "record", scope_id).where(records_where(where))
     of_turns = _owned_by(schema.turns, "turn", scope_id).where(turns_where(where))
-    rows = connection.execute(of_records.union_all(of_turns))
+    rows = connection.execute(of_records.union_all(of_turns), {"now": to_micros(now)})
     return np.sort(np.fromiter(rows.scalars(), np.int64))
 
 
@@ -74,10 +105,10 @@ def _owned_by(owners: Table, kind: OwnerKind, scope_id: int) -> Select[int]:
     )
 
 
-def _range(scope_id: int, after: int = 0) -> dict[str, int]:
+def numbers_of(scope_id: int, after: int = 0) -> dict[str, int]:
     """The numbers that units of a scope newer than `after` can have."""
-    first = scope_id << _UNIT_BITS
-    return {"first": max(first, after + 1), "last": first + (1 << _UNIT_BITS) - 1}
+    first = scope_id << UNIT_BITS
+    return {"first": max(first, after + 1), "last": first + (1 << UNIT_BITS) - 1}
 
 
 def _unit_terms(rows: Sequence[Row[int, bytes]]) -> UnitTerms:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 
 from sqlalchemy import Connection
 
 from recollect.backends.sql.faults import storage_error
+from recollect.backends.sql.migrate import require_known, stored_revision
 from recollect.errors import Conflict, StorageBusy, StorageError
 
 
 def back_up(connection: Connection, target: Path) -> None:
     """Copy the database to `target`, which appears only when it is whole and checked."""
-    if target.exists():
-        raise Conflict(
-            f"{target} exists already; a backup never overwrites a file",
-            code="file_exists",
-            hint="Give another name.",
-        )
     source = connection.connection.driver_connection
     assert isinstance(source, sqlite3.Connection)
-    _copy_checked(source, target)
+    with _told_as_unwritable(target):
+        if target.exists():
+            raise Conflict(
+                f"{target} exists already; a backup never overwrites a file",
+                code="file_exists",
+                hint="Give another name.",
+            )
+        _copy_checked(source, target)
 
 
 def restore(copy: Path, database: Path) -> None:
@@ -30,17 +35,34 @@ def restore(copy: Path, database: Path) -> None:
     if not copy.is_file():
         raise StorageError(f"There is no backup at {copy}", code="backup_missing")
     _require_unused(database)
-    source = sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)
     try:
-        _copy_checked(source, database)
-    except sqlite3.DatabaseError as damage:
+        with (
+            closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)) as source,
+            _told_as_unwritable(database),
+        ):
+            _require_ours(source, copy)
+            _copy_checked(source, database)
+    except sqlite3.DatabaseError as fault:
+        problem = storage_error(fault, copy)
+        if problem.code != "database_corrupt":
+            raise problem from fault
         raise StorageError(
-            f"{copy} cannot be restored: {damage}; the database was left as it was",
+            f"{copy} cannot be restored: {fault}; the database was left as it was",
             code="backup_damaged",
             hint="Try an older backup.",
-        ) from damage
-    finally:
-        source.close()
+        ) from fault
+
+
+def _require_ours(source: sqlite3.Connection, copy: Path) -> None:
+    """Refuse what would leave nothing, or nothing that can be opened, in the database's place."""
+    revision = stored_revision(source, copy)
+    if revision is None:
+        raise StorageError(
+            f"{copy} is empty; the database was left as it was",
+            code="backup_damaged",
+            hint="Try an older backup.",
+        )
+    require_known(None, revision, copy)
 
 
 def _copy_checked(source: sqlite3.Connection, target: Path) -> None:
@@ -48,17 +70,16 @@ def _copy_checked(source: sqlite3.Connection, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(target.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
+    # Made here and not by SQLite, which would not say why it cannot.
+    unfinished.touch()
     try:
-        copy = sqlite3.connect(unfinished)
-        try:
+        with closing(sqlite3.connect(unfinished)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")
             _require_sound(copy, unfinished)
-        finally:
-            copy.close()
         _sync(unfinished)
         if target.exists():
-            target.replace(target.with_name(target.name + ".before-restore"))
+            target.replace(_free_name(target))
         # A log left by the replaced database must not be played into the restored one.
         for suffix in ("-wal", "-shm"):
             target.with_name(target.name + suffix).unlink(missing_ok=True)
@@ -68,15 +89,33 @@ def _copy_checked(source: sqlite3.Connection, target: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def _free_name(database: Path) -> Path:
+    """`….before-restore`, with a number when an earlier restore has kept one already."""
+    names = (f"{database.name}.before-restore{number or ''}" for number in count())
+    return next(path for name in names if not (path := database.with_name(name)).exists())
+
+
+@contextmanager
+def _told_as_unwritable(target: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise StorageError(
+            f"{target} cannot be written: {problem.strerror}",
+            code="file_unwritable",
+            hint="Check the permissions of its folder, or choose another place.",
+        ) from problem
+
+
 def _require_unused(database: Path) -> None:
     """Refuse while another process has the database open; a damaged one may be replaced."""
     if not database.exists():
         return
-    current = sqlite3.connect(database, timeout=1)
     try:
-        # Leaving WAL mode takes the whole file, which no other connection may have open.
-        # It also brings the log into the file, so that the kept copy is complete.
-        current.execute("PRAGMA journal_mode=DELETE").fetchone()
+        with closing(sqlite3.connect(database, timeout=1)) as current:
+            # Leaving WAL mode takes the whole file, which no other connection may have open.
+            # It also brings the log into the file, so that the kept copy is complete.
+            current.execute("PRAGMA journal_mode=DELETE").fetchone()
     except sqlite3.OperationalError as held:
         if "locked" in str(held):
             raise StorageBusy(
@@ -87,8 +126,6 @@ def _require_unused(database: Path) -> None:
         raise storage_error(held, database) from held
     except sqlite3.DatabaseError:
         return
-    finally:
-        current.close()
 
 
 def _require_sound(copy: sqlite3.Connection, path: Path) -> None:

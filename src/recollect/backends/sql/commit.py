@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from recollect.backends.sql import schema
 from recollect.backends.sql.full_text import Keys, add_many, remove_many
 from recollect.backends.sql.jobs import insert_jobs
+from recollect.backends.sql.models import model_number
 from recollect.backends.sql.rows import Row, record_row, rows_of, scope_key, to_json, turn_row
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.record import Record, Status
@@ -43,19 +44,20 @@ class _OpenScope:
 
 def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committed:
     """Write all of it, or raise with nothing changed once the caller rolls back."""
-    commit = _Commit(connection, changes, now)
+    commit = Commit(connection, changes, now)
     if (replayed := commit.replayed()) is not None:
         return replayed
     commit.write_turns()
     commit.write_records()
     commit.purge()
     commit.write_units()
+    commit.write_vectors()
     commit.write_idempotency()
     insert_jobs(connection, changes.jobs, now)
     return commit.close()
 
 
-class _Commit:
+class Commit:
     """One change set on its way into the tables."""
 
     def __init__(self, connection: Connection, changes: ChangeSet, now: datetime) -> None:
@@ -149,17 +151,34 @@ class _Commit:
         new = {turn.id for turn in self._changes.turns}
         new |= {change.record.id for change in self._changes.records if change.record.version == 1}
         rows: list[dict[str, Any]] = []
+        vectors: list[dict[str, Any]] = []
         for owner in self._changes.units:
             if owner.owner_id not in new and not self._is_current(owner):
                 continue
             scope = self._scope(owner.scope)
             if owner.owner_id not in new:
                 self._remove_units(scope, owner.owner_id)
-            rows.extend(_unit_rows(scope, owner))
+            added = list(_unit_rows(scope, owner))
+            rows += added
+            vectors += [
+                {"unit_id": row["id"], "vector": unit.vector}
+                for row, unit in zip(added, owner.units, strict=True)
+                if unit.vector is not None
+            ]
         if rows:
             self._connection.execute(_INSERT_UNITS, rows)
+            self._insert_vectors(vectors)
             for scope_id, units in _keys_by_scope(rows):
                 add_many(self._connection, scope_id, units)
+
+    def write_vectors(self) -> None:
+        """Add vectors to units that were stored without; a unit that is gone needs none."""
+        for scope, group in groupby(self._changes.vectors, key=attrgetter("scope")):
+            given = {vector.unit: vector.vector for vector in group}
+            units = schema.units.c.id
+            there = self._connection.scalars(select(units).where(units.in_(list(given)))).all()
+            self._insert_vectors([{"unit_id": unit, "vector": given[unit]} for unit in there])
+            self._scope(scope).changes += [("vector", str(unit), "put") for unit in there]
 
     def write_idempotency(self) -> None:
         wanted = self._changes.idempotency
@@ -167,7 +186,9 @@ class _Commit:
             return
         table = schema.idempotency
         scope_id = self._scope(self._changes.scope).id
-        self._connection.execute(delete(table).where(*self._idempotency_key(wanted, scope_id)))
+        # Whatever has outlived its day goes along, this key's own old entry too.
+        too_old = table.c.created_at <= to_micros(self._now - IDEMPOTENCY_LIFETIME)
+        self._connection.execute(delete(table).where(too_old))
         self._connection.execute(
             insert(table),
             {
@@ -203,6 +224,13 @@ class _Commit:
             versions={scope: opened.version for scope, opened in self._open.items()},
             turn_ordinals=self._ordinals,
         )
+
+    def _insert_vectors(self, rows: list[dict[str, Any]]) -> None:
+        model = self._changes.model
+        if not rows or model is None:
+            return
+        model_id = model_number(self._connection, model)
+        self._connection.execute(_INSERT_VECTORS, [{**row, "model_id": model_id} for row in rows])
 
     def _scope(self, scope: Scope) -> _OpenScope:
         """The scope's row, made when missing and locked until the transaction ends."""
@@ -353,6 +381,8 @@ _INSERT_RECORDS: Final = insert(schema.records)
 _INSERT_TURNS: Final = insert(schema.turns)
 _INSERT_UNITS: Final = insert(schema.units)
 _INSERT_CHANGES: Final = insert(schema.changes)
+# A unit that two workers embedded at once keeps the newer of two equal vectors.
+_INSERT_VECTORS: Final = insert(schema.vectors).prefix_with("OR REPLACE", dialect="sqlite")
 _LOCK_SCOPE: Final = (
     select(schema.scopes.c.id, schema.scopes.c.version, schema.scopes.c.next_unit)
     .where(*_THIS_SCOPE)

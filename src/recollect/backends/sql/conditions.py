@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, bindparam, false, func, or_, select, true
 
 from recollect.backends.sql.schema import record_tags, records, turns
 from recollect.domain.filters import Filter
@@ -12,14 +10,17 @@ from recollect.domain.record import Status
 from recollect.domain.times import to_micros
 
 
-def records_where(where: Filter, now: datetime) -> ColumnElement[bool]:
-    """The filter as a condition on current `records` rows (`as_of` is answered from versions)."""
+def records_where(where: Filter) -> ColumnElement[bool]:
+    """The filter as a condition on current `records` rows (`as_of` is answered from versions).
+
+    The time of asking is the parameter `now`.
+    """
     if not where.wants_records:
         return false()
     columns = records.c
     parts: list[ColumnElement[bool]] = [columns.status.in_(sorted(where.statuses))]
     if Status.ACTIVE in where.statuses and Status.EXPIRED not in where.statuses:
-        has_time = or_(columns.expires_at.is_(None), columns.expires_at > to_micros(now))
+        has_time = or_(columns.expires_at.is_(None), columns.expires_at > bindparam("now"))
         parts.append(or_(columns.status != Status.ACTIVE, has_time))
     if where.kinds:
         parts.append(columns.kind.in_(sorted(where.kinds)))

@@ -11,15 +11,15 @@ import queue
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.pool import QueuePool
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
 from recollect.errors import Closed
@@ -36,6 +36,9 @@ class _Write:
 
 
 _READERS: Final = 4
+_BEGIN_READING: Final = "BEGIN"
+_REMEMBERED: Final = "recollect.remembered"
+_MOST_REMEMBERED: Final = 10_000
 _GROUP: Final = 128
 
 
@@ -52,7 +55,7 @@ class Database:
     ) -> None:
         self.path = path
         self._is_temporary = is_temporary
-        self._reading = _engine(path, "BEGIN", synchronous, busy_timeout, _READERS)
+        self._reading = _engine(path, _BEGIN_READING, synchronous, busy_timeout, _READERS)
         self._writing = _engine(path, "BEGIN IMMEDIATE", synchronous, busy_timeout, 1)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
         self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
@@ -60,18 +63,23 @@ class Database:
             target=self._write_forever, name="recollect-write", daemon=True
         )
         self._writer.start()
+        # Held while work is handed over, so that nothing is queued behind the end.
+        self._door = threading.Lock()
         self._closed = False
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` in a reader thread, in one snapshot of the database."""
-        self._require_open()
-        return await asyncio.wrap_future(self._readers.submit(self.read_here, work))
+        with self._door:
+            self._require_open()
+            reading = self._readers.submit(self.read_here, work)
+        return await asyncio.wrap_future(reading)
 
     async def write(self, work: Work[T]) -> T:
         """Run `work` in the writer thread; when this returns, its changes are durable."""
-        self._require_open()
         future: Future[T] = Future()
-        self._waiting.put(_Write(work, future))
+        with self._door:
+            self._require_open()
+            self._waiting.put(_Write(work, future))
         # Shielded: a caller that stops waiting must not leave a half-told result in the group.
         return await asyncio.shield(asyncio.wrap_future(future))
 
@@ -97,10 +105,11 @@ class Database:
 
     def close_here(self) -> None:
         """Close in the calling thread."""
-        if self._closed:
-            return
-        self._closed = True
-        self._waiting.put(None)
+        with self._door:
+            if self._closed:
+                return
+            self._closed = True
+            self._waiting.put(None)
         self._writer.join()
         self._readers.shutdown()
         self._reading.dispose()
@@ -165,6 +174,17 @@ class Database:
         return partial(write.done.set_result, result)
 
 
+def remembered(connection: Connection) -> dict[Hashable, int]:
+    """Numbers that a reading connection has seen and that never change.
+
+    The writer remembers nothing: what it sees may yet be rolled back.
+    """
+    known: dict[Hashable, int] = connection.info.get(_REMEMBERED, {})
+    if len(known) > _MOST_REMEMBERED:
+        known.clear()
+    return known
+
+
 def _is_in_transaction(connection: Connection) -> bool:
     driver = connection.connection.driver_connection
     return isinstance(driver, sqlite3.Connection) and driver.in_transaction
@@ -174,14 +194,17 @@ def _engine(
     path: Path, begin: str, synchronous: Synchronous, busy_timeout: float, connections: int
 ) -> Engine:
     engine = create_engine(
-        f"sqlite+pysqlite:///{path}",
+        # Not written out as text, where a `?` or `%` in the path would mean something else.
+        URL.create("sqlite+pysqlite", database=str(path)),
         poolclass=QueuePool,
         pool_size=connections,
         max_overflow=0,
         connect_args={"check_same_thread": False, "timeout": busy_timeout},
     )
 
-    def prepare(connection: Any, _: Any) -> None:
+    def prepare(connection: Any, record: ConnectionPoolEntry) -> None:
+        if begin == _BEGIN_READING:
+            record.info[_REMEMBERED] = {}
         # Transactions are begun by us (below), not guessed from the SQL by the driver.
         connection.isolation_level = None
         for pragma in (

@@ -64,6 +64,7 @@ class SqlJobs:
                 attempts=row.attempts + 1,
                 lease_owner=owner,
                 lease_until=lease_until,
+                run_after=from_micros(row.run_after),
             )
 
         # Looking first keeps an idle worker from taking the write lock again and again.
@@ -77,8 +78,15 @@ class SqlJobs:
         )
 
     async def finish(self, job: Job) -> None:
-        statement = delete(schema.jobs).where(_held(job))
-        await self._database.write(lambda connection: connection.execute(statement))
+        as_claimed = schema.jobs.c.run_after == to_micros(job.run_after)
+
+        def end(connection: Connection) -> None:
+            if connection.execute(delete(schema.jobs).where(_held(job), as_claimed)).rowcount == 0:
+                # It was asked for again while it ran, so it is due once more.
+                free = update(schema.jobs).where(_held(job))
+                connection.execute(free.values(lease_until=0, lease_owner=""))
+
+        await self._database.write(end)
 
     async def retry(self, job: Job, error: str, run_after: datetime | None) -> None:
         statement = (
@@ -118,10 +126,10 @@ def insert_jobs(connection: Connection, jobs: Sequence[NewJob], now: datetime) -
     for job in jobs:
         same = and_(table.kind == job.kind, table.key == job.key)
         if connection.scalar(select(table.id).where(same)) is not None:
-            # It may be running now on what it read before this write, so it must run again.
-            connection.execute(
-                update(schema.jobs).where(same).values(lease_owner="", attempts=0, gave_up=0)
-            )
+            # It may be running now on what it read before this write: a new time, which whoever
+            # finishes it will notice, makes it run again.
+            again = {"run_after": to_micros(job.run_after or now), "attempts": 0, "gave_up": 0}
+            connection.execute(update(schema.jobs).where(same).values(again))
             continue
         connection.execute(
             insert(schema.jobs),

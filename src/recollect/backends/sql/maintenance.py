@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, func, select, true
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.backup import back_up
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.migrate import knows, revision
+from recollect.backends.sql.models import find_model
 from recollect.backends.sql.rows import record_from, rows_of, turn_from
 from recollect.backends.sql.scopes import scopes_by_id
+from recollect.domain.diagnosis import DatabaseCondition, IndexFigures, TroubledJob
+from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.record import Record
+from recollect.domain.stats import JobCounts
 from recollect.domain.turn import Turn
+from recollect.ports.maintenance import PlainUnit
+
+_MOST_TROUBLED: Final = 5
 
 
 class SqlMaintenance:
@@ -23,32 +33,143 @@ class SqlMaintenance:
 
     async def analysed_otherwise(self, analyzer: str, limit: int) -> list[Record | Turn]:
         def read(connection: Connection) -> list[Record | Turn]:
-            units, records, turns = schema.units.c, schema.records, schema.turns
-            # Two ranges instead of "not equal", so that the index on analyzer finds them.
-            stale = (
-                select(units.owner_id)
-                .where((units.analyzer < analyzer) | (units.analyzer > analyzer))
+            units = schema.units.c
+            stale = select(units.owner_id).where(_by_another(analyzer)).limit(limit)
+            return list(_owners(connection, list(connection.scalars(stale))).values())
+
+        return await self._database.read(read)
+
+    async def without_vector(
+        self, model: EmbeddingModel, *, after: int, limit: int
+    ) -> list[PlainUnit]:
+        def read(connection: Connection) -> list[PlainUnit]:
+            units = schema.units.c
+            wanted = (
+                select(units.id, units.ordinal, units.owner_id)
+                .where(units.id > after, _lacks(connection, model))
+                .order_by(units.id)
                 .limit(limit)
             )
-            ids = list(connection.scalars(stale))
-            found: list[Record | Turn] = []
-            record_rows = rows_of(connection, select(records).where(records.c.id.in_(ids)))
-            turn_rows = rows_of(connection, select(turns).where(turns.c.id.in_(ids)))
-            scopes = scopes_by_id(
-                connection, {row["scope_id"] for row in (*record_rows, *turn_rows)}
-            )
-            found += [record_from(row, scopes[row["scope_id"]]) for row in record_rows]
-            found += [turn_from(row, scopes[row["scope_id"]]) for row in turn_rows]
-            return found
+            found = connection.execute(wanted).all()
+            owners = _owners(connection, [owner for _, _, owner in found])
+            return [
+                PlainUnit(unit=unit, ordinal=ordinal, owner=owners[owner])
+                for unit, ordinal, owner in found
+            ]
 
         return await self._database.read(read)
+
+    async def count_without_vector(self, model: EmbeddingModel) -> int:
+        def read(connection: Connection) -> int:
+            count = select(func.count()).select_from(schema.units)
+            return connection.scalar(count.where(_lacks(connection, model))) or 0
+
+        return await self._database.read(read)
+
+    async def vectors_of_others(self, model: EmbeddingModel) -> dict[str, int]:
+        def read(connection: Connection) -> dict[str, int]:
+            models, vectors = schema.embedding_models.c, schema.vectors.c
+            counted = (
+                select(models.name, func.count())
+                .join(schema.vectors, vectors.model_id == models.id)
+                .where(models.name != model.name)
+                .group_by(models.name)
+            )
+            return {row[0]: row[1] for row in connection.execute(counted)}
+
+        return await self._database.read(read)
+
+    async def condition(self) -> DatabaseCondition:
+        return await self._database.read(_condition)
+
+    async def figures(self, analyzer: str) -> IndexFigures:
+        return await self._database.read(lambda connection: _figures(connection, analyzer))
 
     async def size(self) -> int:
-        def read(connection: Connection) -> int:
-            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-            return pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
-
-        return await self._database.read(read)
+        return await self._database.read(_size)
 
     async def backup(self, target: Path) -> None:
         await self._database.read(lambda connection: back_up(connection, target))
+
+
+def _size(connection: Connection) -> int:
+    pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    return pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+
+
+def _condition(connection: Connection) -> DatabaseCondition:
+    verdict = "; ".join(connection.exec_driver_sql("PRAGMA quick_check(3)").scalars())
+    current = revision(connection)
+    return DatabaseCondition(
+        bytes=_size(connection),
+        journal_mode=connection.exec_driver_sql("PRAGMA journal_mode").scalar_one(),
+        damage="" if verdict == "ok" else verdict,
+        revision=current,
+        newest_revision=schema.HEAD_REVISION,
+        is_from_the_future=current is not None and not knows(connection, current),
+    )
+
+
+def _figures(connection: Connection, analyzer: str) -> IndexFigures:
+    units, scopes, jobs = schema.units, schema.scopes.c, schema.jobs.c
+    counted = select(func.count()).select_from(units)
+    most = select(func.max(scopes.unit_count), func.max(scopes.unit_length))
+    most_units, most_terms = connection.execute(most).one()
+    waiting = select(func.count()).where(jobs.gave_up == 0)
+    failed = select(func.count()).where(jobs.gave_up != 0)
+    troubled = (
+        select(jobs.kind, jobs.key, jobs.attempts, jobs.last_error, jobs.gave_up)
+        .where(jobs.last_error != "")
+        .order_by(jobs.gave_up.desc(), jobs.run_after)
+        .limit(_MOST_TROUBLED)
+    )
+    return IndexFigures(
+        units=connection.scalar(counted) or 0,
+        analysed_otherwise=connection.scalar(counted.where(_by_another(analyzer))) or 0,
+        most_units=most_units or 0,
+        most_terms=most_terms or 0,
+        jobs=JobCounts(
+            waiting=connection.scalar(waiting) or 0, failed=connection.scalar(failed) or 0
+        ),
+        troubled=tuple(
+            TroubledJob(
+                kind=row.kind,
+                key=row.key,
+                attempts=row.attempts,
+                error=row.last_error,
+                gave_up=bool(row.gave_up),
+            )
+            for row in connection.execute(troubled)
+        ),
+    )
+
+
+def _by_another(analyzer: str) -> ColumnElement[bool]:
+    """That a unit was made by another analyzer."""
+    column = schema.units.c.analyzer
+    # Two ranges instead of "not equal", so that the index on analyzer finds them.
+    return (column < analyzer) | (column > analyzer)
+
+
+def _owners(connection: Connection, ids: Sequence[str]) -> dict[str, Record | Turn]:
+    """The records and turns with these ids."""
+    records, turns = schema.records, schema.turns
+    record_rows = rows_of(connection, select(records).where(records.c.id.in_(ids)))
+    turn_rows = rows_of(connection, select(turns).where(turns.c.id.in_(ids)))
+    scopes = scopes_by_id(connection, {row["scope_id"] for row in (*record_rows, *turn_rows)})
+    owners: dict[str, Record | Turn] = {}
+    owners |= {row["id"]: record_from(row, scopes[row["scope_id"]]) for row in record_rows}
+    owners |= {row["id"]: turn_from(row, scopes[row["scope_id"]]) for row in turn_rows}
+    return owners
+
+
+def _lacks(connection: Connection, model: EmbeddingModel) -> ColumnElement[bool]:
+    """That a unit has no vector of this model."""
+    number = find_model(connection, model)
+    if number is None:
+        return true()
+    vectors = schema.vectors.c
+    made = select(vectors.unit_id).where(
+        vectors.unit_id == schema.units.c.id, vectors.model_id == number
+    )
+    return ~made.exists()

@@ -36,9 +36,11 @@ _PLAIN: Final = (
 )
 
 
-def rows_of(connection: Connection, statement: Executable) -> Sequence[Row]:
+def rows_of(
+    connection: Connection, statement: Executable, given: Mapping[str, Any] | None = None
+) -> Sequence[Row]:
     """Everything a query gives, each row by column name."""
-    return cast("Sequence[Row]", connection.execute(statement).mappings().all())
+    return cast("Sequence[Row]", connection.execute(statement, given).mappings().all())
 
 
 def scope_key(scope: Scope) -> dict[str, str]:

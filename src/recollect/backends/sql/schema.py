@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-HEAD_REVISION: Final = "0001"
+HEAD_REVISION: Final = "0002"
 
 _Id: Final = String(64)
 _Label: Final = String(100)
@@ -152,6 +152,27 @@ units: Final = Table(
     Column("observed_at", BigInteger, nullable=False),
     Index(None, "owner_id", "ordinal"),
     Index(None, "analyzer"),
+    Index(None, "scope_id", "observed_at"),
+)
+
+# Which models' vectors there are; a name changes whenever the vectors would.
+embedding_models: Final = Table(
+    "embedding_models",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("name", String(255), nullable=False),
+    Column("dimension", Integer, nullable=False),
+    UniqueConstraint("name"),
+)
+
+vectors: Final = Table(
+    "vectors",
+    metadata,
+    Column("unit_id", _Big, ForeignKey("units.id", ondelete="CASCADE"), nullable=False),
+    Column("model_id", Integer, ForeignKey("embedding_models.id"), nullable=False),
+    # 16-bit floats, little-endian, of length 1.
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("unit_id", "model_id"),
 )
 
 changes: Final = Table(

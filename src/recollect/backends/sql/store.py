@@ -5,9 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import records_where, turns_where
@@ -23,6 +36,9 @@ from recollect.domain.stats import StoreCounts
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
+
+_SCOPES: Final[BindParameter[Any]] = bindparam("scopes", expanding=True)
+_IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
 
 
 class SqlStore:
@@ -53,18 +69,15 @@ class SqlStore:
             if where.as_of is not None:
                 known = _records_as_of(connection, found, where, now, ids)
                 return _page(known, after, limit)
-            table = schema.records.c
-            statement = select(schema.records).where(
-                table.scope_id.in_(found), records_where(where, now)
-            )
+            given: dict[str, Any] = {"now": to_micros(now), "scopes": list(found)}
             if ids is not None:
-                statement = statement.where(table.id.in_(ids))
+                given["ids"] = list(ids)
+            statement = _records_statement(where, by_id=ids is not None)
             if after is not None:
+                table = schema.records.c
                 statement = statement.where(_beyond(table.observed_at, table.id, after))
-            statement = statement.order_by(table.observed_at.desc(), table.id.desc()).limit(limit)
-            return [
-                record_from(row, found[row["scope_id"]]) for row in rows_of(connection, statement)
-            ]
+            rows = rows_of(connection, statement.limit(limit), given)
+            return [record_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
 
@@ -79,20 +92,17 @@ class SqlStore:
     ) -> list[Turn]:
         def read(connection: Connection) -> list[Turn]:
             found = find_scopes(connection, scopes)
-            table = schema.turns.c
-            statement = select(schema.turns).where(table.scope_id.in_(found), turns_where(where))
+            given: dict[str, Any] = {"scopes": list(found)}
             if ids is not None:
-                statement = statement.where(table.id.in_(ids))
-            if where.session is not None:
-                statement = statement.order_by(table.ordinal, table.id)
-                if after is not None:
-                    same = and_(table.ordinal == after.at, table.id > after.id)
-                    statement = statement.where(or_(table.ordinal > after.at, same))
-            else:
-                statement = statement.order_by(table.at.desc(), table.id.desc())
-                if after is not None:
-                    statement = statement.where(_beyond(table.at, table.id, after))
-            rows = rows_of(connection, statement.limit(limit))
+                given["ids"] = list(ids)
+            statement = _turns_statement(where, by_id=ids is not None)
+            table = schema.turns.c
+            if after is not None and where.session is not None:
+                same = and_(table.ordinal == after.at, table.id > after.id)
+                statement = statement.where(or_(table.ordinal > after.at, same))
+            elif after is not None:
+                statement = statement.where(_beyond(table.at, table.id, after))
+            rows = rows_of(connection, statement.limit(limit), given)
             return [turn_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
@@ -171,6 +181,33 @@ def _page(known: list[Record], after: Cursor | None, limit: int | None) -> list[
     if after is not None:
         placed = [place for place in placed if place[:2] < (after.at, after.id)]
     return [record for _, _, record in placed[:limit]]
+
+
+# Building a statement costs more than running it, so those of the common filters are kept.
+@lru_cache(maxsize=256)
+def _records_statement(where: Filter, *, by_id: bool) -> Select[*tuple[Any, ...]]:
+    table = schema.records.c
+    chosen = select(schema.records).where(_of_scopes(table, by_id=by_id), records_where(where))
+    return chosen.order_by(table.observed_at.desc(), table.id.desc())
+
+
+@lru_cache(maxsize=256)
+def _turns_statement(where: Filter, *, by_id: bool) -> Select[*tuple[Any, ...]]:
+    table = schema.turns.c
+    chosen = select(schema.turns).where(_of_scopes(table, by_id=by_id), turns_where(where))
+    if where.session is not None:
+        return chosen.order_by(table.ordinal, table.id)
+    return chosen.order_by(table.at.desc(), table.id.desc())
+
+
+def _of_scopes(
+    table: ReadOnlyColumnCollection[str, Column[Any]], *, by_id: bool
+) -> ColumnElement[bool]:
+    """Rows of the given scopes, and of those only the ones with the given ids."""
+    if not by_id:
+        return table.scope_id.in_(_SCOPES)
+    # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
+    return and_(table.id.in_(_IDS), (table.scope_id + 0).in_(_SCOPES))
 
 
 def _beyond(

@@ -59,7 +59,7 @@ async def restore(
     return Answer(
         {"path": str(database)},
         lambda console: show.line(
-            console, f"Restored {database}; one that was there is kept as ….before-restore."
+            console, f"Restored {database}; one that was there is kept beside it."
         ),
     )
 

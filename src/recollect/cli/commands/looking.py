@@ -44,18 +44,32 @@ async def list_records(
     return Answer(page, lambda console: show.page_of_records(console, page))
 
 
+async def list_turns(
+    memory: Memory,
+    where: FilterOptions,
+    limit: Annotated[int, typer.Option(help="How many on a page.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+) -> Answer:
+    """Turns of conversations, the latest first; with --session that one in its order."""
+    page = await memory.turns(limit=limit, cursor=cursor, **where.filters())
+    return Answer(page, lambda console: show.page_of_turns(console, page))
+
+
 async def show_record(
     memory: Memory,
-    record_id: RecordId,
+    record_id: Annotated[str, typer.Argument(metavar="ID", help="A record's or a turn's id.")],
     as_of: Annotated[
         str | None, typer.Option(metavar="TIME", help="As it was known at this time.")
     ] = None,
 ) -> Answer:
-    """One record with everything that is known about it."""
+    """One record or turn with everything that is known about it."""
+    if record_id.startswith("turn_"):
+        turn = await memory.turn(record_id)
+        return Answer(turn, lambda console: show.in_full(console, turn))
     record = await memory.get(
         record_id, as_of=None if as_of is None else moment_of(as_of, "--as-of")
     )
-    return Answer(record, lambda console: show.record_in_full(console, record))
+    return Answer(record, lambda console: show.in_full(console, record))
 
 
 async def history(memory: Memory, record_id: RecordId) -> Answer:

@@ -10,7 +10,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.saving import RecordId
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 
 
@@ -29,26 +29,18 @@ def _confirmed(yes: bool) -> bool:
     return True
 
 
-async def purge(memory: Memory, record_id: RecordId) -> Answer:
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", callback=_confirmed)]
+
+
+async def purge(memory: Memory, record_id: RecordId, yes: Yes = False) -> Answer:
     """Remove a deleted record with its history; this cannot be undone."""
     await memory.purge(record_id)
     return _gone("purged", record_id)
 
 
-async def forget(
-    memory: Memory,
-    record_id: RecordId,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask.", callback=_confirmed)
-    ] = False,
-) -> Answer:
+async def forget(memory: Memory, record_id: RecordId, yes: Yes = False) -> Answer:
     """Delete and purge at once; this cannot be undone."""
-    try:
-        await memory.delete(record_id, reason="forget")
-    except NotFound as gone:
-        if gone.code != "deleted":
-            raise
-    await memory.purge(record_id)
+    await memory.forget(record_id)
     return _gone("forgotten", record_id)
 
 

@@ -67,11 +67,14 @@ def bench(context: typer.Context) -> None:
     """Measure how well and how fast memory recalls."""
     from recollect.evaluation.command import bench as benchmarks
 
-    status = get_command(benchmarks).main(
-        args=context.args, prog_name="recollect bench", standalone_mode=False
-    )
-    if isinstance(status, int):
-        raise typer.Exit(status)
+    _run_group(benchmarks, context)
+
+
+def models(context: typer.Context) -> None:
+    """See, fetch, choose and try the models that make vectors."""
+    from recollect.cli.commands.choosing import models as choosing
+
+    _run_group(choosing(), context)
 
 
 def version() -> Answer:
@@ -80,6 +83,18 @@ def version() -> Answer:
 
     number = installed_version("recollect")
     return Answer({"version": number}, lambda console: show.line(console, f"recollect {number}"))
+
+
+def _run_group(group: typer.Typer, context: typer.Context) -> None:
+    """Hand the arguments on to a group that was loaded only now."""
+    status = get_command(group).main(
+        args=context.args,
+        prog_name=context.command_path,
+        standalone_mode=False,
+        obj=context.obj,
+    )
+    if isinstance(status, int):
+        raise typer.Exit(status)
 
 
 async def _opened(settings: Settings) -> None:

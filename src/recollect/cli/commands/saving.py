@@ -98,7 +98,7 @@ async def delete(memory: Memory, record_id: RecordId, reason: Reason = "") -> An
 
 
 async def undo(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
-    """Take back the last change of a record, a deletion too."""
+    """Take back the last change of a record, a deletion too; again, the one before it."""
     return _told("Back", await memory.undo(record_id, reason=reason))
 
 

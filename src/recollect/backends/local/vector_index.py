@@ -1,0 +1,171 @@
+"""Exact nearest neighbours over each scope's own vectors, packed in this process.
+
+A scope is packed when it is first asked for and then follows the list of changes. One that is
+beyond the memory budget is read anew for each question: slower, and just as exact.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from recollect.backends.local.changes import Changes
+from recollect.backends.local.matches import matches_of
+from recollect.backends.local.matrix import PackedMatrix
+from recollect.backends.local.ranking import Ranking
+from recollect.backends.local.scope_rows import ScopeRow, read_scopes
+from recollect.backends.local.shelf import Shelf
+from recollect.backends.local.unit_rows import read_allowed
+from recollect.backends.local.vector_rows import read_scope_vectors, read_vectors
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.models import find_model
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.filters import Filter
+from recollect.domain.scope import Scope
+from recollect.domain.stats import IndexStats
+from recollect.ports.vectors import Nearest, Vector
+
+_ATTEMPTS: Final = 3
+
+
+class _Overtaken(Exception):
+    """Another thread has brought a scope further than this snapshot goes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedVectors:
+    """A scope's vectors as they were at a version of it."""
+
+    version: int
+    last_unit: int
+    matrix: PackedMatrix
+
+    @property
+    def units(self) -> int:
+        return self.matrix.units
+
+    @property
+    def bytes(self) -> int:
+        return self.matrix.bytes
+
+
+class LocalVectorIndex:
+    """A `VectorIndex` over the vectors of a SQLite database, which stays the source of truth."""
+
+    def __init__(self, database: Database, memory_budget_bytes: int) -> None:
+        self._database = database
+        self._shelf: Shelf[tuple[int, int], PackedVectors] = Shelf(memory_budget_bytes)
+        self._packing = threading.Lock()
+
+    async def search(
+        self,
+        scopes: Sequence[Scope],
+        model: EmbeddingModel,
+        question: Vector,
+        limit: int,
+        *,
+        now: datetime,
+        within: Filter | None = None,
+    ) -> Nearest:
+        """The units most like the question; with `within`, only owners it accepts."""
+
+        def search(connection: Connection) -> Nearest:
+            return self._search(connection, scopes, model, question, limit, now, within)
+
+        for _ in range(_ATTEMPTS):
+            try:
+                return await self._database.read(search)
+            except _Overtaken:
+                continue
+        return await self._database.read(search)
+
+    def stats(self) -> IndexStats:
+        """What is packed now."""
+        return self._shelf.stats()
+
+    def _search(
+        self,
+        connection: Connection,
+        scopes: Sequence[Scope],
+        model: EmbeddingModel,
+        question: Vector,
+        limit: int,
+        now: datetime,
+        within: Filter | None,
+    ) -> Nearest:
+        """All of a search that needs the database, in one snapshot of it."""
+        rows = [row for row in read_scopes(connection, scopes) if row.units]
+        number = find_model(connection, model) if rows else None
+        if number is None:
+            return Nearest(matches=(), missing=sum(row.units for row in rows))
+        rankings: list[Ranking] = []
+        missing = 0
+        for row in rows:
+            matrix = self._matrix(connection, row, number, model.dimension)
+            missing += row.units - matrix.units
+            allowed = None if within is None else read_allowed(connection, row.id, within, now)
+            rankings.append(matrix.score(question, allowed))
+        best = Ranking.of(rankings).top(limit)
+        return Nearest(matches=tuple(matches_of(connection, best, _cosine)), missing=missing)
+
+    def _matrix(
+        self, connection: Connection, row: ScopeRow, model: int, dimension: int
+    ) -> PackedMatrix:
+        """The scope's vectors exactly as this snapshot has them."""
+        key = (row.id, model)
+        packed = self._shelf.get(key)
+        if packed is None or packed.version < row.version:
+            # One thread packs; whoever comes meanwhile finds it done.
+            with self._packing:
+                packed = self._shelf.get(key)
+                if packed is None or packed.version < row.version:
+                    packed = self._renewed(connection, packed, row, model, dimension)
+                    self._shelf.put(key, packed)
+        if packed.version > row.version:
+            raise _Overtaken
+        return packed.matrix
+
+    def _renewed(
+        self,
+        connection: Connection,
+        packed: PackedVectors | None,
+        row: ScopeRow,
+        model: int,
+        dimension: int,
+    ) -> PackedVectors:
+        """The scope as it is now, by following its changes, or else from all its vectors."""
+        changes = None if packed is None else Changes(connection, packed.version, row)
+        if packed is None or changes is None or not changes.are_listed:
+            return _with_newer(connection, PackedMatrix(), row, model, dimension, after=0)
+        left = packed.matrix.removed(changes.removed_units)
+        late = changes.filled_in_units
+        if len(late):
+            left = left.added(*read_vectors(connection, late, model, dimension))
+        return _with_newer(connection, left, row, model, dimension, after=packed.last_unit)
+
+
+def _with_newer(
+    connection: Connection,
+    matrix: PackedMatrix,
+    row: ScopeRow,
+    model: int,
+    dimension: int,
+    *,
+    after: int,
+) -> PackedVectors:
+    units, vectors = read_scope_vectors(connection, row.id, model, dimension, after=after)
+    return PackedVectors(
+        version=row.version,
+        last_unit=max(after, row.last_unit),
+        matrix=matrix.added(units, vectors),
+    )
+
+
+def _cosine(raw: float) -> float:
+    """Cosines below zero mean nothing in common, as zero does."""
+    return min(max(raw, 0.0), 1.0)

@@ -1,0 +1,121 @@
+"""Commands that move memory out of a database and into another."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer, say
+from recollect.cli.options import Shared
+from recollect.domain.progress import Progress
+from recollect.domain.transfer import ExportCounts, Imported
+from recollect.domain.views import as_json
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_CONFLICTS: Final = 4
+_STANDARD_INPUT: Final = 0
+
+AllScopes = Annotated[
+    bool, typer.Option("--all", help="Everybody's, not only this caller's: for an operator.")
+]
+
+
+async def export_to(
+    memory: Memory,
+    shared: Shared,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="File to make, compressed if it ends with .gz; - for stdout."
+        ),
+    ],
+    all_scopes: AllScopes = False,
+) -> Answer | None:
+    """Write records with their history, and turns, as JSON lines."""
+    target = sys.stdout.buffer if file == "-" else file
+    with _progress("Exporting") as progress:
+        counts = await memory.export_to(target, all_scopes=all_scopes, progress=progress)
+    told = _exported(counts)
+    if file != "-":
+        value = {"path": file, **as_json(counts)}
+        return Answer(value, lambda console: show.line(console, f"{told} written to {file}."))
+    # Standard output has the lines themselves.
+    typer.echo(json.dumps(as_json(counts)) if shared.json else f"{told} written.", err=True)
+    return None
+
+
+async def import_from(
+    memory: Memory,
+    shared: Shared,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file made by export; - for stdin.")
+    ],
+    all_scopes: AllScopes = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad lines out and list them.")
+    ] = False,
+) -> None:
+    """Add what an export holds and is missing here.
+
+    What is stored stays as it is; a line that contradicts it is listed, and the exit code is 4.
+    After a break the same command goes on.
+    """
+    import asyncio
+
+    source = _standard_input() if file == "-" else file
+    try:
+        with _progress("Importing") as progress:
+            done = await memory.import_from(
+                source, all_scopes=all_scopes, skip_bad=skip_bad, progress=progress
+            )
+    except asyncio.CancelledError:
+        typer.echo("Stopped; what was added is kept. The same command goes on.", err=True)
+        raise
+    say(Answer(done, lambda console: _tell(console, done)), as_object=shared.json)
+    if done.conflicting:
+        raise typer.Exit(_CONFLICTS)
+
+
+def _standard_input() -> BinaryIO:
+    # A reader of its own: on Ctrl-C one that waits in sys.stdin would keep Python from ending.
+    return os.fdopen(_STANDARD_INPUT, "rb", closefd=False)
+
+
+@contextmanager
+def _progress(what: str) -> Generator[Progress]:
+    """A bar on stderr while somebody looks; what is printed on stdout is the result only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _exported(counts: ExportCounts) -> str:
+    return f"{counts.records:,} records ({counts.versions:,} versions) and {counts.turns:,} turns"
+
+
+def _tell(console: Console, done: Imported) -> None:
+    show.line(
+        console,
+        f"{done.added:,} added, {done.unchanged:,} unchanged, {done.conflicting:,} conflicting, "
+        f"{done.bad:,} bad lines left out.",
+    )
+    for problem in done.problems:
+        show.line(console, f"line {problem.line}: {problem.message} ({problem.code})")
+    if (unlisted := done.conflicting + done.bad - len(done.problems)) > 0:
+        show.line(console, f"… and {unlisted:,} more.")

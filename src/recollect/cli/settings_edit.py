@@ -1,0 +1,99 @@
+"""Changing one value of the settings file; everything else in it stays as somebody wrote it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import SettingsError
+
+
+def write_setting(path: Path, section: str, name: str, value: str) -> None:
+    """Put a value into the file, which is made if it is missing and changes in one step."""
+    try:
+        # A link goes on pointing at the file that somebody keeps elsewhere.
+        file = path.resolve()
+        before = file.read_bytes().decode() if file.exists() else ""
+        after = with_setting(before, section, name, value)
+        if after != before:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _replace(file, after)
+    except OSError as problem:
+        raise SettingsError(
+            f"The settings file {path} cannot be written: {problem.strerror}",
+            code="settings_not_writable",
+            hint="Mend its permissions, or name another file with RECOLLECT_SETTINGS.",
+        ) from None
+
+
+def with_setting(text: str, section: str, name: str, value: str) -> str:
+    """The text of a settings file with one value added or changed."""
+    wanted: dict[str, Any] = tomllib.loads(text)
+    wanted[section] = {**wanted.get(section, {}), name: value}
+    # Where it belongs is guessed and what comes out is read back, so a wrong guess does no harm.
+    for changed in _attempts(text, section, name, value):
+        if _means(changed, wanted):
+            return changed
+    raise SettingsError(
+        f"{section}.{name} could not be put into the settings file; it was left as it is",
+        code="settings_not_changed",
+        hint=f"Write under [{section}]: {name} = {_quoted(value)}",
+    )
+
+
+def _attempts(text: str, section: str, name: str, value: str) -> Iterator[str]:
+    """The text with the value at each place where it may belong."""
+    yield text
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if text and not text.endswith("\n"):
+        text += newline
+    pair = f"{name} = {_quoted(value)}"
+    in_a_table = rf"""["']?{section}["']?[ \t]*=[ \t]*\{{(?P<spot>)"""
+    places = (
+        # Where it has a value.
+        (rf"""{name}["']?[ \t]*=[ \t]*(?P<spot>"(\\.|[^"\\\n])*"|'[^'\n]*')""", _quoted(value)),
+        # Below the heading of its section.
+        (rf"""^[ \t]*\[[ \t]*["']?{section}["']?[ \t]*\][^\n]*\n(?P<spot>)""", pair + newline),
+        # Before others of its section that are written without a heading.
+        (rf"""^(?P<spot>)[ \t]*["']?{section}["']?[ \t]*\.""", f"{section}.{pair}{newline}"),
+        # In the braces of its section.
+        (in_a_table, f" {pair},"),
+        (in_a_table, f" {pair} "),
+        # In a section of its own.
+        (r"(?P<spot>)\Z", f"{newline if text else ''}[{section}]{newline}{pair}{newline}"),
+    )
+    for place, written in places:
+        for match in re.finditer(place, text, re.MULTILINE):
+            yield text[: match.start("spot")] + written + text[match.end("spot") :]
+
+
+def _means(text: str, wanted: dict[str, Any]) -> bool:
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _quoted(value: str) -> str:
+    """A string of JSON is one of TOML, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _replace(file: Path, text: str) -> None:
+    with tempfile.NamedTemporaryFile(
+        dir=file.parent, prefix=f".{file.name}-", delete=False
+    ) as draft:
+        draft.write(text.encode())
+    unfinished = Path(draft.name)
+    try:
+        if file.exists():
+            shutil.copymode(file, unfinished)
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,161 @@
+"""How fast memory is: saving, recalling and starting, at a given size."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.assemble import wanted_embedder
+from recollect.evaluation.metrics import percentile
+from recollect.evaluation.synthetic import Writer
+from recollect.memory import Memory
+from recollect.ports.embedder import Embedder, Progress, Purpose
+from recollect.settings import Settings
+
+Told = Callable[[int], None]
+
+_SAVES: Final = 200
+_BATCH: Final = 1_000
+_QUESTIONS: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedResult:
+    """The figures of INTERFACES; `recall_*` leave out the embedding of the question."""
+
+    records: int
+    users: int
+    save_per_s: float
+    batch_per_s: float
+    recall_p50_ms: float
+    recall_p95_ms: float
+    recall_with_embedding_p50_ms: float
+    rss_mb: float
+    disk_mb: float
+    cold_start_s: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: round(value, 2) for name, value in asdict(self).items()}
+
+
+class _RandomVectors:
+    """In the place of the model while a large memory is filled: vectors of no meaning.
+
+    What is measured with them is everything but the model, which is measured on its own.
+    """
+
+    def __init__(self, model: Embedder) -> None:
+        self.model = model.model
+        self.dimension = model.dimension
+        self._random = np.random.default_rng(7)
+
+    def understands(self, text: str) -> bool:
+        return True
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        rows = self._random.normal(size=(len(texts), self.dimension)).astype(np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    async def close(self) -> None: ...
+
+
+async def measure_speed(records: int, users: int, settings: Settings, told: Told) -> SpeedResult:
+    """Fill a memory of its own with `records` spread over `users`, and measure."""
+    writer = Writer()
+    model = await asyncio.to_thread(wanted_embedder, settings)
+    quick = None if model is None else _RandomVectors(model)
+    with tempfile.TemporaryDirectory(prefix="recollect-speed-") as folder:
+        place = {"data_dir": Path(folder)}
+        own = Settings.load(place)
+        async with Memory.open(own, embedder=quick) as memory:
+            scopes = [memory.scope(user=f"user-{number}") for number in range(users)]
+            batch_per_s = await _fill(scopes, writer, records, told)
+            save_per_s = await _save_singly(scopes[0], writer)
+            times = await _ask(scopes, writer, first=0)
+        with_model: list[float] = [0.0]
+        if model is not None:
+            async with Memory.open(own, embedder=model) as memory:
+                scopes = [memory.scope(user=f"user-{number}") for number in range(users)]
+                await model.embed(["warm"], "query")
+                await _ask(scopes[:50], writer, first=10_000)
+                with_model = await _ask(scopes, writer, first=20_000)
+            await model.close()
+        return SpeedResult(
+            records=records,
+            users=users,
+            save_per_s=save_per_s,
+            batch_per_s=batch_per_s,
+            recall_p50_ms=percentile(times, 0.50),
+            recall_p95_ms=percentile(times, 0.95),
+            recall_with_embedding_p50_ms=percentile(with_model, 0.50),
+            rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            disk_mb=await asyncio.to_thread(_disk_mb, Path(folder)),
+            cold_start_s=await asyncio.to_thread(_cold_start, Path(folder)),
+        )
+
+
+async def _fill(scopes: list[Memory], writer: Writer, records: int, told: Told) -> float:
+    """Records a second when they are saved many at a time."""
+    each = max(1, records // len(scopes))
+    seconds = 0.0
+    for scope in scopes:
+        for start in range(0, each, _BATCH):
+            texts = [writer.text(number) for number in range(min(_BATCH, each - start))]
+            began = time.perf_counter()
+            await scope.remember_many(texts)
+            seconds += time.perf_counter() - began
+            told(len(texts))
+    return each * len(scopes) / seconds
+
+
+async def _save_singly(scope: Memory, writer: Writer) -> float:
+    texts = [writer.text(number) for number in range(_SAVES)]
+    began = time.perf_counter()
+    for text in texts:
+        await scope.remember(text)
+    return _SAVES / (time.perf_counter() - began)
+
+
+async def _ask(scopes: list[Memory], writer: Writer, first: int) -> list[float]:
+    """Milliseconds a question, each asked for the first time, in scopes that are warm."""
+    for scope in scopes[:_QUESTIONS]:
+        for number in range(2):
+            await scope.recall(writer.question(first + number), min_score=0)
+    await asyncio.sleep(min(3.0, 0.01 * len(scopes) + 2.0))
+    times: list[float] = []
+    for number in range(_QUESTIONS):
+        question = writer.question(first + 100 + number)
+        began = time.perf_counter()
+        await scopes[number % len(scopes)].recall(question, min_score=0)
+        times.append((time.perf_counter() - began) * 1000)
+    return times
+
+
+def _disk_mb(folder: Path) -> float:
+    return sum(file.stat().st_size for file in folder.rglob("*.db*")) / 2**20
+
+
+def _cold_start(folder: Path) -> float:
+    """Seconds from nothing to the answer of `recollect recall`, in a process of its own."""
+    command = [sys.executable, "-m", "recollect", "recall", "今天开会讨论了什么事情"]
+    began = time.perf_counter()
+    subprocess.run(
+        [*command, "--data", str(folder), "--user", "user-0"], capture_output=True, check=True
+    )
+    return time.perf_counter() - began

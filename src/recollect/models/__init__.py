@@ -1,0 +1,1 @@
+"""Implementations of the model ports: embedders of several kinds. Only `assemble` imports them."""

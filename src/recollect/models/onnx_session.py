@@ -1,0 +1,74 @@
+"""onnxruntime behind one small type, its errors turned into ours."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from numpy.typing import NDArray
+
+from recollect.models.faults import ModelDamaged, missing_library
+
+_PLAIN_ERRORS: Final = (RuntimeError, ValueError, MemoryError, OSError)
+
+
+class Port(Protocol):
+    """An input or output of a graph."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> Sequence[str | int | None]: ...
+
+
+class Session(Protocol):
+    """The part of an onnxruntime session that we use."""
+
+    def get_inputs(self) -> Sequence[Port]: ...
+    def get_outputs(self) -> Sequence[Port]: ...
+    def run(
+        self, output_names: Sequence[str] | None, input_feed: Mapping[str, NDArray[Any]]
+    ) -> Sequence[Any]: ...
+
+
+def open_session(graph: bytes | Path) -> Session:
+    """A session that computes on the thread that calls it.
+
+    Batches run side by side instead of splitting each over threads, which wait for each other as
+    soon as another program takes a core.
+    """
+    try:
+        onnxruntime: Any = importlib.import_module("onnxruntime")
+    except ImportError:
+        raise missing_library("onnxruntime", "local") from None
+    options: Any = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors come as exceptions; warnings would go to stderr
+    source = graph if isinstance(graph, bytes) else str(graph)
+    try:
+        session: Any = onnxruntime.InferenceSession(
+            source, options, providers=["CPUExecutionProvider"]
+        )
+    except session_errors() as problem:
+        raise ModelDamaged(f"The model cannot be opened: {first_line(problem)}") from None
+    return session
+
+
+@cache
+def session_errors() -> tuple[type[Exception], ...]:
+    """Everything a session raises; its own errors have no common ancestor but Exception."""
+    try:
+        runtime = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    except ImportError:
+        return _PLAIN_ERRORS
+    things: Iterable[object] = vars(runtime).values()
+    own = (kind for kind in things if isinstance(kind, type) and issubclass(kind, Exception))
+    return (*_PLAIN_ERRORS, *own)
+
+
+def first_line(problem: Exception) -> str:
+    return str(problem).partition("\n")[0][:300] or type(problem).__name__

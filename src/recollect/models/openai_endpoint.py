@@ -1,0 +1,171 @@
+"""Embeddings from any endpoint that speaks OpenAI's /embeddings."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from recollect.errors import NotAvailable
+from recollect.models.faults import EmbeddingFailed, missing_library
+from recollect.models.readable import readable
+from recollect.models.vectors import Vectors, unit_rows
+from recollect.ports.embedder import Progress, Purpose
+
+if TYPE_CHECKING:
+    import httpx
+
+OPENAI_URL: Final = "https://api.openai.com/v1"
+KNOWN_DIMENSIONS: Final = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 20.0
+_TOO_MANY: Final = 429
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a remote model is and how to talk to it."""
+
+    model: str
+    dimension: int
+    base_url: str = OPENAI_URL
+    api_key: str = field(default="", repr=False)
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    batch_size: int = 64
+    timeout: float = 30.0
+    retries: int = 3
+
+
+class OpenAIEmbedder:
+    """A remote model; tries again when the endpoint is busy, and never hands on garbage."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._client = _client(endpoint)
+
+    @property
+    def model(self) -> str:
+        return f"openai:{self._endpoint.model}/{self._endpoint.dimension}"
+
+    @property
+    def dimension(self) -> int:
+        return self._endpoint.dimension
+
+    def understands(self, text: str) -> bool:
+        return bool(text.strip())
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> Vectors:
+        endpoint = self._endpoint
+        prefix = endpoint.query_prefix if purpose == "query" else endpoint.passage_prefix
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        for start in range(0, len(texts), endpoint.batch_size):
+            # An empty text is refused by some endpoints with the whole batch.
+            some = texts[start : start + endpoint.batch_size]
+            batch = [prefix + readable(text) or " " for text in some]
+            vectors[start : start + len(batch)] = await self._batch(batch)
+            if progress is not None:
+                progress(start + len(batch), len(texts))
+        return vectors
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _batch(self, texts: list[str]) -> Vectors:
+        body: dict[str, Any] = {"model": self._endpoint.model, "input": texts}
+        # Only models that can shorten their vectors know this, so it is sent when it must be.
+        if KNOWN_DIMENSIONS.get(self._endpoint.model, self.dimension) != self.dimension:
+            body["dimensions"] = self.dimension
+        rows = _rows(await self._answer(body), model=self.model)
+        return unit_rows(rows, count=len(texts), dimension=self.dimension, model=self.model)
+
+    async def _answer(self, body: dict[str, Any]) -> bytes:
+        """The endpoint's answer, after a pause and another try when it is busy or unreachable."""
+        import httpx
+
+        for attempt in range(self._endpoint.retries + 1):
+            is_last = attempt == self._endpoint.retries
+            try:
+                response = await self._client.post("embeddings", json=body)
+            except httpx.HTTPError as problem:
+                if is_last:
+                    raise self._failed(f"{type(problem).__name__} {problem}".strip()) from None
+                await asyncio.sleep(_pause(attempt, None))
+                continue
+            if response.is_success:
+                return response.content
+            if response.status_code != _TOO_MANY and response.status_code < 500:
+                raise self._refused(response)
+            if is_last:
+                raise self._failed(f"it answered {response.status_code}")
+            await asyncio.sleep(_pause(attempt, response.headers.get("retry-after")))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _failed(self, why: str) -> EmbeddingFailed:
+        return EmbeddingFailed(
+            f"The embedding endpoint {self._endpoint.base_url} failed: {why}",
+            code="embedding_endpoint_failed",
+            hint="It is tried again later; texts saved meanwhile get their vectors then.",
+        )
+
+    def _refused(self, response: httpx.Response) -> NotAvailable:
+        return NotAvailable(
+            f"The embedding endpoint {self._endpoint.base_url} refused {self._endpoint.model}: "
+            f"{response.status_code} {_said(response)}".strip(),
+            code="embedding_refused",
+            hint="Check embedding.model, embedding.base_url and embedding.api_key.",
+        )
+
+
+def _client(endpoint: Endpoint) -> httpx.AsyncClient:
+    try:
+        import httpx
+    except ImportError:
+        raise missing_library("httpx", "remote") from None
+    headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+    return httpx.AsyncClient(
+        base_url=endpoint.base_url.rstrip("/") + "/", headers=headers, timeout=endpoint.timeout
+    )
+
+
+def _rows(answer: bytes, *, model: str) -> Vectors:
+    """The vectors of an answer, in the order of the texts."""
+    try:
+        data = cast("list[dict[str, Any]]", json.loads(answer)["data"])
+        ordered = sorted(data, key=lambda item: int(item.get("index", 0)))
+        return np.array([item["embedding"] for item in ordered], np.float32)
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise EmbeddingFailed(
+            f"{model} answered with something that is not a list of vectors: {problem}",
+            code="bad_vectors",
+        ) from None
+
+
+def _said(response: httpx.Response) -> str:
+    """The endpoint's own words, if it gave any in the usual form."""
+    try:
+        return str(response.json()["error"]["message"])[:200]
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _pause(attempt: int, asked: str | None) -> float:
+    """Longer from try to try, with some chance in it; what the endpoint asks for goes first."""
+    if asked is not None and asked.isdigit():
+        return min(float(asked), _LONGEST_PAUSE)
+    longest: float = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
+    return longest * random.uniform(0.5, 1)

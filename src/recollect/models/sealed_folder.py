@@ -1,0 +1,74 @@
+"""Folders of files that were made once: they appear whole, and are read only if still whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+from recollect.models.faults import ModelDamaged
+
+SEAL: Final = "sha256.json"
+
+
+def is_sealed(folder: Path) -> bool:
+    """Whether there is such a folder; whether it is whole is found when it is read."""
+    return (folder / SEAL).is_file()
+
+
+def read_sealed(folder: Path) -> dict[str, bytes] | None:
+    """The files by name; None when there is no such folder, an error when one is damaged."""
+    try:
+        seal: Any = json.loads((folder / SEAL).read_bytes())
+        files = {name: (folder / name).read_bytes() for name in cast("dict[str, str]", seal)}
+    except (FileNotFoundError, NotADirectoryError) as problem:
+        if is_sealed(folder):
+            raise ModelDamaged(f"{folder} lacks {Path(str(problem.filename)).name}") from None
+        return None
+    except (OSError, ValueError, TypeError) as problem:
+        raise ModelDamaged(f"{folder} cannot be read: {problem}") from None
+    for name, data in files.items():
+        if sha256(data) != seal[name]:
+            raise ModelDamaged(f"{folder / name} is damaged (its sha256 is not the recorded one)")
+    return files
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether there is such a folder with every file as it was written."""
+    try:
+        return read_sealed(folder) is not None
+    except ModelDamaged:
+        return False
+
+
+def write_sealed(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put the files there in one step; whoever writes the same at the same time does no harm."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        for name, data in files.items():
+            (draft / name).write_bytes(data)
+        seal = {name: sha256(data) for name, data in files.items()}
+        (draft / SEAL).write_text(json.dumps(seal, indent=1), encoding="utf-8")
+        draft.chmod(0o755)
+        _move(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _move(draft: Path, folder: Path) -> None:
+    try:
+        draft.rename(folder)
+    except OSError:
+        if is_whole(folder):
+            return  # another process was faster
+        shutil.rmtree(folder, ignore_errors=True)
+        draft.rename(folder)

@@ -1,0 +1,44 @@
+"""Turning text into vectors, whichever model does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Some models read a question otherwise than the text that answers it.
+Purpose = Literal["query", "passage"]
+
+# Called with how many texts are done, and of how many.
+Progress = Callable[[int, int], None]
+
+
+class Embedder(Protocol):
+    """One embedding model. Safe to call from several tasks at once."""
+
+    @property
+    def model(self) -> str:
+        """A name that changes whenever the vectors would."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def understands(self, text: str) -> bool:
+        """Whether a vector of this text means anything; if not, vector search stands aside."""
+        ...
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        """One row a text, in their order, each of length 1. Cancelling takes effect at once."""
+        ...
+
+    def notes(self) -> tuple[str, ...]:
+        """What works less well than it could, and how to mend it."""
+        ...
+
+    async def close(self) -> None: ...

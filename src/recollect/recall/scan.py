@@ -1,0 +1,59 @@
+"""Ranking what no index holds: past states and hidden records, read and analysed when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recollect.domain.hit import Explanation, Hit, PathScore
+from recollect.domain.record import Record
+from recollect.domain.turn import Turn
+from recollect.ports.store import Store
+from recollect.ports.units import UnitIndex
+from recollect.recall.question import Question
+from recollect.text.searchable import record_units, turn_units
+
+
+class Scan:
+    """Slow and exact, for questions about the past."""
+
+    def __init__(self, store: Store, units: UnitIndex) -> None:
+        self._store = store
+        self._units = units
+
+    async def search(self, question: Question) -> list[Hit]:
+        """Everything the filter accepts that has the question's words, best first."""
+        items: list[Record | Turn] = []
+        if question.where.wants_records:
+            items += await self._store.records(question.scopes, question.where, now=question.now)
+        if question.where.wants_turns:
+            items += await self._store.turns(question.scopes, question.where)
+        texts = [_terms(item) for item in items]
+        scores = await self._units.rank(list(question.terms), texts)
+        good = [
+            index for index, score in enumerate(scores) if score > 0 and score >= question.min_score
+        ]
+        good.sort(key=lambda index: (-scores[index], items[index].id))
+        return [
+            _hit(question, items[index], scores[index], texts[index], rank)
+            for rank, index in enumerate(good[: question.limit], start=1)
+        ]
+
+
+def _terms(item: Record | Turn) -> list[int]:
+    owner = record_units(item, hidden=True) if isinstance(item, Record) else turn_units(item)
+    return [key for unit in owner.units for key in unit.terms]
+
+
+def _hit(
+    question: Question, item: Record | Turn, score: float, text: Sequence[int], rank: int
+) -> Hit:
+    present = set(text)
+    return Hit(
+        item=item,
+        score=score,
+        span=(0, len(item.content)),
+        explanation=Explanation(
+            paths=(PathScore(path="keyword", rank=rank, raw=score, score=score),),
+            matched_terms=tuple(name for key, name in question.terms.items() if key in present),
+        ),
+    )

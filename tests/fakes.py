@@ -1,0 +1,47 @@
+"""Fakes, named as such, for what a test must be able to break at will."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import NotAvailable
+from recollect.ports.embedder import Progress, Purpose
+
+
+class FakeEmbedder:
+    """Vectors from hashed words: alike texts are near, and a test can make it fail."""
+
+    def __init__(self, model: str = "fake-1", dimension: int = 64) -> None:
+        self.model = model
+        self.dimension = dimension
+        self.is_broken = False
+        self.calls = 0
+        self.reads_only_ascii = False
+
+    def understands(self, text: str) -> bool:
+        return bool(text) and (text.isascii() or not self.reads_only_ascii)
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        self.calls += 1
+        if self.is_broken:
+            raise NotAvailable("the fake model was told to fail", code="embedding_failed")
+        rows = [self._vector(text) for text in texts]
+        return np.array(rows, np.float32).reshape(len(rows), self.dimension)
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    async def close(self) -> None: ...
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        total = np.full(self.dimension, 1e-3, np.float32)
+        for word in text.lower().split():
+            seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=4).digest())
+            total += np.random.default_rng(seed).normal(size=self.dimension).astype(np.float32)
+        return total / np.linalg.norm(total)

@@ -1,0 +1,54 @@
+"""With the real default model: Chinese and English find each other, and nonsense finds nothing."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory
+
+_DATA = Path(__file__).parent.parent / "data"
+
+
+@pytest.fixture
+async def memory(real_model: None, database_path: Path) -> AsyncIterator[Memory]:
+    async with Memory.open(database_path) as opened:
+        yield opened
+
+
+def _facts() -> list[tuple[str, str, str]]:
+    lines = (_DATA / "bilingual.tsv").read_text(encoding="utf-8").splitlines()
+    return [(language, question, fact) for language, question, fact in map(_split, lines)]
+
+
+def _split(line: str) -> list[str]:
+    return line.split("\t")
+
+
+async def test_a_question_in_one_language_finds_the_fact_in_the_other(memory: Memory):
+    facts = _facts()
+    saved = await memory.remember_many([fact for _, _, fact in facts])
+    found: dict[str, list[bool]] = {"en": [], "zh": []}
+    for (language, question, _), record in zip(facts, saved, strict=True):
+        if language in found:
+            hits = await memory.recall(question, limit=5, min_score=0)
+            found[language].append(record.id in [hit.id for hit in hits])
+    for language, hits in found.items():
+        assert len(hits) >= 20
+        assert sum(hits) / len(hits) >= 0.85, language
+
+
+async def test_questions_about_something_else_find_nothing(memory: Memory):
+    await memory.remember_many([fact for _, _, fact in _facts()])
+    questions = (_DATA / "unrelated_questions.txt").read_text(encoding="utf-8").splitlines()
+    assert len(questions) == 100
+    silent = [len(await memory.recall(question)) == 0 for question in questions]
+    assert sum(silent) >= 90
+
+
+async def test_words_that_share_nothing_but_their_meaning_find_each_other(memory: Memory):
+    saved = await memory.remember("Ann is allergic to peanuts")
+    await memory.remember("The quarterly report is due on Friday")
+    (hit, *_) = await memory.recall("which snacks could be dangerous for Ann?")
+    assert hit.id == saved.id
+    assert {"vector"} <= {it.path for it in hit.explanation.paths}
