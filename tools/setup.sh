@@ -118,7 +118,7 @@ choose_index() {
 }
 
 make_lock() {
-    "$uv" pip compile pyproject.toml --all-extras --group dev \
+    "$uv" pip compile pyproject.toml --extra all --group dev \
         --universal --python-version 3.11 --generate-hashes \
         --custom-compile-command "make lock" --quiet "$@" --output-file requirements.lock
 }
@@ -133,7 +133,7 @@ make_environment() {
         "$uv" pip sync --quiet --require-hashes requirements.lock
     else
         "$uv" pip install --quiet --group build --group weights --constraints requirements.lock
-        "$uv" pip install --quiet --requirements pyproject.toml --all-extras \
+        "$uv" pip install --quiet --requirements pyproject.toml --extra all \
             --constraints requirements.lock
     fi
     # hatchling comes from the lock as well, so nothing unpinned is fetched to build with.

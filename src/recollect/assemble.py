@@ -40,10 +40,13 @@ from recollect.models import catalogue, minilm
 from recollect.models.embedding_cache import CachedEmbedder
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
+from recollect.ports.units import UnitIndex
+from recollect.ports.vectors import VectorIndex
 from recollect.recall.fuse import Weights
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import EMBED, Meaning
 from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
+from recollect.recall.paths import Path as RecallPath
 from recollect.recall.pipeline import Recaller, RecallOptions
 from recollect.recall.scan import Scan
 from recollect.settings import Settings, settings_file
@@ -87,11 +90,7 @@ async def assemble(
         observer=Observer(store, meaning, clock),
         recaller=Recaller(
             store,
-            [
-                KeywordPath(units),
-                VectorPath(meaning, vectors),
-                RecentPath(units, days=settings.recall.recent_days, limit=settings.recall.recent),
-            ],
+            _paths(settings, units, vectors, meaning),
             Scan(store, units),
             clock,
             _recall_options(settings),
@@ -106,6 +105,17 @@ async def assemble(
     await filler.schedule()
     worker.start()
     return Memory(parts, _caller(settings))
+
+
+def _paths(
+    settings: Settings, units: UnitIndex, vectors: VectorIndex, meaning: Meaning
+) -> list[RecallPath]:
+    """The paths that count for anything."""
+    recall = settings.recall
+    paths: list[RecallPath] = [KeywordPath(units), VectorPath(meaning, vectors)]
+    if recall.recent and recall.recent_weight:
+        paths.append(RecentPath(units, days=recall.recent_days, limit=recall.recent))
+    return paths
 
 
 def _recall_options(settings: Settings) -> RecallOptions:

@@ -119,7 +119,9 @@ class RecallSettings(_Section):
         default=5, description="how many of the latest things are always looked at"
     )
     recent_days: Annotated[float, Field(gt=0)] = 14
-    recent_weight: Share = 0.01
+    recent_weight: Share = Field(
+        default=0.0, description="how much being recent counts; 0 leaves the path out"
+    )
     decay_lambda: Annotated[float, Field(ge=0)] = 0.0
     max_context_tokens: Annotated[int, Field(ge=1)] = 1_500
     index_memory_mb: Annotated[int, Field(ge=1)] = Field(

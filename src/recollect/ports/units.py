@@ -14,7 +14,11 @@ from recollect.domain.stats import IndexStats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitMatch:
-    """A unit that matched: raw score, calibrated similarity in [0, 1], and which terms did it."""
+    """A unit that matched: raw score, calibrated similarity in [0, 1], and its own terms.
+
+    `terms` are the keys of all its terms as they are stored, 8 bytes each: only the few units that
+    are shown are looked into.
+    """
 
     unit: int
     owner_kind: OwnerKind
@@ -23,7 +27,7 @@ class UnitMatch:
     span: tuple[int, int]
     raw: float
     score: float
-    terms: tuple[int, ...]
+    terms: bytes
 
 
 class UnitIndex(Protocol):

@@ -7,6 +7,7 @@ hit stays weak, and a path that found nothing takes nothing away from the others
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +25,7 @@ class Weights:
 
     keyword: float = 1.0
     vector: float = 0.7
-    recent: float = 0.01
+    recent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,14 @@ class Fused:
     def explanation(self, names: Mapping[int, str]) -> Explanation:
         """Why it has its score; made only for what is returned."""
         places = {"keyword": self.keyword, "vector": self.vector, "recent": self.recent}
-        matched = self.keyword.match.terms if self.keyword else ()
+        present = _keys(self.keyword.match.terms) if self.keyword else frozenset[int]()
         return Explanation(
             paths=tuple(
                 PathScore(path=path, rank=place.rank, raw=place.match.raw, score=place.score)
                 for path, place in places.items()
                 if place is not None
             ),
-            matched_terms=tuple(names[key] for key in matched),
+            matched_terms=tuple(name for key, name in names.items() if key in present),
         )
 
 
@@ -85,6 +86,10 @@ def fuse(found: Sequence[Found], weights: Weights) -> list[Fused]:
         )
         fused.append(Fused(score, words, nearness, freshness))
     return sorted(fused, key=lambda it: (-it.score, it.best.unit))
+
+
+def _keys(terms: bytes) -> frozenset[int]:
+    return frozenset(key for (key,) in struct.iter_unpack("<Q", terms))
 
 
 def calibrated(

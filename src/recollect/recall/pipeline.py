@@ -105,7 +105,7 @@ class Recaller:
         hits: list[Hit] = []
         looked_at = 0
         # Few of the candidates are wanted as a rule, so they are fetched in slices.
-        step = 2 * question.limit
+        step = question.limit
         for start in range(0, len(good), step):
             chosen = good[start : start + step]
             items = await self._items(question, chosen)

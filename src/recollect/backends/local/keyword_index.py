@@ -114,7 +114,7 @@ class LocalKeywordIndex:
             allowed = None if within is None else read_allowed(connection, row.id, within, now)
             rankings.append(search.score(weights, allowed))
         best = Ranking.of(rankings).top(limit)
-        return matches_of(connection, best, weights.similarity, keys.tolist()), searches
+        return matches_of(connection, best, weights.similarity), searches
 
     def _scope_search(self, connection: Connection, row: ScopeRow, keys: Keys) -> ScopeSearch:
         postings = self._packed.postings(connection, row)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import cast
 
-import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.local.ranking import Ranking
@@ -18,13 +17,11 @@ def matches_of(
     connection: Connection,
     best: Ranking,
     similarity: Callable[[float], float],
-    keys: Sequence[int] = (),
 ) -> list[UnitMatch]:
-    """The ranked units that this snapshot has, each with those of the term keys it contains."""
+    """The ranked units that this snapshot has."""
     scores = dict(zip(best.units.tolist(), best.scores.tolist(), strict=True))
     matches: dict[int, UnitMatch] = {}
     for unit, kind, owner, ordinal, start, end, terms in read_units(connection, best.units):
-        present = set(np.frombuffer(terms, "<u8").tolist()) if keys else set[int]()
         matches[unit] = UnitMatch(
             unit=unit,
             owner_kind=cast("OwnerKind", kind),
@@ -33,6 +30,6 @@ def matches_of(
             span=(start, end),
             raw=scores[unit],
             score=similarity(scores[unit]),
-            terms=tuple([key for key in keys if key in present]),
+            terms=terms,
         )
     return [matches[unit] for unit in scores if unit in matches]

@@ -10,27 +10,20 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, func, select
+from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, select
 
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_rows import UNIT_BITS
 from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where, turns_where
+from recollect.backends.sql.quick import Quick, listed
 from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.times import to_micros
 
 UnitRow: TypeAlias = Row[int, str, str, int, int, int, bytes]
 
 _TABLE: Final = schema.units.c
-
-
-def listed(name: str) -> Select[int]:
-    """The numbers in a parameter that holds a JSON list.
-
-    One parameter however many there are, so that a statement is compiled only once.
-    """
-    return select(func.json_each(bindparam(name)).table_valued("value").c.value)
 
 
 _LISTED: Final = _TABLE.id.in_(listed("units"))
@@ -45,10 +38,12 @@ _LATEST: Final = (
 _TERMS: Final = select(_TABLE.id, _TABLE.terms).order_by(_TABLE.id)
 _TERMS_BETWEEN: Final = _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
 _TERMS_OF: Final = _TERMS.where(_LISTED)
-_UNITS_OF: Final = select(
-    *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.ordinal),
-    *(_TABLE.start, _TABLE.end, _TABLE.terms),
-).where(_LISTED)
+_UNITS_OF: Final = Quick(
+    select(
+        *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.ordinal),
+        *(_TABLE.start, _TABLE.end, _TABLE.terms),
+    ).where(_LISTED)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +71,7 @@ def read_units(
     connection: Connection, units: Ids
 ) -> Sequence[Row[int, str, str, int, int, int, bytes]]:
     """These units, in any order: number, owner's kind and id, ordinal, start, end, terms."""
-    return connection.execute(_UNITS_OF, {"units": json.dumps(units.tolist())}).all()
+    return _UNITS_OF.rows(connection, {"units": json.dumps(units.tolist())})
 
 
 def read_latest(connection: Connection, scope_id: int, since: int, limit: int) -> Ranking:

@@ -9,8 +9,9 @@ import numpy as np
 from sqlalchemy import Connection, Row, bindparam, select
 
 from recollect.backends.local.segment import Ids
-from recollect.backends.local.unit_rows import listed, numbers_of
+from recollect.backends.local.unit_rows import numbers_of
 from recollect.backends.sql import schema
+from recollect.backends.sql.quick import listed
 from recollect.ports.vectors import Vectors
 
 _TABLE: Final = schema.vectors.c

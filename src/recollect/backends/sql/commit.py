@@ -11,9 +11,9 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select
 
-from recollect.backends.sql import schema
+from recollect.backends.sql import schema, statements
 from recollect.backends.sql.full_text import Keys, add_many, remove_many
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
@@ -82,13 +82,15 @@ class Commit:
         wanted = self._changes.idempotency
         if wanted is None:
             return None
-        scope = self._connection.execute(_LOCK_SCOPE, _prefixed(scope_key(self._changes.scope)))
-        if (found := scope.one_or_none()) is None:
+        found = statements.LOCK_SCOPE.rows(
+            self._connection, _prefixed(scope_key(self._changes.scope))
+        )
+        if not found:
             return None
         table = schema.idempotency.c
         row = self._connection.execute(
             select(table.body_hash, table.result, table.created_at).where(
-                *self._idempotency_key(wanted, found.id)
+                *self._idempotency_key(wanted, found[0]["id"])
             )
         ).one_or_none()
         if row is None or row.created_at <= to_micros(self._now - IDEMPOTENCY_LIFETIME):
@@ -118,7 +120,7 @@ class Commit:
             next_ordinal[place] += 1
             rows.append(turn_row(numbered, scope.id))
             scope.changes.append(("turn", turn.id, "put"))
-        self._connection.execute(_INSERT_TURNS, rows)
+        statements.INSERT_TURNS.run(self._connection, rows)
         self._ordinals = tuple(row["ordinal"] for row in rows)
 
     def write_records(self) -> None:
@@ -126,7 +128,7 @@ class Commit:
         new = [change for change in self._changes.records if change.record.version == 1]
         if new:
             rows = [self._row(change) for change in new]
-            self._connection.execute(_INSERT_RECORDS, rows)
+            statements.INSERT_RECORDS.run(self._connection, rows)
             self._insert_tags(change.record for change in new)
         for change in self._changes.records:
             if change.record.version > 1:
@@ -166,7 +168,7 @@ class Commit:
                 if unit.vector is not None
             ]
         if rows:
-            self._connection.execute(_INSERT_UNITS, rows)
+            statements.INSERT_UNITS.run(self._connection, rows)
             self._insert_vectors(vectors)
             for scope_id, units in _keys_by_scope(rows):
                 add_many(self._connection, scope_id, units)
@@ -216,9 +218,9 @@ class Commit:
             for seq, (entity, ident, op) in enumerate(scope.changes)
         ]
         if rows:
-            self._connection.execute(_INSERT_CHANGES, rows)
+            statements.INSERT_CHANGES.run(self._connection, rows)
         for scope in self._open.values():
-            self._connection.execute(_CLOSE_SCOPE, _counters(scope))
+            statements.CLOSE_SCOPE.run(self._connection, [_counters(scope)])
         return Committed(
             recorded_at=self._now,
             versions={scope: opened.version for scope, opened in self._open.items()},
@@ -230,18 +232,21 @@ class Commit:
         if not rows or model is None:
             return
         model_id = model_number(self._connection, model)
-        self._connection.execute(_INSERT_VECTORS, [{**row, "model_id": model_id} for row in rows])
+        statements.INSERT_VECTORS.run(
+            self._connection, [{**row, "model_id": model_id} for row in rows]
+        )
 
     def _scope(self, scope: Scope) -> _OpenScope:
         """The scope's row, made when missing and locked until the transaction ends."""
         if scope not in self._open:
             key = scope_key(scope)
-            row = self._connection.execute(_LOCK_SCOPE, _prefixed(key)).one_or_none()
-            if row is None:
-                self._connection.execute(_INSERT_SCOPE, {**key, **_EMPTY_SCOPE})
-                row = self._connection.execute(_LOCK_SCOPE, _prefixed(key)).one()
+            found = statements.LOCK_SCOPE.rows(self._connection, _prefixed(key))
+            if not found:
+                self._connection.execute(statements.INSERT_SCOPE, {**key, **statements.EMPTY_SCOPE})
+                found = statements.LOCK_SCOPE.rows(self._connection, _prefixed(key))
+            (row,) = found
             self._open[scope] = _OpenScope(
-                id=row.id, version=row.version + 1, next_unit=row.next_unit
+                id=row["id"], version=row["version"] + 1, next_unit=row["next_unit"]
             )
         return self._open[scope]
 
@@ -279,7 +284,7 @@ class Commit:
                 "body": to_json(before),
             },
         )
-        self._connection.execute(_UPDATE_RECORD, _prefixed(self._row(change)))
+        self._connection.execute(statements.UPDATE_RECORD, _prefixed(self._row(change)))
         if to_json(record.tags) != before["tags"]:
             tags = schema.record_tags
             self._connection.execute(delete(tags).where(tags.c.record_id == record.id))
@@ -368,39 +373,3 @@ def _counters(scope: _OpenScope) -> dict[str, int]:
         "new_units": scope.added_units,
         "new_length": scope.added_length,
     }
-
-
-_THIS_SCOPE: Final = tuple(
-    schema.scopes.c[name] == bindparam(f"new_{name}")
-    for name in ("org", "workspace", "agent", "user")
-)
-_EMPTY_SCOPE: Final = {"version": 0, "next_unit": 1, "unit_count": 0, "unit_length": 0}
-# The statements are made once: building and keying them costs more than running them.
-_INSERT_SCOPE: Final = insert(schema.scopes)
-_INSERT_RECORDS: Final = insert(schema.records)
-_INSERT_TURNS: Final = insert(schema.turns)
-_INSERT_UNITS: Final = insert(schema.units)
-_INSERT_CHANGES: Final = insert(schema.changes)
-# A unit that two workers embedded at once keeps the newer of two equal vectors.
-_INSERT_VECTORS: Final = insert(schema.vectors).prefix_with("OR REPLACE", dialect="sqlite")
-_LOCK_SCOPE: Final = (
-    select(schema.scopes.c.id, schema.scopes.c.version, schema.scopes.c.next_unit)
-    .where(*_THIS_SCOPE)
-    .with_for_update()
-)
-_CLOSE_SCOPE: Final = (
-    update(schema.scopes)
-    .where(schema.scopes.c.id == bindparam("new_id"))
-    .values(
-        version=bindparam("new_version"),
-        next_unit=bindparam("new_next_unit"),
-        unit_count=schema.scopes.c.unit_count + bindparam("new_units"),
-        unit_length=schema.scopes.c.unit_length + bindparam("new_length"),
-    )
-)
-_CHANGING: Final = [column.name for column in schema.records.c if column.name != "id"]
-_UPDATE_RECORD: Final = (
-    update(schema.records)
-    .where(schema.records.c.id == bindparam("new_id"))
-    .values({name: bindparam(f"new_{name}") for name in _CHANGING})
-)

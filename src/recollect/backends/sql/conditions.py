@@ -20,7 +20,7 @@ def records_where(where: Filter) -> ColumnElement[bool]:
     columns = records.c
     parts: list[ColumnElement[bool]] = [columns.status.in_(sorted(where.statuses))]
     if Status.ACTIVE in where.statuses and Status.EXPIRED not in where.statuses:
-        has_time = or_(columns.expires_at.is_(None), columns.expires_at > bindparam("now"))
+        has_time = or_(columns.expires_at.is_(None), columns.expires_at > bindparam("now", 0))
         parts.append(or_(columns.status != Status.ACTIVE, has_time))
     if where.kinds:
         parts.append(columns.kind.in_(sorted(where.kinds)))

@@ -142,21 +142,28 @@ class Database:
         return group, False
 
     def _write_group(self, group: list[_Write]) -> None:
-        """Run each write in a savepoint, commit once, and only then tell anybody."""
+        """Run each write, commit once, and only then tell anybody."""
         outcomes: list[Callable[[], None]] = []
         try:
             with self._writing.begin() as connection:
-                outcomes.extend(self._attempt(connection, write) for write in group)
+                if len(group) == 1:
+                    outcomes.append(partial(group[0].done.set_result, group[0].work(connection)))
+                else:
+                    outcomes.extend(self._attempt(connection, write) for write in group)
         except DRIVER_ERRORS as fault:
-            outcomes = [
-                partial(write.done.set_exception, storage_error(fault, self.path))
-                for write in group
-            ]
-        for tell in outcomes:
-            tell()
+            self._fail(group, storage_error(fault, self.path))
+        except Exception as problem:  # noqa: BLE001  (a write that is alone fails alone)
+            self._fail(group, problem)
+        else:
+            for tell in outcomes:
+                tell()
+
+    def _fail(self, group: list[_Write], problem: Exception) -> None:
+        for write in group:
+            write.done.set_exception(problem)
 
     def _attempt(self, connection: Connection, write: _Write) -> Callable[[], None]:
-        """Run one write; what it returned or raised is told after the commit."""
+        """Run one write in a savepoint; what it returned or raised is told after the commit."""
         savepoint = connection.begin_nested()
         try:
             result = write.work(connection)
@@ -199,6 +206,8 @@ def _engine(
         poolclass=QueuePool,
         pool_size=connections,
         max_overflow=0,
+        # Every transaction here ends before its connection goes back.
+        pool_reset_on_return=None,
         connect_args={"check_same_thread": False, "timeout": busy_timeout},
     )
 

@@ -12,14 +12,16 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, TextClause, text
+from sqlalchemy import Connection, text
+
+from recollect.backends.sql.quick import Quick
 
 Keys = NDArray[np.uint64]
 
-_ADD: Final = text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)")
+_ADD: Final = Quick(text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)"))
 # A table without content only forgets a row when it is told exactly what was in it.
-_REMOVE: Final = text(
-    "INSERT INTO unit_tokens(unit_tokens, rowid, tokens) VALUES ('delete', :unit, :tokens)"
+_REMOVE: Final = Quick(
+    text("INSERT INTO unit_tokens(unit_tokens, rowid, tokens) VALUES ('delete', :unit, :tokens)")
 )
 # One parameter for any number of tokens: a build of SQLite may take only some thousand.
 _FREQUENCIES: Final = text(
@@ -86,7 +88,7 @@ def candidates(
 
 
 def _write(
-    connection: Connection, statement: TextClause, scope_id: int, units: Sequence[tuple[int, Keys]]
+    connection: Connection, statement: Quick, scope_id: int, units: Sequence[tuple[int, Keys]]
 ) -> None:
     if not units:
         return
@@ -95,7 +97,7 @@ def _write(
         {"unit": unit, "tokens": " ".join([token(scope_id, key) for key in set(keys.tolist())])}
         for unit, keys in sorted(units, key=lambda pair: pair[0])
     ]
-    connection.execute(statement, rows)
+    statement.run(connection, rows)
 
 
 def _matching(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import (
-    BindParameter,
     Column,
     ColumnElement,
     Connection,
     Select,
     and_,
-    bindparam,
     func,
     or_,
     select,
@@ -25,7 +23,8 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import records_where, turns_where
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.rows import Row, record_from, rows_of, turn_from, version_from
+from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.rows import Row, record_from, rows_of, to_json, turn_from, version_from
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
@@ -37,8 +36,8 @@ from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 
-_SCOPES: Final[BindParameter[Any]] = bindparam("scopes", expanding=True)
-_IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
+_SCOPES: Final = listed("scopes")
+_IDS: Final = listed("ids")
 
 
 class SqlStore:
@@ -69,14 +68,15 @@ class SqlStore:
             if where.as_of is not None:
                 known = _records_as_of(connection, found, where, now, ids)
                 return _page(known, after, limit)
-            given: dict[str, Any] = {"now": to_micros(now), "scopes": list(found)}
-            if ids is not None:
-                given["ids"] = list(ids)
-            statement = _records_statement(where, by_id=ids is not None)
-            if after is not None:
-                table = schema.records.c
-                statement = statement.where(_beyond(table.observed_at, table.id, after))
-            rows = rows_of(connection, statement.limit(limit), given)
+            given = {"now": to_micros(now), **_lists(found, ids)}
+            if ids is not None and after is None and limit is None:
+                rows = _records_by_id(where).rows(connection, given)
+            else:
+                statement = _records_statement(where, by_id=ids is not None)
+                if after is not None:
+                    table = schema.records.c
+                    statement = statement.where(_beyond(table.observed_at, table.id, after))
+                rows = rows_of(connection, statement.limit(limit), given)
             return [record_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
@@ -92,9 +92,10 @@ class SqlStore:
     ) -> list[Turn]:
         def read(connection: Connection) -> list[Turn]:
             found = find_scopes(connection, scopes)
-            given: dict[str, Any] = {"scopes": list(found)}
-            if ids is not None:
-                given["ids"] = list(ids)
+            given = _lists(found, ids)
+            if ids is not None and after is None and limit is None:
+                rows = _turns_by_id(where).rows(connection, given)
+                return [turn_from(row, found[row["scope_id"]]) for row in rows]
             statement = _turns_statement(where, by_id=ids is not None)
             table = schema.turns.c
             if after is not None and where.session is not None:
@@ -198,6 +199,21 @@ def _turns_statement(where: Filter, *, by_id: bool) -> Select[*tuple[Any, ...]]:
     if where.session is not None:
         return chosen.order_by(table.ordinal, table.id)
     return chosen.order_by(table.at.desc(), table.id.desc())
+
+
+@lru_cache(maxsize=256)
+def _records_by_id(where: Filter) -> Quick:
+    return Quick(_records_statement(where, by_id=True))
+
+
+@lru_cache(maxsize=256)
+def _turns_by_id(where: Filter) -> Quick:
+    return Quick(_turns_statement(where, by_id=True))
+
+
+def _lists(scopes: Iterable[int], ids: Sequence[str] | None) -> dict[str, Any]:
+    lists = {"scopes": to_json(list(scopes))}
+    return lists if ids is None else {**lists, "ids": to_json(list(ids))}
 
 
 def _of_scopes(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 
 import typer
@@ -14,7 +12,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
 from recollect.cli.options import Shared
-from recollect.domain.progress import Progress
+from recollect.cli.progress import bar
 from recollect.domain.transfer import ExportCounts, Imported
 from recollect.domain.views import as_json
 from recollect.memory import Memory
@@ -43,7 +41,7 @@ async def export_to(
 ) -> Answer | None:
     """Write records with their history, and turns, as JSON lines."""
     target = sys.stdout.buffer if file == "-" else file
-    with _progress("Exporting") as progress:
+    with bar("Exporting") as progress:
         counts = await memory.export_to(target, all_scopes=all_scopes, progress=progress)
     told = _exported(counts)
     if file != "-":
@@ -74,7 +72,7 @@ async def import_from(
 
     source = _standard_input() if file == "-" else file
     try:
-        with _progress("Importing") as progress:
+        with bar("Importing") as progress:
             done = await memory.import_from(
                 source, all_scopes=all_scopes, skip_bad=skip_bad, progress=progress
             )
@@ -89,20 +87,6 @@ async def import_from(
 def _standard_input() -> BinaryIO:
     # A reader of its own: on Ctrl-C one that waits in sys.stdin would keep Python from ending.
     return os.fdopen(_STANDARD_INPUT, "rb", closefd=False)
-
-
-@contextmanager
-def _progress(what: str) -> Generator[Progress]:
-    """A bar on stderr while somebody looks; what is printed on stdout is the result only."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    console = Console(stderr=True)
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _exported(counts: ExportCounts) -> str:

@@ -1,0 +1,47 @@
+"""What a commit says to the database, built once.
+
+Building and keying a statement costs more than running it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import bindparam, insert, select, update
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.quick import Quick
+
+THIS_SCOPE: Final = tuple(
+    schema.scopes.c[name] == bindparam(f"new_{name}")
+    for name in ("org", "workspace", "agent", "user")
+)
+EMPTY_SCOPE: Final = {"version": 0, "next_unit": 1, "unit_count": 0, "unit_length": 0}
+INSERT_SCOPE: Final = insert(schema.scopes)
+INSERT_RECORDS: Final = Quick(insert(schema.records))
+INSERT_TURNS: Final = Quick(insert(schema.turns))
+INSERT_UNITS: Final = Quick(insert(schema.units))
+INSERT_CHANGES: Final = Quick(insert(schema.changes))
+# A unit that two workers embedded at once keeps the newer of two equal vectors.
+INSERT_VECTORS: Final = Quick(insert(schema.vectors).prefix_with("OR REPLACE", dialect="sqlite"))
+LOCK_SCOPE: Final = Quick(
+    select(schema.scopes.c.id, schema.scopes.c.version, schema.scopes.c.next_unit)
+    .where(*THIS_SCOPE)
+    .with_for_update()
+)
+CLOSE_SCOPE: Final = Quick(
+    update(schema.scopes)
+    .where(schema.scopes.c.id == bindparam("new_id"))
+    .values(
+        version=bindparam("new_version"),
+        next_unit=bindparam("new_next_unit"),
+        unit_count=schema.scopes.c.unit_count + bindparam("new_units"),
+        unit_length=schema.scopes.c.unit_length + bindparam("new_length"),
+    )
+)
+CHANGING: Final = [column.name for column in schema.records.c if column.name != "id"]
+UPDATE_RECORD: Final = (
+    update(schema.records)
+    .where(schema.records.c.id == bindparam("new_id"))
+    .values({name: bindparam(f"new_{name}") for name in CHANGING})
+)
