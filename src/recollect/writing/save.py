@@ -57,7 +57,6 @@ class Saver:
         records = tuple(_drafted(caller, draft, namespace, now) for draft in drafts)
         if not records:
             return ()
-        asked = [_said(record, draft) for record, draft in zip(records, drafts, strict=True)]
         embedded = await self._meaning.of_units([record_units(record) for record in records])
         committed = await self._store.commit(
             ChangeSet(
@@ -67,11 +66,7 @@ class Saver:
                 units=embedded.owners,
                 model=embedded.model,
                 jobs=embedded.jobs,
-                idempotency=idempotency(
-                    idempotency_key,
-                    {"save": asked, "namespace": namespace},
-                    {"ids": [record.id for record in records]},
-                ),
+                idempotency=_once(idempotency_key, records, drafts, namespace),
             )
         )
         if committed.replayed is not None:
@@ -194,7 +189,7 @@ def _drafted(
     record = new_record(content, cast("RecordFields", fields), caller.scope, now)
     scope = _target(caller, record, namespace)
     caller.require_write(scope, is_profile=is_user_profile(record.category))
-    return record.evolve(scope=scope)
+    return record if scope == record.scope else record.evolve(scope=scope)
 
 
 def _target(caller: Caller, record: Record, namespace: str | tuple[str, str] | None) -> Scope:
@@ -203,6 +198,19 @@ def _target(caller: Caller, record: Record, namespace: str | tuple[str, str] | N
         return caller.namespace(namespace)
     is_for_user = record.category == USER_PROFILE and caller.scope.user is not None
     return caller.scope.of_user if is_for_user else caller.scope
+
+
+def _once(
+    key: str | None,
+    records: Sequence[Record],
+    drafts: Sequence[Draft],
+    namespace: str | tuple[str, str] | None,
+) -> Idempotency | None:
+    if key is None:
+        return None
+    asked = [_said(record, draft) for record, draft in zip(records, drafts, strict=True)]
+    body = {"save": asked, "namespace": namespace}
+    return idempotency(key, body, {"ids": [record.id for record in records]})
 
 
 def _said(record: Record, draft: Draft) -> dict[str, Any]:

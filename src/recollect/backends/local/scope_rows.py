@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, text
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.quick import Quick
 from recollect.backends.sql.rows import scope_key
 from recollect.backends.sql.scopes import are_among
 from recollect.domain.scope import Scope
 
 UNIT_BITS: Final = 32
+_DATA_VERSION: Final = Quick(text("PRAGMA data_version"))
 _MEMO: Final = "recollect.scope_rows"
 _MEMO_SIZE: Final = 10_000
 _TABLE: Final = schema.scopes.c
@@ -66,7 +68,7 @@ def read_scope(connection: Connection, scope_id: int) -> ScopeRow:
 def _memo(connection: Connection) -> _Memo:
     # It changes whenever another connection commits, and readers never write themselves. Asking
     # also starts the snapshot, so what is remembered is what the snapshot has.
-    data_version: int = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+    data_version: int = _DATA_VERSION.rows(connection, {})[0][0]
     memo: _Memo | None = connection.info.get(_MEMO)
     if memo is None or memo.data_version != data_version or len(memo.rows) > _MEMO_SIZE:
         memo = connection.info[_MEMO] = _Memo(data_version)

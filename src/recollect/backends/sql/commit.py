@@ -262,8 +262,9 @@ class Commit:
     def _row(self, change: RecordChange) -> dict[str, Any]:
         scope = self._scope(change.record.scope)
         scope.changes.append(("record", change.record.id, "put"))
-        record = change.record.evolve(recorded_at=self._now)
-        return record_row(record, scope.id, self._changes.principal, change.reason)
+        row = record_row(change.record, scope.id, self._changes.principal, change.reason)
+        row["recorded_at"] = self._micros
+        return row
 
     def _replace(self, change: RecordChange) -> None:
         record = change.record

@@ -55,8 +55,12 @@ class Database:
     ) -> None:
         self.path = path
         self._is_temporary = is_temporary
-        self._reading = _engine(path, _BEGIN_READING, synchronous, busy_timeout, _READERS)
-        self._writing = _engine(path, "BEGIN IMMEDIATE", synchronous, busy_timeout, 1)
+        self._reading = _engine(path, _BEGIN_READING, synchronous, busy_timeout, _READERS + 1)
+        # One for the writer thread, one for setting up.
+        self._writing = _engine(path, "BEGIN IMMEDIATE", synchronous, busy_timeout, 2)
+        self._held: Connection | None = None
+        self._thread = threading.local()
+        self._held_readers: list[Connection] = []
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
         self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._writer = threading.Thread(
@@ -71,7 +75,7 @@ class Database:
         """Run `work` in a reader thread, in one snapshot of the database."""
         with self._door:
             self._require_open()
-            reading = self._readers.submit(self.read_here, work)
+            reading = self._readers.submit(self._read_held, work)
         return await asyncio.wrap_future(reading)
 
     async def write(self, work: Work[T]) -> T:
@@ -90,6 +94,30 @@ class Database:
                 return work(connection)
         except DRIVER_ERRORS as fault:
             raise storage_error(fault, self.path) from fault
+
+    def _read_held(self, work: Work[T]) -> T:
+        """Run `work` in a reader thread, on the connection that the thread keeps."""
+        try:
+            with self._thread_connection().begin():
+                return work(self._thread_connection())
+        except DRIVER_ERRORS as fault:
+            self._drop_thread_connection()
+            raise storage_error(fault, self.path) from fault
+
+    def _drop_thread_connection(self) -> None:
+        """After a fault of the database the next question starts with a fresh connection."""
+        held: Connection | None = getattr(self._thread, "connection", None)
+        if held is not None:
+            self._thread.connection = None
+            self._held_readers.remove(held)
+            held.close()
+
+    def _thread_connection(self) -> Connection:
+        held: Connection | None = getattr(self._thread, "connection", None)
+        if held is None:
+            held = self._thread.connection = self._reading.connect()
+            self._held_readers.append(held)
+        return held
 
     def write_here(self, work: Work[T]) -> T:
         """Run `work` in a transaction of its own, in the calling thread: for setting up."""
@@ -112,6 +140,8 @@ class Database:
             self._waiting.put(None)
         self._writer.join()
         self._readers.shutdown()
+        for connection in self._held_readers:
+            connection.close()
         self._reading.dispose()
         self._writing.dispose()
         if self._is_temporary:
@@ -127,6 +157,7 @@ class Database:
             group, stopping = self._next_group()
             if group:
                 self._write_group(group)
+        self._drop_writing_connection()
 
     def _next_group(self) -> tuple[list[_Write], bool]:
         """Wait for one write and take along those that wait already; True when told to stop."""
@@ -145,18 +176,32 @@ class Database:
         """Run each write, commit once, and only then tell anybody."""
         outcomes: list[Callable[[], None]] = []
         try:
-            with self._writing.begin() as connection:
+            connection = self._writing_connection()
+            with connection.begin():
                 if len(group) == 1:
                     outcomes.append(partial(group[0].done.set_result, group[0].work(connection)))
                 else:
                     outcomes.extend(self._attempt(connection, write) for write in group)
         except DRIVER_ERRORS as fault:
+            self._drop_writing_connection()
             self._fail(group, storage_error(fault, self.path))
         except Exception as problem:  # noqa: BLE001  (a write that is alone fails alone)
             self._fail(group, problem)
         else:
             for tell in outcomes:
                 tell()
+
+    def _writing_connection(self) -> Connection:
+        """The writer thread's own connection, kept open: taking one anew costs like a commit."""
+        if self._held is None:
+            self._held = self._writing.connect()
+        return self._held
+
+    def _drop_writing_connection(self) -> None:
+        """After a fault of the database the next write starts with a fresh connection."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     def _fail(self, group: list[_Write], problem: Exception) -> None:
         for write in group:
@@ -226,7 +271,9 @@ def _engine(
             connection.execute(f"PRAGMA {pragma}")
 
     def start(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        driver.execute(begin)
 
     event.listen(engine, "connect", prepare)
     event.listen(engine, "begin", start)
