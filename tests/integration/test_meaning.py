@@ -1,13 +1,17 @@
 """Vectors: made on saving, filled in later when that failed, never mixed between models."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from recollect import Memory
+from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
+
+_LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -37,8 +41,6 @@ async def test_a_saved_record_is_found_by_meaning_at_once(memory: Memory):
 
 
 async def test_without_a_model_recall_goes_on_and_says_so(database_path: Path):
-    from recollect.settings import Settings
-
     settings = Settings.load({"storage": {"path": database_path}, "embedding": {"model": "none"}})
     async with Memory.open(settings) as memory:
         await memory.remember("the harbour master keeps the keys")
@@ -111,6 +113,28 @@ async def test_changing_hiding_and_removing_a_record_is_followed(memory: Memory)
     assert (await memory.stats()).store.units == 1
 
 
+async def test_packed_vectors_follow_what_is_filled_in_later_and_what_is_removed(
+    memory: Memory, embedder: FakeEmbedder, clock: TurnedClock
+):
+    first = await memory.remember("blue boats in the bay")
+    await memory.recall("blue boats")
+    embedder.is_broken = True
+    late = await memory.remember("red kites over the hill")
+    embedder.is_broken = False
+    clock.turn(minutes=1)
+    await memory.recall("asked before the vector is there, so that it comes late")
+    await memory.drain()
+
+    recalled = await memory.recall("red kites over the hill")
+    assert recalled.degraded == ()
+    assert recalled[0].id == late.id
+    assert "vector" in _paths(recalled[0])
+
+    await memory.delete(first.id)
+    assert (await memory.recall("red kites over the hill")).degraded == ()
+    assert (await memory.stats()).vector_index.units == 1
+
+
 async def test_another_process_sees_new_vectors(database_path: Path):
     async with (
         Memory.open(database_path, embedder=FakeEmbedder()) as here,
@@ -121,6 +145,22 @@ async def test_another_process_sees_new_vectors(database_path: Path):
             hit = (await here.recall(f"crate {number} of dried figs"))[0]
             assert hit.id == saved.id
             assert "vector" in _paths(hit)
+
+
+async def test_the_recent_path_counts_only_when_it_is_given_weight(database_path: Path):
+    weighted = Settings.load(
+        {"storage": {"path": database_path}, "recall": {"recent_weight": 0.05}}
+    )
+    async with Memory.open(weighted) as memory:
+        await memory.remember("the ferry leaves at nine", created_at=_LONG_AGO)
+        fresh = await memory.remember("the ferry leaves at ten")
+        hits = await memory.recall("when does the ferry leave")
+        assert hits[0].id == fresh.id
+        assert ["recent" in _paths(hit) for hit in hits] == [True, False]
+        assert len(await memory.recall("quantum chromodynamics")) == 0
+    async with Memory.open(database_path) as memory:
+        for hit in await memory.recall("when does the ferry leave"):
+            assert "recent" not in _paths(hit)
 
 
 async def test_a_long_record_answers_with_its_best_passage(memory: Memory):
