@@ -1,0 +1,130 @@
+"""One tree of settings: constructor, environment, file, defaults, in this order."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import platformdirs
+from pydantic import (
+    BaseModel,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from recollect.errors import SettingsError
+from recollect.settings.sections import (
+    AgentSettings,
+    EmbeddingSettings,
+    NotesSettings,
+    Place,
+    RecallSettings,
+    ScopeSettings,
+    Section,
+    StorageSettings,
+)
+from recollect.settings.sources import (
+    PREFIX,
+    from_environment,
+    from_file,
+    is_given,
+    overlay,
+    settings_file,
+    variables_by_place,
+)
+
+__all__ = ["Settings", "settings_file"]
+
+
+class Settings(Section):
+    """Every setting there is. `Settings.load()` also reads the file and the environment."""
+
+    data_dir: Place = Field(default_factory=lambda: Path(platformdirs.user_data_dir("recollect")))
+    scope: ScopeSettings = ScopeSettings()
+    agents: dict[str, AgentSettings] = Field(default_factory=dict)
+    storage: StorageSettings = StorageSettings()
+    recall: RecallSettings = RecallSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    notes: NotesSettings = NotesSettings()
+
+    @property
+    def database(self) -> Path:
+        return self.storage.path or self.data_dir / "memory" / "memory.db"
+
+    @property
+    def log_file(self) -> Path:
+        return self.data_dir / "logs" / "recollect.log"
+
+    def changed(self) -> dict[str, str]:
+        """What differs from the defaults, by its name in the tree; secrets stay secret."""
+        return dict(_differences(self, Settings()))
+
+    @classmethod
+    def load(cls, given: Mapping[str, Any] | None = None, *, file: Path | None = None) -> Settings:
+        """Settings from the file, overlaid by the environment, overlaid by what is given."""
+        tree = from_file(file or settings_file())
+        variables = variables_by_place(os.environ)
+        overlay(tree, from_environment(variables, os.environ))
+        overlay(tree, given or {})
+        told = {place: it for place, it in variables.items() if not is_given(given or {}, place)}
+        return cls.model_validate(tree, context=told)
+
+    @classmethod
+    def at(cls, place: str | Path) -> Settings:
+        """Settings for a database file (`….db`, `….sqlite`, `….sqlite3`) or a data folder."""
+        path = Path(place)
+        if path.suffix.lower() in {".db", ".sqlite", ".sqlite3"}:
+            return cls.load({"storage": {"path": path}, "data_dir": path.parent})
+        # Whatever the environment names as the database is not in the folder that was asked for.
+        return cls.load({"storage": {"path": None}, "data_dir": path})
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refused_by_us(
+        cls, tree: Any, checked: ModelWrapValidatorHandler[Settings], info: ValidationInfo
+    ) -> Settings:
+        try:
+            return checked(tree)
+        except ValidationError as problems:
+            variables = cast("Mapping[tuple[str, ...], str]", info.context or {})
+            told = "; ".join(_told(problem, variables) for problem in problems.errors())
+            raise SettingsError(
+                f"Settings cannot be used: {told}",
+                hint=f"`recollect where` shows the settings file; variables begin with {PREFIX}.",
+            ) from None
+
+
+def _told(problem: Any, variables: Mapping[tuple[str, ...], str]) -> str:
+    place = tuple(str(part) for part in problem["loc"])
+    name = ".".join(place)
+    named = [it for at, it in variables.items() if at[: len(place)] == place]
+    origin = f" (from {', '.join(named)})" if named else ""
+    if problem["type"] != "extra_forbidden":
+        return f"{name} = {problem['input']!r}: {problem['msg']}{origin}"
+    similar = difflib.get_close_matches(name, _names(Settings), n=1)
+    return f"{name} is unknown{origin}" + (f", did you mean {similar[0]}?" if similar else "")
+
+
+def _names(section: type[BaseModel], before: str = "") -> Iterator[str]:
+    for name, field in section.model_fields.items():
+        yield before + name
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from _names(inner, f"{before}{name}.")
+
+
+def _differences(
+    section: BaseModel, usual: BaseModel, before: str = ""
+) -> Iterator[tuple[str, str]]:
+    for name, field in type(section).model_fields.items():
+        value, default = getattr(section, name), getattr(usual, name)
+        if isinstance(value, BaseModel):
+            yield from _differences(value, default, f"{before}{name}.")
+        elif value != default:
+            yield before + name, str(value) if field.repr else "(secret)"
