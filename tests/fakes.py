@@ -22,8 +22,8 @@ class FakeEmbedder:
         self.calls = 0
         self.reads_only_ascii = False
 
-    def understands(self, text: str) -> bool:
-        return bool(text) and (text.isascii() or not self.reads_only_ascii)
+    def trust(self, text: str) -> float:
+        return float(bool(text) and (text.isascii() or not self.reads_only_ascii))
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None

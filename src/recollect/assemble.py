@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from recollect.assemble_sessions import token_counter, working_memory
+from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.sql import backup
@@ -17,14 +19,18 @@ from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.store import SqlStore
 from recollect.backends.sql.transfer import SqlTransfer
+from recollect.domain.context import ContextOptions
 from recollect.domain.diagnosis import Diagnosis
 from recollect.domain.embedder import EmbedderCheck, EmbedderChoice, EmbedderState
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.stats import CacheStats
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
 from recollect.lifecycle.doctor import Doctor, IndexBudgets, nothing_stored
 from recollect.lifecycle.embedding import VectorFiller
 from recollect.lifecycle.exporting import Exporter
+from recollect.lifecycle.feedback import FeedbackTaker
+from recollect.lifecycle.figures import Figures
 from recollect.lifecycle.importing import Importer
 from recollect.lifecycle.reindex import REINDEX, Reindexer
 from recollect.lifecycle.surroundings import (
@@ -33,23 +39,32 @@ from recollect.lifecycle.surroundings import (
     look_around,
     unusable_settings,
 )
+from recollect.lifecycle.usage import Usage
 from recollect.lifecycle.versions import Versions
 from recollect.lifecycle.worker import Worker
-from recollect.memory import Memory, Parts
+from recollect.memory import Memory
 from recollect.models import catalogue, minilm
 from recollect.models.embedding_cache import CachedEmbedder
+from recollect.parts import Parts
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.units import UnitIndex
 from recollect.ports.vectors import VectorIndex
+from recollect.recall.cache import CachedRecaller, CacheOptions
 from recollect.recall.fuse import Weights
+from recollect.recall.linked import EntityPath
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import EMBED, Meaning
 from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
 from recollect.recall.paths import Path as RecallPath
 from recollect.recall.pipeline import Recaller, RecallOptions
+from recollect.recall.prefetch import Prefetch, PrefetchOptions
+from recollect.recall.rerank import RerankOptions
 from recollect.recall.scan import Scan
+from recollect.recall.surroundings import SurroundingsOptions
+from recollect.recall.timely import TimePath
 from recollect.settings import Settings, settings_file
+from recollect.settings.sections import RecallSettings
 from recollect.writing.observe import Observer
 from recollect.writing.save import Saver
 
@@ -67,16 +82,43 @@ async def assemble(
     database = await asyncio.to_thread(_open_database, settings)
     store = SqlStore(database, clock)
     jobs = SqlJobs(database, clock)
-    units = LocalKeywordIndex(database, settings.recall.index_memory_mb * _MEGABYTE)
-    vectors = LocalVectorIndex(database, settings.recall.vector_memory_mb * _MEGABYTE)
-    meaning = await asyncio.to_thread(_meaning, settings, clock, embedder)
+    catalogue = Catalogue(settings.recall.index_memory_mb * _MEGABYTE)
+    units = LocalKeywordIndex(database, catalogue, settings.recall.index_memory_mb * _MEGABYTE)
+    vectors = LocalVectorIndex(database, catalogue, settings.recall.vector_memory_mb * _MEGABYTE)
+    meaning, embedding_cache = await asyncio.to_thread(_meaning, settings, clock, embedder)
     listing = Listing(store, clock)
     saver = Saver(store, listing, meaning, clock)
     maintenance = SqlMaintenance(database)
     transfer = SqlTransfer(database, clock)
     reindexer = Reindexer(store, maintenance, meaning, jobs)
     filler = VectorFiller(store, maintenance, meaning, jobs)
-    worker = Worker(jobs, clock, {REINDEX: reindexer.run, EMBED: filler.run})
+    paths = _paths(settings, units, vectors, meaning)
+    recaller = CachedRecaller(
+        Recaller(
+            store,
+            units,
+            paths,
+            EntityPath(units),
+            Scan(store, units),
+            clock,
+            _recall_options(settings),
+        ),
+        store,
+        meaning,
+        clock,
+        CacheOptions(seconds=settings.recall.cache_seconds, size=settings.recall.cache_size),
+    )
+    usage = Usage(store, clock)
+    observer = Observer(store, meaning, clock)
+    tokens = token_counter(settings)
+    prefetch = Prefetch(recaller, tokens, clock, _prefetch_options(settings), usage.entered)
+    try:
+        working = working_memory(settings, database, clock, meaning, observer, prefetch)
+    except RecollectError:
+        await database.close()
+        raise
+    handlers = {REINDEX: reindexer.run, EMBED: filler.run, **working.handlers}
+    worker = Worker(jobs, clock, handlers)
     parts = Parts(
         settings=settings,
         store=store,
@@ -87,22 +129,32 @@ async def assemble(
         meaning=meaning,
         filler=filler,
         saver=saver,
-        observer=Observer(store, meaning, clock),
-        recaller=Recaller(
+        observer=observer,
+        recaller=recaller,
+        prefetch=prefetch,
+        usage=usage,
+        feedback=FeedbackTaker(store, listing),
+        figures=Figures(
             store,
-            _paths(settings, units, vectors, meaning),
-            Scan(store, units),
-            clock,
-            _recall_options(settings),
+            jobs,
+            maintenance,
+            units,
+            vectors,
+            recaller,
+            meaning,
+            embedding_cache,
+            working.models,
         ),
         listing=listing,
         versions=Versions(store, listing, saver, clock),
         exporter=Exporter(transfer, clock),
         importer=Importer(transfer, filler),
         worker=worker,
+        working=working,
     )
     await reindexer.schedule()
     await filler.schedule()
+    await working.start()
     worker.start()
     return Memory(parts, _caller(settings))
 
@@ -113,9 +165,16 @@ def _paths(
     """The paths that count for anything."""
     recall = settings.recall
     paths: list[RecallPath] = [KeywordPath(units), VectorPath(meaning, vectors)]
-    if recall.recent and recall.recent_weight:
-        paths.append(RecentPath(units, days=recall.recent_days, limit=recall.recent))
+    paths.append(TimePath(units))
+    if recall.recent:
+        paths.append(_recent_path(recall, units))
     return paths
+
+
+def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
+    return RecentPath(
+        units, days=recall.recent_days, limit=recall.recent, weight=recall.recent_weight
+    )
 
 
 def _recall_options(settings: Settings) -> RecallOptions:
@@ -124,16 +183,57 @@ def _recall_options(settings: Settings) -> RecallOptions:
         limit=recall.limit,
         min_score=recall.min_score,
         candidates=recall.candidates,
+        gap=recall.gap,
+        patience=recall.patience,
+        intent=None if recall.intent == "auto" else recall.intent,
         weights=Weights(
             keyword=recall.keyword_weight,
             vector=recall.vector_weight,
             recent=recall.recent_weight,
+            time=recall.time_boost,
+            entity=recall.entity_weight,
+            speaker=recall.speaker_boost,
+            assistant=recall.assistant_discount,
+            terse=recall.terse_discount,
+            surroundings=SurroundingsOptions(
+                neighbour=recall.neighbour_weight,
+                session=recall.session_weight,
+                day=recall.day_weight,
+                answer=recall.answer_weight,
+            ),
+        ),
+        rerank=RerankOptions(
+            relevance=recall.relevance_weight,
+            decay=recall.decay_weight,
+            decay_lambda=recall.decay_lambda,
+            source=recall.source_weight,
+            sources=recall.source_boosts,
+            kinds=recall.kind_boosts,
+            confidence=recall.confidence_boost,
+            use=recall.use_boost,
         ),
     )
 
 
-def _meaning(settings: Settings, clock: Clock, embedder: Embedder | None) -> Meaning:
-    """The embedder that is wanted; when it cannot be had, memory goes on without and says so."""
+def _prefetch_options(settings: Settings) -> PrefetchOptions:
+    recall = settings.recall
+    return PrefetchOptions(
+        limit=recall.prefetch_limit,
+        context=ContextOptions(
+            form=recall.context_form,
+            max_tokens=recall.max_context_tokens,
+            place=recall.context_place,
+        ),
+    )
+
+
+def _meaning(
+    settings: Settings, clock: Clock, embedder: Embedder | None
+) -> tuple[Meaning, Callable[[], CacheStats]]:
+    """The embedder that is wanted, and how its cache does.
+
+    When it cannot be had, memory goes on without and says so.
+    """
     absence = "no embedding model is wanted: recall is by words"
     # An embedder that the caller brought is the caller's to close.
     closing: Embedder | None = None
@@ -145,8 +245,9 @@ def _meaning(settings: Settings, clock: Clock, embedder: Embedder | None) -> Mea
         else:
             closing = embedder
     if embedder is None:
-        return Meaning(None, clock, absence=absence)
-    return Meaning(CachedEmbedder(embedder, clock), clock, closing=closing)
+        return Meaning(None, clock, absence=absence), CacheStats
+    cached = CachedEmbedder(embedder, clock)
+    return Meaning(cached, clock, closing=closing), cached.stats
 
 
 def wanted_embedder(settings: Settings) -> Embedder | None:

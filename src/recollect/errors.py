@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class RecollectError(Exception):
@@ -82,3 +82,18 @@ class NotAvailable(RecollectError):
     """A part that this call needs is not installed or not configured."""
 
     code = "not_available"
+
+
+class ModelError(RecollectError):
+    """A language model gave no usable answer; whoever asked goes on without it."""
+
+    code = "model_error"
+    # What was spent all the same: a budget that forgot it would be no budget.
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def having_spent(self, input_tokens: int, output_tokens: int) -> Self:
+        """This error, with what the failed call cost."""
+        self.input_tokens = input_tokens
+        self.output_tokens = output_tokens
+        return self

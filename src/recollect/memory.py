@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
+from recollect.domain.archive import ContentRange
+from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import FilterFields, make_filter
-from recollect.domain.hit import Recalled
+from recollect.domain.guide import memory_guide
+from recollect.domain.hit import Hit, Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.page import Page
 from recollect.domain.progress import Progress
@@ -22,48 +24,13 @@ from recollect.domain.transfer import ExportCounts, Imported
 from recollect.domain.turn import Turn
 
 if TYPE_CHECKING:
-    from recollect.lifecycle.embedding import VectorFiller
-    from recollect.lifecycle.exporting import Exporter
-    from recollect.lifecycle.importing import Importer
-    from recollect.lifecycle.versions import Versions
-    from recollect.lifecycle.worker import Worker
+    from recollect.context.session import Session
+    from recollect.parts import Parts
     from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
-    from recollect.ports.jobs import Jobs
-    from recollect.ports.maintenance import Maintenance
-    from recollect.ports.store import Store
-    from recollect.ports.units import UnitIndex
-    from recollect.ports.vectors import VectorIndex
-    from recollect.recall.listing import Listing
-    from recollect.recall.meaning import Meaning
-    from recollect.recall.pipeline import Recaller
     from recollect.settings import Settings
-    from recollect.writing.observe import Observer
-    from recollect.writing.save import Saver
 
 Namespace = str | tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Everything a memory is made of, wired by `assemble`."""
-
-    settings: Settings
-    store: Store
-    maintenance: Maintenance
-    jobs: Jobs
-    units: UnitIndex
-    vectors: VectorIndex
-    meaning: Meaning
-    filler: VectorFiller
-    saver: Saver
-    observer: Observer
-    recaller: Recaller
-    listing: Listing
-    versions: Versions
-    exporter: Exporter
-    importer: Importer
-    worker: Worker
 
 
 class Memory:
@@ -195,6 +162,19 @@ class Memory:
             idempotency_key=idempotency_key,
         )
 
+    def session(
+        self, id: str | None = None, *, model: str | None = None, context_tokens: int | None = None
+    ) -> Session:
+        """A conversation whose window stays within its model's budget; without an id a new one."""
+        return self._parts.working.sessions.open(self._caller, id, model, context_tokens)
+
+    async def load_tool_history(
+        self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
+    ) -> str:
+        """An archived tool result for a model to read: whole, what a query is about, or a range."""
+        archive = self._parts.working.sessions.archive(self._caller)
+        return await archive.load_tool_history(uuid, query, range)
+
     async def recall(
         self,
         query: str,
@@ -202,16 +182,42 @@ class Memory:
         limit: int | None = None,
         min_score: float | None = None,
         namespace: Namespace | None = None,
+        asked_at: datetime | None = None,
         **filters: Unpack[FilterFields],
     ) -> Recalled:
-        """What is remembered about a question, best first; empty when nothing is good enough."""
+        """What is remembered about a question, best first; empty when nothing is good enough.
+
+        `asked_at` is the time that "yesterday" is counted from, if that is not now.
+        """
         return await self._parts.recaller.recall(
             query,
             self._readable(namespace),
             make_filter(**filters),
             limit=limit,
             min_score=min_score,
+            asked_at=asked_at,
         )
+
+    async def context(self, message: str, **wanted: Unpack[ContextFields]) -> MemoryContext:
+        """What is remembered for a message, as a block for the prompt; empty when nothing is.
+
+        `window` is what the prompt holds already, `session` the one it belongs to; agents that
+        name the same `run` are not given the same item twice. What enters is counted once a
+        session. The `recall_id` names this call; nothing is kept under it yet.
+        """
+        return await self._parts.prefetch.context(self._caller, self._session, message, **wanted)
+
+    def guide(self, language: Tongue = "en") -> str:
+        """How to use memory and its tools, for an agent's system prompt; `zh` or `en`."""
+        return memory_guide(language)
+
+    async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
+        """Tell that a record was used, and whether it helped; later recalls weigh it."""
+        return await self._parts.feedback.used(self._caller, hit, success=success)
+
+    async def rejected(self, hit: Hit | Record | str) -> Record:
+        """Tell that a recalled record was no help; later recalls weigh it."""
+        return await self._parts.feedback.rejected(self._caller, hit)
 
     async def get(self, record_id: str, *, as_of: datetime | None = None) -> Record:
         """One record, as it is now or as we knew it at a past moment."""
@@ -288,18 +294,12 @@ class Memory:
 
     async def stats(self) -> Stats:
         """How much is stored for this caller, and how the parts are doing."""
-        return Stats(
-            store=await self._parts.store.counts(self._caller.readable),
-            jobs=await self._parts.jobs.counts(),
-            keyword_index=self._parts.units.stats(),
-            vector_index=self._parts.vectors.stats(),
-            embedder=self._embedder_name,
-            database_bytes=await self._parts.maintenance.size(),
-        )
+        return await self._parts.figures.stats(self._caller.readable)
 
     async def reindex(self, progress: Progress | None = None) -> int:
         """Make the vectors that are missing, all in one go; how many pieces were looked at."""
-        return await self._parts.filler.fill(progress)
+        filled = await self._parts.filler.fill(progress)
+        return filled + await self._parts.working.indexer.reindex()
 
     async def backup(self, target: str | Path) -> None:
         """Copy the whole database, checked, while others go on using it."""
@@ -343,11 +343,14 @@ class Memory:
     async def drain(self) -> None:
         """Wait until all background work is done or given up."""
         await self._parts.worker.drain()
+        await self._parts.usage.flush()
 
     async def close(self) -> None:
         """Finish and close everything; on a memory made by `scope()` this does nothing."""
         if self._is_root:
+            await self._parts.usage.close()
             await self._parts.worker.stop()
+            await self._parts.working.close()
             await self._parts.meaning.close()
             await self._parts.store.close()
 
@@ -356,11 +359,6 @@ class Memory:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    @property
-    def _embedder_name(self) -> str:
-        model = self._parts.meaning.model
-        return "none" if model is None else model.name
 
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)

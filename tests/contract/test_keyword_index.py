@@ -6,19 +6,20 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.backends.local import packed_scopes
+from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.sql.database import Database
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
-from recollect.ports.units import UnitIndex, UnitMatch
+from recollect.ports.units import KINDS, Matches, UnitIndex
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope, new_database
 
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -41,7 +42,7 @@ def writer(database: Database) -> UnitWriter:
 
 @pytest.fixture
 def index(database: Database) -> LocalKeywordIndex:
-    return LocalKeywordIndex(database, _MEGABYTE)
+    return _index(database, _MEGABYTE)
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +52,35 @@ def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databa
     opened.close_here()
 
 
+def _index(database: Database, budget: int, **options: int) -> LocalKeywordIndex:
+    return LocalKeywordIndex(database, Catalogue(_MEGABYTE), budget, **options)
+
+
+class UnitMatch(NamedTuple):
+    """A row of the answer, as a value that can be compared."""
+
+    unit: int
+    owner_kind: str
+    owner_id: str
+    span: tuple[int, int]
+    raw: float
+    score: float
+
+
+def _listed(matches: Matches) -> list[UnitMatch]:
+    assert len(matches.rows) == len(matches.raw) == len(matches.scores)
+    return [
+        UnitMatch(
+            row["unit"], KINDS[row["kind"]], row["owner"], (row["start"], row["end"]), raw, score
+        )
+        for row, raw, score in zip(matches.rows, matches.raw, matches.scores, strict=True)
+    ]
+
+
 async def _search(
     index: UnitIndex, *terms: int, scopes: tuple[Scope, ...] = (_ANN,), within: Filter | None = None
 ) -> list[UnitMatch]:
-    return await index.search(scopes, terms, 10, now=_NOW, within=within)
+    return _listed(await index.search(scopes, terms, 10, now=_NOW, within=within))
 
 
 def _units(matches: list[UnitMatch]) -> list[int]:
@@ -66,7 +92,7 @@ async def test_the_best_unit_comes_first_with_its_owner_and_what_matched(index, 
     best, second = await _search(index, 2, 9_999, 1)
     assert (best.unit, second.unit) == (both, one)
     assert (best.owner_kind, best.owner_id, best.span) == ("turn", f"turn_{both}", (0, 3))
-    assert np.frombuffer(best.terms, "<u8").tolist() == [1, 2, 3]
+    assert await index.terms_of([best.unit]) == {best.unit: {1, 2, 3}}
     assert best.raw > second.raw > 0
     assert 1 > best.score > second.score > 0
 
@@ -87,7 +113,7 @@ async def test_a_question_with_more_terms_than_sqlite_takes_parameters_is_answer
     database, writer, budget
 ):
     (unit,) = writer.add(_ANN, [1, 2])
-    index = LocalKeywordIndex(database, budget)
+    index = _index(database, budget)
     assert _units(await _search(index, *range(33_000))) == [unit]
 
 
@@ -105,7 +131,7 @@ async def test_a_scope_that_was_never_written_to_is_empty_until_it_is(index, wri
 
 async def test_no_more_than_the_limit_is_given(index, writer):
     units = writer.add(_ANN, *([1] for _ in range(5)))
-    assert _units(await index.search([_ANN], [1], 3, now=_NOW)) == units[:3]
+    assert _units(_listed(await index.search([_ANN], [1], 3, now=_NOW))) == units[:3]
 
 
 async def test_whatever_was_committed_before_a_search_is_seen_by_it(index, writer):
@@ -159,8 +185,8 @@ async def test_one_scope_does_not_see_another_nor_score_by_it(index, writer, dat
     alone = await _search(index, 1, 2, 3)
     writer.add(_BOB, *([1, 2, 3, place] for place in range(4, 40)))
     assert await _search(index, 1, 2, 3) == alone
-    assert await _search(LocalKeywordIndex(database, _MEGABYTE), 1, 2, 3) == alone
-    assert await _search(LocalKeywordIndex(database, 1), 1, 2, 3) == alone
+    assert await _search(_index(database, _MEGABYTE), 1, 2, 3) == alone
+    assert await _search(_index(database, 1), 1, 2, 3) == alone
 
 
 async def test_the_scopes_of_one_caller_are_ranked_as_one(index, writer):
@@ -179,7 +205,7 @@ async def test_the_scopes_of_one_caller_are_ranked_as_one(index, writer):
 
 @pytest.mark.parametrize("budget", [1, _MEGABYTE])
 async def test_a_filter_takes_units_away_but_changes_no_score(database, writer, budget):
-    index = LocalKeywordIndex(database, budget)
+    index = _index(database, budget)
     writer.add(_ANN, [1, 2], [1], session="monday")
     writer.add(_ANN, [1, 1], [2], session="tuesday")
     writer.add(_BOB, [1], session="tuesday")
@@ -191,7 +217,7 @@ async def test_a_filter_takes_units_away_but_changes_no_score(database, writer, 
 
 
 async def test_a_large_scope_is_answered_at_once_and_packed_in_the_background(database, writer):
-    index = LocalKeywordIndex(database, _MEGABYTE, at_once=10)
+    index = _index(database, _MEGABYTE, at_once=10)
     writer.add(_ANN, *([1, 2 + place % 5] for place in range(20)))
     from_full_text = await _search(index, 1, 3)
     assert (len(from_full_text), index.stats().scopes) == (10, 0)
@@ -207,7 +233,7 @@ async def test_a_large_scope_is_answered_at_once_and_packed_in_the_background(da
 async def test_a_packed_scope_that_grew_much_is_packed_again_without_anybody_waiting(
     database, writer
 ):
-    index = LocalKeywordIndex(database, _MEGABYTE, at_once=10)
+    index = _index(database, _MEGABYTE, at_once=10)
     writer.add(_ANN, [1, 2])
     await _search(index, 1)
     assert index.stats().units == 1
@@ -222,7 +248,7 @@ async def test_a_packed_scope_that_grew_much_is_packed_again_without_anybody_wai
 async def test_a_scope_beyond_the_memory_budget_is_always_searched_in_the_database(
     database, writer
 ):
-    index = LocalKeywordIndex(database, 100)
+    index = _index(database, 100)
     units = writer.add(_ANN, *([1] * (1 + place) for place in range(9)))
     for _ in range(3):
         assert set(_units(await _search(index, 1))) == set(units)
@@ -232,7 +258,7 @@ async def test_a_scope_beyond_the_memory_budget_is_always_searched_in_the_databa
 async def test_packing_that_fails_is_told_and_harms_nothing(
     database, writer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    index = LocalKeywordIndex(database, _MEGABYTE, at_once=1)
+    index = _index(database, _MEGABYTE, at_once=1)
     units = writer.add(_ANN, [1], [1])
 
     def fail(*_: object) -> None:
@@ -281,7 +307,7 @@ def test_an_index_that_followed_equals_one_rebuilt_and_one_without_memory(
     shared_database: Database, commits, query
 ):
     writer, scope = UnitWriter(shared_database), fresh_scope()
-    followed = LocalKeywordIndex(shared_database, _MEGABYTE)
+    followed = _index(shared_database, _MEGABYTE)
     left: list[int] = []
 
     def answer(index: LocalKeywordIndex) -> list[UnitMatch]:
@@ -291,7 +317,7 @@ def test_an_index_that_followed_equals_one_rebuilt_and_one_without_memory(
         removed, left = left[:removals], left[removals:]
         left += writer.write(scope, add=texts, remove=removed)
         found = answer(followed)
-        assert found == answer(LocalKeywordIndex(shared_database, _MEGABYTE))
-        assert found == answer(LocalKeywordIndex(shared_database, 1))
+        assert found == answer(_index(shared_database, _MEGABYTE))
+        assert found == answer(_index(shared_database, 1))
         assert all(0 < match.score <= 1 for match in found)
         assert {match.unit for match in found} <= set(left)

@@ -96,6 +96,53 @@ def test_explain_shows_paths_ranks_scores_and_matched_terms(cli: Cli):
     assert "绿茶" in terms
 
 
+def test_explain_shows_what_was_weighed_and_what_was_left_out(cli: Cli):
+    for number in range(3):
+        saved(cli, f"Ann drank green tea number {number}", "--kind", "procedural")
+    said = ("recall", "what green tea did Ann drink?", "--limit", "1", "--min-score", "0")
+    explained = cli(*said, "--explain").out
+    assert "Taken for: question" in explained
+    (columns,) = [line.split() for line in explained.splitlines() if " surroundings " in line]
+    assert columns[1:-1] == ["surroundings", "factor", "closeness", "relevance", "boosts"]
+    assert "kind procedural x1.0" in explained
+    left_out = cli(*said, "--json").json["near_misses"]
+    assert len(left_out) == 2
+    for missed in left_out:
+        assert f"{missed['id']}  {missed['score']:.3f}  {missed['reason']}" in explained
+    assert "Left out" not in cli(*said).out
+
+
+def test_a_block_for_a_prompt_is_printed_as_it_is(cli: Cli):
+    tea = saved(cli, "安妮喜欢喝绿茶", "--category", "preference")
+    block = cli("context", "安妮喜欢什么茶？").out
+    assert block.startswith("<memory>\n以下是")
+    assert block.endswith("</memory>\n")
+    made = cli("context", "安妮喜欢什么茶？", "--form", "flat", "--language", "en", "--json").json
+    assert made["ids"] == [tea]
+    assert made["text"].startswith("<memory-context>\nLong-term memory")
+    assert cli("show", tea, "--json").json["access_count"] == 2
+    assert cli("context", "-", "--max-tokens", "1", stdin="绿茶".encode()).out == ""
+    assert cli("context", "绿茶", "--category", "project").out == ""
+    assert cli("context", "quantum chromodynamics").out == ""
+
+
+def test_what_enters_a_prompt_is_counted_and_a_plain_recall_is_not(cli: Cli):
+    tea = saved(cli, "Ann prefers green tea")
+    cli("recall", "which tea does Ann prefer")
+    assert cli("show", tea, "--json").json["access_count"] == 0
+    cli("context", "which tea does Ann prefer", "--session", "s1")
+    assert cli("show", tea, "--json").json["access_count"] == 1
+
+
+def test_what_helped_and_what_did_not_is_told(cli: Cli):
+    way = saved(cli, "Deploy with make ship", "--kind", "procedural")
+    assert cli("used", way).out == f"{way}: helped 1×, no help 0×; used 1×, 100% with success\n"
+    failed = cli("used", way, "--failed", "--json").json
+    assert (failed["helped"], failed["rejected"], failed["success_rate"]) == (1, 1, 0.5)
+    assert cli("rejected", way, "--json").json["rejected"] == 2
+    assert "feedback x0.9" in cli("recall", "deploy ship", "--explain").out
+
+
 def test_every_field_of_a_record_can_be_given(cli: Cli):
     record = cli(
         *("remember", "Release went out", "--kind", "episodic", "--category", "project"),
@@ -367,7 +414,9 @@ def test_stats_tell_how_much_there_is(cli: Cli):
     assert "hello" in cli("observe", "hello").out
     figures = cli("stats", "--json").json
     assert (figures["store"]["records"], figures["store"]["turns"]) == (1, 1)
+    assert figures["recall_cache"] == {"hits": 0, "misses": 0, "entries": 0, "hit_rate": 0.0}
     assert "1 semantic" in cli("stats").out
+    assert "recall cache" in cli("stats").out
 
 
 def test_where_shows_every_place_and_makes_none(cli: Cli, tmp_path: Path):
@@ -421,6 +470,9 @@ def test_without_a_command_help_is_shown(cli: Cli):
 
 
 _BAD: list[tuple[list[str], int, str]] = [
+    (["used", "turn_1"], 2, "not_a_record"),
+    (["rejected", "mem_1"], 3, "not_found"),
+    (["context", "tea", "--max-tokens", "0"], 2, "out_of_range"),
     (["remember", ""], 2, "empty_text"),
     (["remember", " \n\t "], 2, "empty_text"),
     (["remember", "x", "--step", "one"], 2, "wrong_kind_fields"),

@@ -8,11 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
+from recollect.domain.context import ContextFields
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import FilterFields
 from recollect.errors import RecollectError, StorageBusy, StorageError
 from recollect.server.app import MOST_BYTES, create_app
-from recollect.server.bodies import ChangedRecord, Filters, NewRecord
+from recollect.server.bodies import ChangedRecord, Filters, NewRecord, Prompt
 from recollect.settings import Settings
 
 JSON = {"Content-Type": "application/json"}
@@ -77,6 +78,67 @@ async def test_what_is_saved_is_recalled_in_chinese_and_english(client: httpx.As
     assert english["hits"][0]["passage"] == "Ann prefers green tea"
     none = await client.post("/v1/recall", json={"query": "quantum chromodynamics"})
     assert (none.status_code, none.json()["hits"]) == (200, [])
+
+
+async def test_a_recall_says_what_it_was_taken_for_and_what_it_left_out(
+    client: httpx.AsyncClient,
+):
+    for number in range(3):
+        await saved(client, f"Ann drank green tea number {number}")
+    question = {"query": "what green tea did Ann prefer?", "limit": 1, "min_score": 0}
+    found = (await client.post("/v1/recall", json=question)).json()
+    assert found["intent"] in {"question", "preference"}
+    assert found["intent_reason"]
+    assert [set(missed) for missed in found["near_misses"]] == [{"id", "score", "reason"}] * 2
+    (hit,) = found["hits"]
+    assert {"surroundings", "factor", "closeness", "relevance", "boosts"} < set(hit["explanation"])
+
+
+async def test_a_block_is_made_for_a_message(client: httpx.AsyncClient):
+    record = await saved(client, "安妮喜欢喝绿茶", category="preference")
+    message = {"message": "安妮喜欢什么茶？"}
+    made = (await client.post("/v1/context", json=message)).json()
+    assert made["text"].startswith("<memory>")
+    assert (made["ids"], made["left_out"], made["place"]) == ([record["id"]], [], "system")
+    assert made["recall_id"].startswith("recall_")
+    window = [{"role": "user", "content": "安妮喜欢喝绿茶"}]
+    told = (await client.post("/v1/context", json={**message, "window": window})).json()
+    assert told["left_out"] == [{"id": record["id"], "reason": "in_window"}]
+    english = {**message, "form": "flat", "language": "en", "max_tokens": 500}
+    flat = (await client.post("/v1/context", json=english)).json()
+    assert flat["text"].startswith("<memory-context>\nLong-term memory")
+    nothing = (await client.post("/v1/context", json={"message": "量子色动力学"})).json()
+    assert (nothing["text"], nothing["ids"]) == ("", [])
+    refused = await client.post("/v1/context", json={**message, "form": "xml"})
+    assert problem_of(refused) == (422, "unknown_value")
+
+
+async def test_agents_of_one_run_share_the_items_of_a_block_out(client: httpx.AsyncClient):
+    await saved(client, "Ann prefers green tea", category="user-profile")
+    asked = {"message": "which tea does Ann prefer", "run": "r1"}
+    counts: list[int] = []
+    for agent in ("writer", "critic", "writer"):
+        made = await client.post("/v1/context", json=asked, params={"agent": agent})
+        counts.append(len(made.json()["ids"]))
+    assert counts == [1, 0, 1]
+
+
+async def test_what_helped_and_what_did_not_is_counted(client: httpx.AsyncClient):
+    record = await saved(client, "Deploy with make ship", kind="procedural")
+    path = f"/v1/records/{record['id']}"
+    await client.post(f"{path}/used")
+    used = (await client.post(f"{path}/used", json={"success": False})).json()
+    assert (used["helped"], used["rejected"], used["usage_count"]) == (1, 1, 2)
+    rejected = (await client.post(f"{path}/rejected")).json()
+    assert (rejected["rejected"], rejected["success_rate"], rejected["version"]) == (2, 0.5, 1)
+    turns = await client.post("/v1/observe", json={"messages": [{"role": "user", "content": "x"}]})
+    turn = turns.json()["items"][0]["id"]
+    for how in ("used", "rejected"):
+        refused = await client.post(f"/v1/records/{turn}/{how}")
+        assert problem_of(refused) == (422, "not_a_record")
+        assert problem_of(await client.post(f"/v1/records/mem_1/{how}")) == (404, "not_found")
+    stats = (await client.get("/v1/stats")).json()
+    assert stats["recall_cache"].keys() == {"hits", "misses", "entries", "hit_rate"}
 
 
 async def test_a_new_record_can_be_fetched_from_its_location(client: httpx.AsyncClient):
@@ -364,7 +426,10 @@ async def test_the_description_lists_every_route_and_its_problems(client: httpx.
         "/v1/records/{record_id}/undo",
         "/v1/records/{record_id}/purge",
         "/v1/records/{record_id}/history",
+        "/v1/records/{record_id}/used",
+        "/v1/records/{record_id}/rejected",
         "/v1/recall",
+        "/v1/context",
         "/v1/observe",
         "/v1/turns",
         "/v1/turns/{turn_id}",
@@ -384,3 +449,4 @@ def test_bodies_have_exactly_the_fields_of_the_library():
         RecordFields.__annotations__.keys()
     )
     assert Filters.model_fields.keys() == FilterFields.__annotations__.keys()
+    assert Prompt.model_fields.keys() - {"message"} == ContextFields.__annotations__.keys()

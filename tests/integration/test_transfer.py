@@ -159,7 +159,7 @@ async def test_the_file_is_readable_utf8_with_a_header(memory: Memory, clock: Tu
 
     assert json.loads(header) == {
         "recollect": "export",
-        "format": 1,
+        "format": 2,
         "schema": json.loads(header)["schema"],
         "exported_at": clock.now().isoformat().replace("+00:00", "Z"),
         "counts": {"records": 4, "versions": 8, "turns": 3},
@@ -389,7 +389,7 @@ _HEADERS: dict[str, tuple[str, bytes]] = {
     "an empty file": ("not_an_export", b""),
     "another file": ("not_an_export", b"id,content\n"),
     "lines without a header": ("not_an_export", b'{"type": "record"}\n'),
-    "a newer format": ("format_newer", b'{"recollect": "export", "format": 2}\n'),
+    "a newer format": ("format_newer", b'{"recollect": "export", "format": 3}\n'),
     "no format": ("not_an_export", b'{"recollect": "export"}\n'),
     "compressed bytes": ("not_an_export", gzip.compress(b'{"recollect": "export"}\n')),
     "counts of something else": (

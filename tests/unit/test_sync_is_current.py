@@ -1,4 +1,4 @@
-"""The blocking Memory is generated; these tests fail when it no longer matches memory.py."""
+"""The blocking twins are generated; these tests fail when they no longer match."""
 
 import inspect
 
@@ -6,14 +6,21 @@ import pytest
 
 import recollect
 import recollect.sync
-from tools.generate_sync import SOURCE, TARGET, generated
+from recollect.context.session import Session
+from tools.generate_sync import SESSION_TARGET, SOURCE, TARGET, generated, generated_sessions
 
 
 def test_the_generated_file_is_current():
     expected = generated(SOURCE.read_text(encoding="utf-8"))
 
     assert TARGET.read_text(encoding="utf-8") == expected, (
-        "recollect/sync.py is stale: run .venv/bin/python tools/generate_sync.py"
+        "recollect/sync/memory.py is stale: run .venv/bin/python tools/generate_sync.py"
+    )
+
+
+def test_the_generated_sessions_are_current():
+    assert SESSION_TARGET.read_text(encoding="utf-8") == generated_sessions(), (
+        "recollect/sync/session.py is stale: run .venv/bin/python tools/generate_sync.py"
     )
 
 
@@ -35,10 +42,10 @@ def test_a_new_method_appears_in_the_blocking_memory():
 def test_a_method_of_an_unknown_shape_is_refused_and_named():
     source = SOURCE.read_text(encoding="utf-8").replace(
         "    async def drain(self)",
-        "    def session(self) -> Session:\n        ...\n\n    async def drain(self)",
+        "    def stream(self) -> Stream:\n        ...\n\n    async def drain(self)",
     )
 
-    with pytest.raises(SystemExit, match="no blocking form is known for session"):
+    with pytest.raises(SystemExit, match="no blocking form is known for stream"):
         generated(source)
 
 
@@ -48,6 +55,10 @@ def public(memory):
 
 def test_both_memories_have_the_same_public_names():
     assert public(recollect.sync.Memory).keys() == public(recollect.Memory).keys()
+
+
+def test_both_sessions_have_the_same_public_names():
+    assert public(recollect.sync.Session).keys() == public(Session).keys()
 
 
 @pytest.mark.parametrize("name", sorted(public(recollect.Memory)))

@@ -16,6 +16,7 @@ from recollect.cli.commands import (
     keeping,
     looking,
     mending,
+    prompting,
     removing,
     running,
     saving,
@@ -30,7 +31,10 @@ _COMMANDS: Final[Mapping[str, Mapping[str, Body]]] = {
     "Remember and recall": {
         "remember": saving.remember,
         "recall": looking.recall,
+        "context": prompting.context,
         "observe": saving.observe,
+        "used": prompting.used,
+        "rejected": prompting.rejected,
     },
     "Look and correct": {
         "list": looking.list_records,

@@ -10,7 +10,7 @@ import typer
 
 from recollect.cli.input import moment_of, pairs_of
 from recollect.domain.fields import RecordFields
-from recollect.domain.filters import FilterFields
+from recollect.domain.filters import CommonFilters, FilterFields
 from recollect.domain.record import Kind, Status
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class Shared(OptionGroup):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilterOptions(OptionGroup):
-    """Which records a question or a listing is about."""
+class CommonFilterOptions(OptionGroup):
+    """Which records a question, a prompt or a listing is about."""
 
     kind: Annotated[
         list[Kind] | None,
@@ -95,7 +95,6 @@ class FilterOptions(OptionGroup):
         str | None,
         _option(_FILTERS, "What happened before this time; a date is its start.", metavar="TIME"),
     ] = None
-    session: Annotated[str | None, _option(_FILTERS, "Only of this session.", metavar="ID")] = None
     task: Annotated[str | None, _option(_FILTERS, "Only of this task.", metavar="ID")] = None
     as_of: Annotated[
         str | None, _option(_FILTERS, "What was known at this time.", metavar="TIME")
@@ -104,19 +103,28 @@ class FilterOptions(OptionGroup):
         str | None, _option(_FILTERS, "What was true at this time.", metavar="TIME")
     ] = None
 
-    def filters(self) -> FilterFields:
-        return FilterFields(
+    def common(self) -> CommonFilters:
+        return CommonFilters(
             kind=self.kind,
             category=self.category,
             tags=self.tag,
             status=self.status,
             since=_moment(self.since, "--since"),
             until=_moment(self.until, "--until"),
-            session=self.session,
             task=self.task,
             as_of=_moment(self.as_of, "--as-of"),
             valid_at=_moment(self.valid_at, "--valid-at"),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterOptions(CommonFilterOptions):
+    """Which records a question or a listing is about, or which turns."""
+
+    session: Annotated[str | None, _option(_FILTERS, "Only of this session.", metavar="ID")] = None
+
+    def filters(self) -> FilterFields:
+        return FilterFields(**self.common(), session=self.session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ _CONCLUSIONS: Final = {
 
 def line(console: Console, text: str) -> None:
     """One line, never broken: ids and paths in it can be copied."""
-    console.print(Text(_harmless(text)), soft_wrap=True)
+    console.print(Text(harmless(text)), soft_wrap=True)
 
 
 def record_card(console: Console, record: Record) -> None:
@@ -51,13 +51,13 @@ def in_full(console: Console, item: Record | Turn) -> None:
     """Every field that says something, the content last."""
     form = as_json(item) | _times(item) | {"scope": item.scope.key}
     content = form.pop("content")
-    table = _plain_table("", "")
+    table = plain_table("", "")
     for name, value in form.items():
         if value not in (None, "", [], {}):
-            table.add_row(Text(name, style="dim"), _harmless(_told(value)))
+            table.add_row(Text(name, style="dim"), harmless(_told(value)))
     console.print(table)
     console.print()
-    console.print(Text(_harmless(content)), soft_wrap=True)
+    console.print(Text(harmless(content)), soft_wrap=True)
 
 
 def page_of_records(console: Console, page: Page[Record]) -> None:
@@ -78,7 +78,7 @@ def page_of_turns(console: Console, page: Page[Turn]) -> None:
         line(console, f"There are more: --cursor {page.next_cursor}")
 
 
-def recalled(console: Console, found: Recalled, *, explain: bool) -> None:
+def recalled(console: Console, found: Recalled) -> None:
     if not found.hits:
         line(console, "Nothing good enough was found; a lower --min-score may show more.")
     for hit in found:
@@ -87,8 +87,6 @@ def recalled(console: Console, found: Recalled, *, explain: bool) -> None:
         title = item.title if isinstance(item, Record) else ""
         _heading(console, f"{hit.score:.2f}", hit.id, facts)
         _body(console, _best_part(hit), title)
-    if explain and found.hits:
-        console.print(_explanation(found.hits))
     for part in found.degraded:
         line(console, f"degraded: {part}")
 
@@ -99,22 +97,23 @@ def turn_card(console: Console, turn: Turn) -> None:
 
 
 def versions(console: Console, history: Sequence[Version]) -> None:
-    table = _plain_table("version", "recorded", "by", "status", "why", "content")
+    table = plain_table("version", "recorded", "by", "status", "why", "content")
     for version in history:
         record = version.record
         table.add_row(
             str(version.number),
             _moment(record.recorded_at),
-            _harmless(version.changed_by),
+            harmless(version.changed_by),
             record.status,
-            _harmless(version.reason),
-            _harmless(_shortened(record.content)),
+            harmless(version.reason),
+            harmless(_shortened(record.content)),
         )
     console.print(table)
 
 
 def stats(console: Console, figures: Stats) -> None:
     store, index = figures.store, figures.keyword_index
+    recalls, embeddings = figures.recall_cache, figures.embedding_cache
     rows = {
         "records": f"{store.records:,}",
         "by kind": _counts(store.by_kind.items()),
@@ -123,9 +122,11 @@ def stats(console: Console, figures: Stats) -> None:
         "search units": f"{store.units:,}",
         "background jobs": f"{figures.jobs.waiting:,} waiting, {figures.jobs.failed:,} given up",
         "index in memory": f"{index.units:,} units, {index.bytes:,} bytes",
+        "recall cache": f"{recalls.entries:,} answers, {recalls.hit_rate:.0%} hits",
+        "embedding cache": f"{embeddings.entries:,} texts, {embeddings.hit_rate:.0%} hits",
         "database": f"{figures.database_bytes:,} bytes",
     }
-    table = _plain_table("", "")
+    table = plain_table("", "")
     for name, value in rows.items():
         table.add_row(Text(name, style="dim"), value)
     console.print(table)
@@ -134,14 +135,14 @@ def stats(console: Console, figures: Stats) -> None:
 def embedders(
     console: Console, states: Iterable[EmbedderState], used: EmbedderState | None
 ) -> None:
-    table = _plain_table("", "name", "condition", "what it is and needs")
+    table = plain_table("", "name", "condition", "what it is and needs")
     for state in states:
         needs = f"→ {state.hint}" if state.hint else ""
         table.add_row(
             "*" if state == used else "",
             Text(state.name, style="bold" if state == used else ""),
             state.condition.replace("_", " "),
-            _harmless("\n".join(filter(None, (state.detail, state.where, needs)))),
+            harmless("\n".join(filter(None, (state.detail, state.where, needs)))),
         )
     console.print(table)
 
@@ -162,13 +163,13 @@ def embedder_check(console: Console, tried: EmbedderCheck) -> None:
 
 
 def diagnosis(console: Console, found: Diagnosis) -> None:
-    table = _plain_table("", "", "")
+    table = plain_table("", "", "")
     for finding in found.findings:
         mend = f"\n→ {finding.hint}" if finding.hint else ""
         table.add_row(
             Text(finding.verdict, style=_VERDICT_STYLES[finding.verdict]),
             Text(finding.part, style="dim"),
-            _harmless(finding.message + mend),
+            harmless(finding.message + mend),
         )
     console.print(table)
     line(console, f"\n{_CONCLUSIONS[found.verdict]}")
@@ -180,22 +181,8 @@ def places(console: Console, where: dict[str, Path]) -> None:
         line(console, f"{name:<{width}}  {path}{'' if path.exists() else '  (not there yet)'}")
 
 
-def _explanation(hits: Iterable[Hit]) -> Table:
-    table = _plain_table("hit", "path", "rank", "raw", "score", "matched terms")
-    for number, hit in enumerate(hits, start=1):
-        for path in hit.explanation.paths:
-            table.add_row(
-                f"{number}",
-                path.path,
-                str(path.rank),
-                f"{path.raw:.3f}",
-                f"{path.score:.3f}",
-                _harmless(" ".join(hit.explanation.matched_terms)),
-            )
-    return table
-
-
-def _plain_table(*columns: str) -> Table:
+def plain_table(*columns: str) -> Table:
+    """A table without lines, in which everything can be read whatever the width."""
     table = Table(*columns, box=None, pad_edge=False, show_header=any(columns))
     for column in table.columns:
         column.overflow = "fold"
@@ -203,13 +190,13 @@ def _plain_table(*columns: str) -> Table:
 
 
 def _heading(console: Console, *parts: str) -> None:
-    first, *rest = map(_harmless, parts)
+    first, *rest = map(harmless, parts)
     console.print(Text.assemble((first, "bold"), *(f"  {part}" for part in rest)), soft_wrap=True)
 
 
 def _body(console: Console, text: str, title: str = "") -> None:
     words = _shortened(f"{title}: {text}" if title else text)
-    console.print(Padding(Text(_harmless(words)), (0, 0, 0, 2), expand=False))
+    console.print(Padding(Text(harmless(words)), (0, 0, 0, 2), expand=False))
 
 
 def _facts(record: Record) -> str:
@@ -273,5 +260,6 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
+    """The text without what could steer the terminal."""
     return _CONTROL.sub("\ufffd", text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect.domain.archive import Archive, NewArchive
 from recollect.domain.embedding import EmbeddingModel, UnitVector
 from recollect.domain.fields import MAX_REASON, checked_text
 from recollect.domain.job import NewJob
@@ -28,6 +29,28 @@ class RecordChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """That a record helped or did not, and whether it was used or only looked at.
+
+    It makes no version: use is not part of what a record says.
+    """
+
+    record: Record
+    helped: bool
+    was_used: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """That a record entered the prompts of so many sessions, and when it last did."""
+
+    record_id: str
+    scope: Scope
+    count: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
     """A caller's key for this write: the same key with the same body happens once."""
 
@@ -41,6 +64,8 @@ class ChangeSet:
     """What to write. `scope` is where idempotency keys count; parts name their own scope.
 
     `model` made the vectors of the units; `vectors` belong to units that are stored already.
+    The blobs of new archives must be in the blob store before. `accesses` change nothing that a
+    recall answers, so they leave the versions of scopes alone.
     """
 
     principal: str
@@ -51,15 +76,23 @@ class ChangeSet:
     vectors: tuple[UnitVector, ...] = ()
     model: EmbeddingModel | None = None
     purged: tuple[Record, ...] = ()
+    archives: tuple[NewArchive, ...] = ()
+    removed_archives: tuple[Archive, ...] = ()
+    feedback: tuple[Feedback, ...] = ()
+    accesses: tuple[Access, ...] = ()
     jobs: tuple[NewJob, ...] = ()
     idempotency: Idempotency | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """What was written, durably. `replayed` is the stored result when the key was used before."""
+    """What was written, durably. `replayed` is the stored result when the key was used before.
+
+    `unused_blobs` are the keys of contents that nothing refers to now; they may be deleted.
+    """
 
     recorded_at: datetime
     versions: Mapping[Scope, int]
     turn_ordinals: tuple[int, ...] = ()
     replayed: Mapping[str, Any] | None = None
+    unused_blobs: tuple[str, ...] = ()

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from recollect.domain.stats import CacheStats
+
 EmbedderCondition = Literal["ready", "unprepared", "not_found", "damaged", "not_installed"]
 
 
@@ -61,15 +63,8 @@ class EmbedderCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingCacheStats:
-    """How the embedding cache is doing since it was opened."""
+class EmbeddingCacheStats(CacheStats):
+    """How the embedding cache has done, and the memory it takes."""
 
-    hits: int
-    misses: int
-    entries: int
     bytes: int
     budget_bytes: int
-
-    @property
-    def hit_rate(self) -> float:
-        return self.hits / max(1, self.hits + self.misses)

@@ -14,7 +14,7 @@ from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput
 
-OwnerKind = Literal["record", "turn"]
+OwnerKind = Literal["record", "turn", "archive"]
 _OWNERS: Final[frozenset[OwnerKind]] = frozenset({"record", "turn"})
 _Member = TypeVar("_Member", Kind, Status)
 
@@ -94,8 +94,8 @@ class Filter:
         return record.expires_at <= (self.as_of or now) and Status.EXPIRED not in self.statuses
 
 
-class FilterFields(TypedDict, total=False):
-    """What a caller may write: one value or several, words or members."""
+class CommonFilters(TypedDict, total=False):
+    """What a caller may filter by everywhere: one value or several, words or members."""
 
     kind: Kind | str | Iterable[Kind | str] | None
     category: str | Iterable[str] | None
@@ -103,11 +103,16 @@ class FilterFields(TypedDict, total=False):
     status: Status | str | Iterable[Status | str] | None
     since: datetime | None
     until: datetime | None
-    session: str | None
     task: str | None
     as_of: datetime | None
     valid_at: datetime | None
     owners: OwnerKind | Iterable[OwnerKind]
+
+
+class FilterFields(CommonFilters, total=False):
+    """All that a caller may filter by."""
+
+    session: str | None
 
 
 def make_filter(**fields: Unpack[FilterFields]) -> Filter:

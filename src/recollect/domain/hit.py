@@ -21,11 +21,37 @@ class PathScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Boost:
+    """Something known of a memory that raised or lowered its score."""
+
+    reason: str
+    factor: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """Why a hit has its score."""
 
     paths: tuple[PathScore, ...]
     matched_terms: tuple[str, ...] = ()
+    # What was said or happened around it added this much evidence,
+    surroundings: float = 0.0
+    # and who said it, how and when changed it by this factor.
+    factor: float = 1.0
+    # How close it is to the time that the question names, from 0 to 1,
+    closeness: float = 0.0
+    # how well it fits before what is known of it was weighed, and what that changed.
+    relevance: float = 0.0
+    boosts: tuple[Boost, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMiss:
+    """Something that was found and left out, and why."""
+
+    id: str
+    score: float
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +91,10 @@ class Recalled(Sequence[Hit]):
 
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
+    # What kind of message the question was taken for, and the words that told so.
+    intent: str = "question"
+    intent_reason: str = ""
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -8,7 +8,8 @@ import time
 import uuid
 from typing import Final, Literal
 
-Prefix = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job", "anon", "write"]
+Stored = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job"]
+Prefix = Stored | Literal["anon", "write", "recall"]
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS: Final = 80

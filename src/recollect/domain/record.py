@@ -64,6 +64,24 @@ class Procedure:
     success_rate: float | None = None
     usage_count: int = 0
 
+    def after_use(self, *, success: bool) -> Procedure:
+        """The same procedure used once more.
+
+        A rate that was stated before any use weighs as one; uses without a rate went well as far
+        as is known.
+        """
+        weight = self.usage_count if self.success_rate is None else max(self.usage_count, 1)
+        rate = 1.0 if self.success_rate is None else self.success_rate
+        return replace(
+            self,
+            usage_count=self.usage_count + 1,
+            success_rate=(rate * weight + success) / (weight + 1),
+        )
+
+    def with_uses_of(self, other: Procedure) -> Procedure:
+        """The same procedure with how often and how well another version of it was used."""
+        return replace(self, usage_count=other.usage_count, success_rate=other.success_rate)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -97,6 +115,9 @@ class Record:
     tier: Tier
     access_count: int
     last_accessed: datetime | None
+    # How often it was used with success, and how often it was no help.
+    helped: int = 0
+    rejected: int = 0
     version: int
     status: Status
     metadata: Mapping[str, Any] = field(hash=False)

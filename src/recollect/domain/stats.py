@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from recollect.domain.model_tier import ModelUsage
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreCounts:
@@ -37,6 +39,19 @@ class IndexStats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStats:
+    """How a cache has done since the memory was opened."""
+
+    hits: int = 0
+    misses: int = 0
+    entries: int = 0
+
+    @property
+    def hit_rate(self) -> float:
+        return self.hits / max(1, self.hits + self.misses)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """Everything `stats` tells."""
 
@@ -44,5 +59,8 @@ class Stats:
     jobs: JobCounts
     keyword_index: IndexStats
     vector_index: IndexStats
+    recall_cache: CacheStats
+    embedding_cache: CacheStats
     embedder: str
     database_bytes: int
+    models: tuple[ModelUsage, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.domain.record import Record, Version
+from recollect.domain.record import Procedure, Record, Version
 from recollect.domain.turn import Turn
 
 
@@ -61,5 +61,7 @@ class Imported:
 
 
 def _said(version: Version) -> tuple[Record, str, str]:
-    record = version.record.evolve(access_count=0, last_accessed=None)
+    record = version.record.evolve(access_count=0, last_accessed=None, helped=0, rejected=0)
+    if isinstance(record.details, Procedure):
+        record = record.evolve(details=record.details.with_uses_of(Procedure()))
     return record, version.changed_by, version.reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import IntFlag
 
 from recollect.domain.filters import OwnerKind
 from recollect.domain.scope import Scope
@@ -26,6 +27,31 @@ class Unit:
     vector: bytes | None = None
 
 
+class Trait(IntFlag):
+    """What kind of utterance a turn is, as far as it matters for finding it."""
+
+    NONE = 0
+    ASKS = 1
+    BY_ASSISTANT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What an owner is found among: what was said or happened around it explains it.
+
+    A turn stands in its session, a record on its day: `cluster` tells which, `place` where in it.
+    `speaker` is the key of who said it, `size` how long it is (in characters, a Chinese one
+    counts for several), `variety` how many different terms it has. 0 means that there is none.
+    """
+
+    cluster: int = 0
+    place: int = 0
+    speaker: int = 0
+    traits: Trait = Trait.NONE
+    size: int = 0
+    variety: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerUnits:
     """All units that an owner has from now on; none at all takes it out of the search index.
@@ -39,6 +65,7 @@ class OwnerUnits:
     owner_id: str
     observed_at: datetime
     analyzer: str
+    setting: Setting = Setting()
     version: int = 1
     units: tuple[Unit, ...] = ()
 

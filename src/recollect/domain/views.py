@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from recollect.domain.hit import Hit
 from recollect.domain.record import Record, Version
+from recollect.domain.stats import CacheStats
 from recollect.errors import RecollectError
 
 Json = dict[str, Any]
@@ -31,6 +32,8 @@ def _form(value: object) -> Any:
             return _hit(value)
         case Version():
             return {"number": value.number, **_fields(value)}
+        case CacheStats():
+            return {**_fields(value), "hit_rate": round(value.hit_rate, 3)}
         case datetime():
             return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         case StrEnum():

@@ -46,8 +46,8 @@ class DiskCachedEmbedder:
     def dimension(self) -> int:
         return self._embedder.dimension
 
-    def understands(self, text: str) -> bool:
-        return self._embedder.understands(text)
+    def trust(self, text: str) -> float:
+        return self._embedder.trust(text)
 
     def notes(self) -> tuple[str, ...]:
         return self._embedder.notes()

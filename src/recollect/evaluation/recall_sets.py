@@ -46,6 +46,7 @@ class SetQuery:
     query: str
     gold: frozenset[str]
     category: str = ""
+    time: str | None = None
     before: int | None = None
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from recollect.evaluation.embedding_cache import DiskCachedEmbedder
 from recollect.evaluation.metrics import Judged, percentile, quality, quality_by_category
 from recollect.evaluation.recall_sets import RecallSet, SetQuery, SetUnit
 from recollect.evaluation.result import RecallResult
+from recollect.evaluation.source_times import parse_time
 from recollect.memory import Memory
 from recollect.ports.embedder import Embedder
 from recollect.settings import Settings
@@ -62,7 +64,9 @@ async def _thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGe
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         # A file, not a folder: the settings of this machine may name another database.
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
-        own = settings.model_copy(update={"storage": storage})
+        # All that is found is judged, also what is far below the best, and found anew each time.
+        recall = settings.recall.model_copy(update={"gap": 0.0, "cache_seconds": 0})
+        own = settings.model_copy(update={"storage": storage, "recall": recall})
         async with Memory.open(own, embedder=embedder) as memory:
             yield memory
 
@@ -81,6 +85,7 @@ class Replay:
         for unit in recall_set.units:
             self._waiting[unit.scope].append(unit)
         self._unit_of: dict[str, str] = {}
+        self._latest: dict[str, datetime] = {}
         self._skipped = 0
         self._embedder = "none"
         self._seconds_telling = 0.0
@@ -123,14 +128,23 @@ class Replay:
         self._seconds_telling += time.perf_counter() - started
         for item, unit in zip(kept, batch.units, strict=True):
             self._unit_of[item.id] = unit.id
+            at = parse_time(unit.time)
+            if at is not None:
+                self._latest[unit.scope] = max(at, self._latest.get(unit.scope, at))
 
     async def _ask(self, query: SetQuery) -> Judged:
         memory = self._memory.scope(user=query.scope)
         started = time.perf_counter()
-        recalled = await memory.recall(query.query, limit=_LIMIT, min_score=0)
+        recalled = await memory.recall(
+            query.query, limit=_LIMIT, min_score=0, asked_at=self._asked_at(query)
+        )
         self._seconds_asking.append(time.perf_counter() - started)
         self._asked(1)
         return Judged(category=query.category, ranking=self._ranking(recalled), gold=query.gold)
+
+    def _asked_at(self, query: SetQuery) -> datetime | None:
+        """When a question is asked: as the set says, or else after all that was told."""
+        return parse_time(query.time, at_end=True) or self._latest.get(query.scope)
 
     def _ranking(self, recalled: Recalled) -> tuple[str, ...]:
         """The units behind the hits; one that is hit twice counts where it came first."""

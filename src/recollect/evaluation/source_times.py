@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 # A weekday says nothing that the date does not, and is written in many ways.
 _WEEKDAY: Final = re.compile(r"\s*(?:\([A-Za-z]+\)|周[一二三四五六日天]|星期[一二三四五六日天])")
 
+_MONTH: Final = re.compile(r"\d{4}-\d{2}")
 _NOTATIONS: Final = (
     "%I:%M %p on %d %B, %Y",
     "%B-%d-%Y",
@@ -19,11 +20,17 @@ _NOTATIONS: Final = (
 )
 
 
-def parse_time(text: str | None) -> datetime | None:
-    """The moment that a set's own notation names, or None when it names none."""
+def parse_time(text: str | None, *, at_end: bool = False) -> datetime | None:
+    """The moment that a set's own notation names, or None when it names none.
+
+    A month stands for its beginning or, where that is asked for, for its end.
+    """
     if text is None:
         return None
     plain = _WEEKDAY.sub("", text).strip()
+    if at_end and _MONTH.fullmatch(plain):
+        first = datetime.strptime(plain, "%Y-%m").replace(tzinfo=UTC)
+        return (first + timedelta(days=31)).replace(day=1) - timedelta(seconds=1)
     try:
         moment = datetime.fromisoformat(plain)
     except ValueError:

@@ -60,8 +60,8 @@ class _RandomVectors:
         self.dimension = model.dimension
         self._random = np.random.default_rng(7)
 
-    def understands(self, text: str) -> bool:
-        return True
+    def trust(self, text: str) -> float:
+        return 1.0
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
@@ -81,8 +81,7 @@ async def measure_speed(records: int, users: int, settings: Settings, told: Told
     model = await asyncio.to_thread(wanted_embedder, settings)
     quick = None if model is None else _RandomVectors(model)
     with tempfile.TemporaryDirectory(prefix="recollect-speed-") as folder:
-        place = {"data_dir": Path(folder)}
-        own = Settings.load(place)
+        own = Settings.load({"data_dir": Path(folder), "recall": {"cache_seconds": 0}})
         async with Memory.open(own, embedder=quick) as memory:
             scopes = [memory.scope(user=f"user-{number}") for number in range(users)]
             batch_per_s = await _fill(scopes, writer, records, told)

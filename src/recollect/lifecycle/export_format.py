@@ -29,7 +29,7 @@ from recollect.domain.transfer import ExportCounts, Item, RecordHistory
 from recollect.domain.turn import Turn, new_turn
 from recollect.errors import InvalidInput
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _SIGN: Final = "export"
 _MAX_ID: Final = 64
 _MAX_COUNT: Final = 2**31 - 1
@@ -44,7 +44,12 @@ _SAID: Final = (
     *("tier", "metadata"),
 )
 # What only Recollect itself says about a record, and about a version of it.
-_KEPT: Final = ("version", "status", "recorded_at", "updated_at", "access_count", "last_accessed")
+_KEPT: Final = (
+    *("version", "status", "recorded_at", "updated_at", "access_count", "last_accessed"),
+    *("helped", "rejected"),
+)
+# What files of format 1 do not have.
+_SINCE_2: Final = {"helped": 0, "rejected": 0}
 _CHANGE: Final = ("replaced_at", "changed_by", "reason")
 _DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
     Kind.SEMANTIC: (),
@@ -194,6 +199,8 @@ def _history(form: Json) -> RecordHistory:
 
 
 def _version(ident: str, scope: Scope, given: object) -> Version:
+    if isinstance(given, dict):
+        given = {**_SINCE_2, **cast("Json", given)}
     details = _details_of(given)
     form = {**_fields(given, "version", (*_KEPT, *_SAID, *details, *_CHANGE))}
     for name in _TIMES & form.keys():
@@ -211,6 +218,8 @@ def _version(ident: str, scope: Scope, given: object) -> Version:
         updated_at=_present(form, "updated_at"),
         access_count=_count(form, "access_count", 0),
         last_accessed=form["last_accessed"],
+        helped=_count(form, "helped", 0),
+        rejected=_count(form, "rejected", 0),
     )
     return Version(
         record=record,

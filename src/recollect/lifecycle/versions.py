@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.domain.category import is_user_profile
 from recollect.domain.change import ChangeSet, RecordChange
-from recollect.domain.record import Record, Status, Version
+from recollect.domain.record import Episode, Procedure, Record, Status, Version
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict
 from recollect.ports.clock import Clock
@@ -17,7 +17,7 @@ from recollect.recall.listing import Listing
 from recollect.writing.save import Saver
 
 # What undoing must not bring back: how often a record was used is not part of what it says.
-_NOT_UNDONE: Final = ("access_count", "last_accessed")
+_NOT_UNDONE: Final = ("access_count", "last_accessed", "helped", "rejected")
 # How the history says that a version was made by undoing another.
 _UNDOES: Final = re.compile(r"undo of version (\d+)\b")
 
@@ -61,6 +61,7 @@ class Versions:
             return earlier.evolve(
                 version=current.version + 1,
                 updated_at=self._clock.now(),
+                details=_with_later_uses(earlier, current),
                 **{name: getattr(current, name) for name in _NOT_UNDONE},
             )
 
@@ -101,6 +102,15 @@ class Versions:
         return record.evolve(
             status=Status.DELETED, version=record.version + 1, updated_at=self._clock.now()
         )
+
+
+def _with_later_uses(earlier: Record, current: Record) -> Episode | Procedure | None:
+    """What an earlier version adds, with the uses of a procedure that were counted since."""
+    then, now = earlier.details, current.details
+    is_used = (earlier.helped, earlier.rejected) != (current.helped, current.rejected)
+    if is_used and isinstance(then, Procedure) and isinstance(now, Procedure):
+        return then.with_uses_of(now)
+    return then
 
 
 def _last_change(versions: Sequence[Version]) -> int:

@@ -36,8 +36,8 @@ class BlockingEmbedder:
     def dimension(self) -> int:
         return self._dimension
 
-    def understands(self, text: str) -> bool:
-        return bool(text.strip())
+    def trust(self, text: str) -> float:
+        return float(bool(text.strip()))
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None

@@ -107,7 +107,7 @@ async def check(choice: EmbedderChoice) -> EmbedderCheck:
 
 async def _tried(name: str, embedder: Embedder) -> EmbedderCheck:
     times: list[float] = []
-    for text in [*filter(embedder.understands, _SAMPLES)] * 3:
+    for text in [*filter(embedder.trust, _SAMPLES)] * 3:
         start = time.perf_counter()
         await embedder.embed([text], "query")
         times.append((time.perf_counter() - start) * 1000)

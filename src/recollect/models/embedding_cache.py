@@ -54,8 +54,8 @@ class CachedEmbedder:
     def dimension(self) -> int:
         return self._embedder.dimension
 
-    def understands(self, text: str) -> bool:
-        return self._embedder.understands(text)
+    def trust(self, text: str) -> float:
+        return self._embedder.trust(text)
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None

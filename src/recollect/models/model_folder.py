@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any, Final, cast
 
 from recollect.domain.embedder import EmbedderChoice
 from recollect.errors import NotAvailable
-from recollect.models.faults import ModelDamaged
+from recollect.models.folder_files import find_files, longest_text, read_settings
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder, Pooling
 from recollect.text.language import Language
 
-# Repositories keep the graph beside the tokenizer or in a folder of its own.
-_GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
-_TOKENIZER: Final = "tokenizer.json"
-_USUAL_LONGEST: Final = 512
 _SAMPLE: Final = 1 << 20
 _KNOWN_LANGUAGES: Final[dict[str, Language]] = {"en": "en", "zh": "zh"}
 
 
 def open_folder(folder: Path, choice: EmbedderChoice) -> OnnxEmbedder:
     """The embedder in a folder. What is given goes before what the folder says."""
-    graph = next((folder / name for name in _GRAPHS if (folder / name).is_file()), None)
-    tokenizer = folder / _TOKENIZER
-    if graph is None or not tokenizer.is_file():
-        raise NotAvailable(
-            f"{folder} does not hold a model: model.onnx and tokenizer.json are needed",
-            code="model_not_found",
-            hint="Export one with: optimum-cli export onnx --model NAME FOLDER",
-        )
-    traits = read_traits(folder, graph, choice)
+    files = find_files(folder)
     return OnnxEmbedder(
-        traits, lambda: ModelFiles(graph=graph, tokenizer=_read_tokenizer(tokenizer))
+        read_traits(folder, files.graph, choice),
+        lambda: ModelFiles(graph=files.graph, tokenizer=files.read_tokenizer()),
     )
 
 
 def read_traits(folder: Path, graph: Path, choice: EmbedderChoice) -> ModelTraits:
     """What the folder's configuration files say about its model."""
-    config = _json(folder / "config.json")
-    pooling_config = _json(folder / "1_Pooling" / "config.json")
+    config = read_settings(folder / "config.json")
+    pooling_config = read_settings(folder / "1_Pooling" / "config.json")
     prompts = cast(
-        "dict[str, str]", _json(folder / "config_sentence_transformers.json").get("prompts") or {}
+        "dict[str, str]",
+        read_settings(folder / "config_sentence_transformers.json").get("prompts") or {},
     )
     dimension = choice.dimension or pooling_config.get("word_embedding_dimension")
     dimension = dimension or config.get("hidden_size")
@@ -53,7 +42,7 @@ def read_traits(folder: Path, graph: Path, choice: EmbedderChoice) -> ModelTrait
             hint="Set embedding.dimension.",
         )
     pooling = choice.pooling or _pooling(folder, pooling_config)
-    longest = choice.longest or _longest(folder, config)
+    longest = choice.longest or longest_text(folder)
     query = _first(choice.query_prefix, prompts.get("query"))
     passage = _first(choice.passage_prefix, prompts.get("document"), prompts.get("passage"))
     shown = f"{pooling} {longest} {query!r} {passage!r}"
@@ -84,17 +73,6 @@ def _pooling(folder: Path, config: dict[str, Any]) -> Pooling:
             )
 
 
-def _longest(folder: Path, config: dict[str, Any]) -> int:
-    """How many tokens the model was made to read, and never more than it has positions for."""
-    limits = [
-        _json(folder / "sentence_bert_config.json").get("max_seq_length"),
-        _json(folder / "tokenizer_config.json").get("model_max_length"),
-        config.get("max_position_embeddings"),
-        _USUAL_LONGEST,
-    ]
-    return min(limit for limit in limits if isinstance(limit, int) and limit > 0)
-
-
 def _languages(given: tuple[str, ...]) -> frozenset[Language] | None:
     """The languages as we tell them apart; any that we cannot tell means all of them."""
     if not given or not set(given) <= _KNOWN_LANGUAGES.keys():
@@ -105,7 +83,7 @@ def _languages(given: tuple[str, ...]) -> frozenset[Language] | None:
 def _fingerprint(folder: Path, graph: Path, shown: str) -> str:
     """Short, and different for another model; large files are known by their size and ends."""
     told = hashlib.sha256(shown.encode())
-    for file in (graph, *sorted(graph.parent.glob("*.onnx_data")), folder / _TOKENIZER):
+    for file in (graph, *sorted(graph.parent.glob("*.onnx_data")), folder / "tokenizer.json"):
         with file.open("rb") as data:
             size = file.stat().st_size
             told.update(f"{size} ".encode() + data.read(_SAMPLE))
@@ -116,22 +94,3 @@ def _fingerprint(folder: Path, graph: Path, shown: str) -> str:
 
 def _first(*values: str | None) -> str:
     return next((value for value in values if value is not None), "")
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        content: Any = json.loads(file.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError) as problem:
-        raise ModelDamaged(f"{file} cannot be read: {problem}") from None
-    if not isinstance(content, dict):
-        raise ModelDamaged(f"{file} is not a table of settings")
-    return cast("dict[str, Any]", content)
-
-
-def _read_tokenizer(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as problem:
-        raise ModelDamaged(f"{file} cannot be read: {problem.strerror}") from None

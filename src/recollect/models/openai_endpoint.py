@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from recollect.errors import NotAvailable
-from recollect.models.faults import EmbeddingFailed, missing_library
+from recollect.models.faults import EmbeddingFailed
+from recollect.models.http_service import Access, HttpService
 from recollect.models.readable import readable
 from recollect.models.vectors import Vectors, unit_rows
 from recollect.ports.embedder import Progress, Purpose
-
-if TYPE_CHECKING:
-    import httpx
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 KNOWN_DIMENSIONS: Final = {
@@ -28,7 +24,6 @@ KNOWN_DIMENSIONS: Final = {
 }
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 20.0
-_TOO_MANY: Final = 429
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +46,18 @@ class OpenAIEmbedder:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client = _client(endpoint)
+        self._service = HttpService(
+            Access(
+                base_url=endpoint.base_url,
+                api_key=endpoint.api_key,
+                timeout=endpoint.timeout,
+                retries=endpoint.retries,
+                first_pause=_FIRST_PAUSE,
+                longest_pause=_LONGEST_PAUSE,
+            ),
+            failed=self._failed,
+            refused=self._refused,
+        )
 
     @property
     def model(self) -> str:
@@ -61,8 +67,8 @@ class OpenAIEmbedder:
     def dimension(self) -> int:
         return self._endpoint.dimension
 
-    def understands(self, text: str) -> bool:
-        return bool(text.strip())
+    def trust(self, text: str) -> float:
+        return float(bool(text.strip()))
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
@@ -83,37 +89,15 @@ class OpenAIEmbedder:
         return ()
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._service.close()
 
     async def _batch(self, texts: list[str]) -> Vectors:
         body: dict[str, Any] = {"model": self._endpoint.model, "input": texts}
         # Only models that can shorten their vectors know this, so it is sent when it must be.
         if KNOWN_DIMENSIONS.get(self._endpoint.model, self.dimension) != self.dimension:
             body["dimensions"] = self.dimension
-        rows = _rows(await self._answer(body), model=self.model)
+        rows = _rows(await self._service.post("embeddings", body), model=self.model)
         return unit_rows(rows, count=len(texts), dimension=self.dimension, model=self.model)
-
-    async def _answer(self, body: dict[str, Any]) -> bytes:
-        """The endpoint's answer, after a pause and another try when it is busy or unreachable."""
-        import httpx
-
-        for attempt in range(self._endpoint.retries + 1):
-            is_last = attempt == self._endpoint.retries
-            try:
-                response = await self._client.post("embeddings", json=body)
-            except httpx.HTTPError as problem:
-                if is_last:
-                    raise self._failed(f"{type(problem).__name__} {problem}".strip()) from None
-                await asyncio.sleep(_pause(attempt, None))
-                continue
-            if response.is_success:
-                return response.content
-            if response.status_code != _TOO_MANY and response.status_code < 500:
-                raise self._refused(response)
-            if is_last:
-                raise self._failed(f"it answered {response.status_code}")
-            await asyncio.sleep(_pause(attempt, response.headers.get("retry-after")))
-        raise AssertionError("the last attempt returns or raises")
 
     def _failed(self, why: str) -> EmbeddingFailed:
         return EmbeddingFailed(
@@ -122,24 +106,13 @@ class OpenAIEmbedder:
             hint="It is tried again later; texts saved meanwhile get their vectors then.",
         )
 
-    def _refused(self, response: httpx.Response) -> NotAvailable:
+    def _refused(self, why: str) -> NotAvailable:
         return NotAvailable(
             f"The embedding endpoint {self._endpoint.base_url} refused {self._endpoint.model}: "
-            f"{response.status_code} {_said(response)}".strip(),
+            f"{why}",
             code="embedding_refused",
             hint="Check embedding.model, embedding.base_url and embedding.api_key.",
         )
-
-
-def _client(endpoint: Endpoint) -> httpx.AsyncClient:
-    try:
-        import httpx
-    except ImportError:
-        raise missing_library("httpx", "remote") from None
-    headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
-    return httpx.AsyncClient(
-        base_url=endpoint.base_url.rstrip("/") + "/", headers=headers, timeout=endpoint.timeout
-    )
 
 
 def _rows(answer: bytes, *, model: str) -> Vectors:
@@ -153,19 +126,3 @@ def _rows(answer: bytes, *, model: str) -> Vectors:
             f"{model} answered with something that is not a list of vectors: {problem}",
             code="bad_vectors",
         ) from None
-
-
-def _said(response: httpx.Response) -> str:
-    """The endpoint's own words, if it gave any in the usual form."""
-    try:
-        return str(response.json()["error"]["message"])[:200]
-    except (ValueError, KeyError, TypeError):
-        return ""
-
-
-def _pause(attempt: int, asked: str | None) -> float:
-    """Longer from try to try, with some chance in it; what the endpoint asks for goes first."""
-    if asked is not None and asked.isdigit():
-        return min(float(asked), _LONGEST_PAUSE)
-    longest: float = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
-    return longest * random.uniform(0.5, 1)

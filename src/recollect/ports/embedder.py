@@ -27,8 +27,11 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int: ...
 
-    def understands(self, text: str) -> bool:
-        """Whether a vector of this text means anything; if not, vector search stands aside."""
+    def trust(self, text: str) -> float:
+        """How much a vector of this text means: 1 as it should, 0 nothing.
+
+        What counts for nothing gets no vector, and vector search stands aside for it.
+        """
         ...
 
     async def embed(

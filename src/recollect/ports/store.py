@@ -51,6 +51,13 @@ class Store(Protocol):
         """Every version of a record, oldest first; empty when there is none to see."""
         ...
 
+    async def versions(self, scopes: Sequence[Scope]) -> tuple[int, ...]:
+        """How far each scope has moved on; what was read stands as long as these stay the same.
+
+        Cheap: it is asked before every recall. 0 is a scope in which nothing was ever written.
+        """
+        ...
+
     async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
         """How much these scopes hold."""
         ...

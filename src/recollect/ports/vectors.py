@@ -14,7 +14,7 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.ports.units import UnitMatch
+from recollect.ports.units import Matches
 
 # One vector, and several as rows.
 Vector = NDArray[np.float32]
@@ -25,7 +25,7 @@ Vectors = NDArray[np.float32]
 class Nearest:
     """The nearest units by cosine, best first, and how many units have no vector to compare."""
 
-    matches: tuple[UnitMatch, ...]
+    matches: Matches
     missing: int = 0
 
 

@@ -1,132 +1,176 @@
 """Bringing the paths together: one list of owners, each with one absolute score in [0, 1].
 
-A keyword similarity and a cosine are both absolute, so they are added, not ranked: a weak best
-hit stays weak, and a path that found nothing takes nothing away from the others.
+What the paths say is evidence of one kind: a keyword similarity and a cosine are both absolute, so
+they are added, not ranked. A weak best hit stays weak, and a path that found nothing takes nothing
+away from the others.
 """
 
 from __future__ import annotations
 
-import math
-import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.domain.hit import Explanation, PathScore
-from recollect.ports.units import UnitMatch
+import numpy as np
+
+from recollect.domain.filters import OwnerKind
+from recollect.domain.hit import Boost, Explanation, PathScore
+from recollect.domain.unit import Trait
+from recollect.ports.units import KINDS, Scores
+from recollect.recall.candidates import Candidates, gather
 from recollect.recall.paths import Found
+from recollect.recall.question import Question
+from recollect.recall.stretch import closeness
+from recollect.recall.surroundings import SurroundingsOptions, from_surroundings
+from recollect.text.searchable import signed
 
 _STEEPNESS: Final = 1.3
+_TURN: Final = KINDS.index("turn")
+# A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
+_FULL_TURN: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much each path counts; all are settings, with defaults found by measurement."""
+    """How much each kind of evidence counts; all are settings, with defaults by measurement."""
 
     keyword: float = 1.0
     vector: float = 0.7
     recent: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a path put an owner: its best unit, and the score of the owner as a whole."""
-
-    rank: int
-    match: UnitMatch
-    score: float
+    # What names the same as the best hits counts so much.
+    entity: float = 0.1
+    # What is of the time that the question names is worth so much more,
+    time: float = 0.3
+    # and so much in itself when the question asks for nothing but a time.
+    only_time: float = 0.4
+    surroundings: SurroundingsOptions = field(default_factory=SurroundingsOptions)
+    # A turn whose speaker the question names is worth so much more,
+    speaker: float = 0.4
+    # one by the assistant so much less, since it repeats what it was told,
+    assistant: float = 0.25
+    # and one that says next to nothing too.
+    terse: float = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
     """An owner that some path found, with its score."""
 
+    candidates: Candidates
+    at: int
     score: float
-    keyword: Place | None
-    vector: Place | None
-    recent: Place | None
+    surroundings: float
+    factor: float
+    closeness: float
 
     @property
-    def best(self) -> UnitMatch:
-        """The unit that speaks for the owner: where the words are, else where the meaning is."""
-        place = self.keyword or self.vector or self.recent
-        assert place is not None
-        return place.match
+    def owner_id(self) -> str:
+        return str(self.candidates.column("owner")[self.at])
 
-    def explanation(self, names: Mapping[int, str]) -> Explanation:
+    @property
+    def owner_kind(self) -> OwnerKind:
+        return KINDS[int(self.candidates.column("kind")[self.at])]
+
+    @property
+    def unit(self) -> int:
+        """The unit that speaks for it."""
+        return int(self.candidates.column("unit")[self.at])
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return (
+            int(self.candidates.column("start")[self.at]),
+            int(self.candidates.column("end")[self.at]),
+        )
+
+    def explanation(self, matched_terms: tuple[str, ...], boosts: tuple[Boost, ...]) -> Explanation:
         """Why it has its score; made only for what is returned."""
-        places = {"keyword": self.keyword, "vector": self.vector, "recent": self.recent}
-        present = _keys(self.keyword.match.terms) if self.keyword else frozenset[int]()
+        owner = int(self.candidates.owners[self.at])
         return Explanation(
-            paths=tuple(
-                PathScore(path=path, rank=place.rank, raw=place.match.raw, score=place.score)
-                for path, place in places.items()
-                if place is not None
-            ),
-            matched_terms=tuple(name for key, name in names.items() if key in present),
+            paths=tuple(self._path_scores(owner)),
+            matched_terms=matched_terms,
+            surroundings=self.surroundings,
+            factor=self.factor,
+            closeness=self.closeness,
+            relevance=self.score,
+            boosts=boosts,
         )
 
+    def _path_scores(self, owner: int) -> Sequence[PathScore]:
+        scores: list[PathScore] = []
+        for path, opinion in self.candidates.opinions.items():
+            place = opinion.place_of(owner)
+            if place is not None:
+                mine = opinion.scores[place]
+                rank = 1 + int(np.count_nonzero(opinion.scores > mine))
+                raw = float(opinion.raw[place])
+                scores.append(PathScore(path=path, rank=rank, raw=raw, score=float(mine)))
+        return scores
 
-def fuse(found: Sequence[Found], weights: Weights) -> list[Fused]:
+
+def fuse(question: Question, found: Sequence[Found], weights: Weights) -> list[Fused]:
     """All owners that any path found, best first; of equals, the one written first."""
-    by_path = {it.path: _places(it) for it in found}
-    keyword, vector = by_path.get("keyword", {}), by_path.get("vector", {})
-    recent = by_path.get("recent", {})
-    # What the vector path did not return is at most as near as the last thing it did return.
-    horizon = min((place.score for place in vector.values()), default=0.0)
-    fused: list[Fused] = []
-    for owner in keyword.keys() | vector.keys() | recent.keys():
-        words, nearness, freshness = keyword.get(owner), vector.get(owner), recent.get(owner)
-        score = calibrated(
-            words.score if words else 0.0,
-            nearness.score if nearness else horizon,
-            freshness.score if freshness else 0.0,
-            weights,
-            has_vectors=bool(vector),
-        )
-        fused.append(Fused(score, words, nearness, freshness))
-    return sorted(fused, key=lambda it: (-it.score, it.best.unit))
+    candidates = gather(found)
+    if not len(candidates):
+        return []
+    words = weights.keyword * candidates.scores("keyword")
+    evidence = words + _beside_words(candidates, found, weights, question)
+    around = from_surroundings(candidates, evidence, words, weights.surroundings)
+    factors = _factors(question, candidates, weights)
+    total = (evidence + around) * factors
+    near = np.zeros(len(candidates))
+    for timed in (it for it in found if it.stretches):
+        near = closeness(candidates.column("observed_at"), timed.stretches)
+        # The more of the question is the time, the more being of that time is an answer.
+        total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
+    scores = calibrated(total)
+    order = np.lexsort((candidates.owners, -scores))
+    columns = zip(
+        order.tolist(),
+        *(column[order].tolist() for column in (scores, around, factors, near)),
+        strict=True,
+    )
+    return [Fused(candidates, *values) for values in columns]
 
 
-def _keys(terms: bytes) -> frozenset[int]:
-    return frozenset(key for (key,) in struct.iter_unpack("<Q", terms))
+def calibrated(evidence: Scores) -> Scores:
+    """Evidence bent into [0, 1).
 
-
-def calibrated(
-    words: float, nearness: float, freshness: float, weights: Weights, *, has_vectors: bool
-) -> float:
-    """One score from the three similarities.
-
-    Words and meaning are two witnesses: what they say is added up, and the sum is bent into [0, 1)
-    so that 0.3 is where questions that have nothing to do with the memory end (measured, see
+    0.3 is where questions that have nothing to do with the memory end (measured, see
     docs/decisions/0006-fusion.md).
     """
-    fresh = weights.recent * freshness
-    if not has_vectors:
-        return min(words + fresh, 1.0)
-    evidence = weights.keyword * words + weights.vector * max(nearness, 0.0) + fresh
-    return 1 - math.exp(-_STEEPNESS * evidence)
+    return 1 - np.exp(-_STEEPNESS * np.maximum(evidence, 0.0))
 
 
-def _places(found: Found) -> dict[str, Place]:
-    """One place an owner. A long text counts half as a whole and half by its best passage."""
-    horizon = found.matches[-1].score if found.is_cut_off else 0.0
-    wholes = {it.owner_id: it for it in found.matches if it.ordinal == 0}
-    passages: dict[str, UnitMatch] = {}
-    for match in found.matches:
-        if match.ordinal > 0:
-            passages.setdefault(match.owner_id, match)
-    scored: list[tuple[float, UnitMatch]] = []
-    for owner in dict.fromkeys(match.owner_id for match in found.matches):
-        whole, passage = wholes.get(owner), passages.get(owner)
-        if whole is not None and passage is not None:
-            scored.append(((whole.score + passage.score) / 2, passage))
-        elif passage is not None:
-            scored.append(((horizon + passage.score) / 2, passage))
-        elif whole is not None:
-            scored.append((whole.score, whole))
-    scored.sort(key=lambda it: (-it[0], it[1].unit))
-    return {
-        match.owner_id: Place(rank, match, score)
-        for rank, (score, match) in enumerate(scored, start=1)
-    }
+def _beside_words(
+    candidates: Candidates, found: Sequence[Found], weights: Weights, question: Question
+) -> Scores:
+    """What all paths but the keyword path say."""
+    trust = {it.path: it.trust for it in found}
+    vector = candidates.opinions.get("vector")
+    # What the vector path did not return is at most as near as the last thing it did return.
+    horizon = 0.0 if vector is None else vector.lowest
+    nearness = candidates.scores("vector", otherwise=horizon)
+    evidence = weights.vector * trust.get("vector", 0.0) * nearness
+    if "entity" in candidates.opinions:
+        evidence = evidence + weights.entity * candidates.scores("entity")
+    recent = max(weights.recent, question.lean.recent)
+    if recent:
+        evidence = evidence + recent * candidates.scores("recent")
+    return evidence
+
+
+def _factors(question: Question, candidates: Candidates, weights: Weights) -> Scores:
+    """How much more or less a turn is worth for who said it and how much it says."""
+    is_turn = candidates.column("kind") == _TURN
+    factors = np.ones(len(candidates))
+    if not is_turn.any():
+        return factors
+    named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
+    factors += weights.speaker * np.isin(candidates.column("speaker"), named)
+    if not question.is_about_answers:
+        by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
+        factors -= weights.assistant * by_assistant
+    fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN)
+    terseness = weights.terse * (1 - np.minimum(fullness, 1.0))
+    return np.where(is_turn, factors * (1 - terseness), factors)

@@ -69,8 +69,9 @@ class Meaning:
             self._rests_until, self._absence = None, ""
         return self._absence
 
-    def understands(self, text: str) -> bool:
-        return self._embedder is not None and self._embedder.understands(text)
+    def trust(self, text: str) -> float:
+        """How much a vector of this text means, from 0 to 1."""
+        return 0.0 if self._embedder is None else self._embedder.trust(text)
 
     async def of_question(self, text: str) -> Vector | None:
         """The vector of a question; None when it cannot be had."""
@@ -107,7 +108,7 @@ class Meaning:
     def _readable(self, owner: OwnerUnits) -> tuple[Unit, ...]:
         """What is embedded of an owner: its passages, or all of it when it has none."""
         # A vector of a text the model cannot read is noise, so it gets none.
-        return tuple(unit for unit in owner.pieces if self.understands(unit.text))
+        return tuple(unit for unit in owner.pieces if self.trust(unit.text) > 0)
 
     async def close(self) -> None:
         """Close the embedder that was opened for this memory."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal, Protocol
 
 from recollect.domain.filters import Filter
-from recollect.ports.units import UnitIndex, UnitMatch
+from recollect.ports.units import Matches, UnitIndex
 from recollect.ports.vectors import VectorIndex
 from recollect.recall.meaning import Meaning
 from recollect.recall.question import Question
+from recollect.recall.stretch import Stretch
 
-PathName = Literal["keyword", "vector", "recent"]
+PathName = Literal["keyword", "vector", "recent", "time", "entity"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +21,24 @@ class Found:
     """What one path found, best first, and what kept it from finding more."""
 
     path: PathName
-    matches: tuple[UnitMatch, ...] = ()
+    matches: Matches = field(default_factory=Matches.none)
+    # How much its opinion counts for this question.
+    trust: float = 1.0
     is_cut_off: bool = False
     degraded: tuple[str, ...] = ()
+    # The times that the question is about, as far as the time path could tell.
+    stretches: tuple[Stretch, ...] = ()
 
 
 class Path(Protocol):
     """One way to find units."""
+
+    @property
+    def name(self) -> PathName: ...
+
+    def waits(self, question: Question) -> bool:
+        """Whether it has to wait for a model or a server."""
+        ...
 
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found: ...
 
@@ -34,40 +46,52 @@ class Path(Protocol):
 class KeywordPath:
     """Units that have the question's words."""
 
+    name: PathName = "keyword"
+
     def __init__(self, units: UnitIndex) -> None:
         self._units = units
 
+    def waits(self, question: Question) -> bool:
+        return False
+
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found:
         if not question.terms:
-            return Found(path="keyword")
+            return Found(path=self.name)
         matches = await self._units.search(
             question.scopes, list(question.terms), limit, now=question.now, within=within
         )
-        return Found(path="keyword", matches=tuple(matches), is_cut_off=len(matches) >= limit)
+        return Found(path=self.name, matches=matches, is_cut_off=len(matches) >= limit)
 
 
 class VectorPath:
     """Units that mean something alike."""
 
+    name: PathName = "vector"
+
     def __init__(self, meaning: Meaning, vectors: VectorIndex) -> None:
         self._meaning = meaning
         self._vectors = vectors
 
+    def waits(self, question: Question) -> bool:
+        return self._meaning.model is not None
+
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found:
         model = self._meaning.model
         if model is None:
-            return Found(path="vector", degraded=(self._meaning.absence,))
-        if not self._meaning.understands(question.text):
-            return Found(path="vector")
+            return Found(path=self.name, degraded=(self._meaning.absence,))
+        trust = self._meaning.trust(question.text)
+        if not trust:
+            return Found(path=self.name)
         asked = await self._meaning.of_question(question.text)
         if asked is None:
-            return Found(path="vector", degraded=(self._meaning.absence,))
+            return Found(path=self.name, degraded=(self._meaning.absence,))
         nearest = await self._vectors.search(
             question.scopes, model, asked, limit, now=question.now, within=within
         )
         return Found(
-            path="vector",
+            path=self.name,
             matches=nearest.matches,
+            trust=trust,
             is_cut_off=len(nearest.matches) >= limit,
             degraded=_told(nearest.missing, model.name),
         )
@@ -76,19 +100,28 @@ class VectorPath:
 class RecentPath:
     """What happened last, whatever the words: it is often what a follow-up is about."""
 
-    def __init__(self, units: UnitIndex, *, days: float, limit: int) -> None:
+    name: PathName = "recent"
+
+    def __init__(self, units: UnitIndex, *, days: float, limit: int, weight: float) -> None:
         self._units = units
+        self._weight = weight
         self._reach = timedelta(days=days)
         self._limit = limit
 
+    def waits(self, question: Question) -> bool:
+        return False
+
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found:
+        if not max(self._weight, question.lean.recent):
+            return Found(path=self.name)
+        asked_at = question.asked_at or question.now
         matches = await self._units.recent(
             question.scopes,
-            question.now - self._reach,
+            asked_at - self._reach,
             min(limit, self._limit),
-            now=question.now,
+            until=asked_at + timedelta(seconds=1),
         )
-        return Found(path="recent", matches=tuple(matches))
+        return Found(path=self.name, matches=matches)
 
 
 def _told(missing: int, model: str) -> tuple[str, ...]:

@@ -1,28 +1,43 @@
-"""A recall: search by every path, fuse, fetch what was found, keep what the filter accepts."""
+"""A recall: search by every path, fuse, fetch what was found, weigh it, keep what is good."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import logging
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Hit, Recalled
+from recollect.domain.hit import Boost, Hit, NearMiss, Recalled
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
+from recollect.domain.times import aware
 from recollect.domain.turn import Turn
+from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
+from recollect.ports.units import UnitIndex
 from recollect.recall.fuse import Fused, Weights, fuse
+from recollect.recall.intent import Intent, Judged
+from recollect.recall.linked import EntityPath
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
+from recollect.recall.rerank import RerankOptions, reranked
 from recollect.recall.scan import Scan
+
+_log = logging.getLogger(__name__)
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
+_NEAR_MISSES: Final = 5
+# From so many of the best hits the hop to what is linked with them starts.
+_SEEDS: Final = 3
+# So many times what is wanted is fetched at once.
+_SLICE: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +48,30 @@ class RecallOptions:
     min_score: float
     candidates: int
     weights: Weights
+    rerank: RerankOptions
+    # Hits that score less than this share of the best one are left out; 0 keeps them.
+    gap: float
+    # Seconds after which a path that has not answered is left out.
+    patience: float
+    intent: Intent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """Something that was found, with its final score and what made it."""
+
+    fused: Fused
+    item: Record | Turn
+    score: float
+    boosts: tuple[Boost, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """Hits, and whether the filter left too few of them."""
+    """What is shown, what came close, and whether the filter left too few."""
 
-    hits: list[Hit]
+    kept: list[_Weighed]
+    near_misses: tuple[NearMiss, ...]
     needs_more: bool
 
 
@@ -49,13 +81,17 @@ class Recaller:
     def __init__(
         self,
         store: Store,
+        units: UnitIndex,
         paths: Sequence[Path],
+        linked: EntityPath,
         scan: Scan,
         clock: Clock,
         options: RecallOptions,
     ) -> None:
         self._store = store
+        self._units = units
         self._paths = paths
+        self._linked = linked
         self._scan = scan
         self._clock = clock
         self._options = options
@@ -68,6 +104,7 @@ class Recaller:
         *,
         limit: int | None = None,
         min_score: float | None = None,
+        asked_at: datetime | None = None,
     ) -> Recalled:
         """The best hits, each at least as good as `min_score`; none is a possible answer."""
         options = self._options
@@ -78,6 +115,8 @@ class Recaller:
             limit=checked_limit(options.limit if limit is None else limit, MAX_LIMIT),
             min_score=options.min_score if min_score is None else checked_share(min_score),
             now=self._clock.now(),
+            asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
+            forced=None if options.intent is None else Judged(intent=options.intent, reason="set"),
         )
         if question.where.is_indexed:
             return await self._search(question)
@@ -87,50 +126,134 @@ class Recaller:
         """Search the index; only when the filter takes away too much, search inside the filter."""
         wanted = max(self._options.candidates, 2 * question.limit)
         found = await self._ask(question, wanted, within=None)
-        answer = await self._fetch(question, found)
+        answer = await self._answer(question, found)
+        linked = await self._one_hop(question, answer.kept, wanted)
+        if linked is not None:
+            found.append(linked)
+            answer = await self._answer(question, found)
         if answer.needs_more and any(it.is_cut_off for it in found):
             found = await self._ask(question, wanted, within=question.where)
-            answer = await self._fetch(question, found)
-        degraded = tuple(note for it in found for note in it.degraded)
-        return Recalled(hits=tuple(answer.hits[: question.limit]), degraded=degraded)
+            answer = await self._answer(question, found)
+        return Recalled(
+            hits=await self._hits(question, answer.kept),
+            degraded=tuple(note for it in found for note in it.degraded),
+            near_misses=answer.near_misses,
+            intent=question.judged.intent,
+            intent_reason=question.judged.reason,
+        )
+
+    async def _one_hop(
+        self, question: Question, kept: Sequence[_Weighed], limit: int
+    ) -> Found | None:
+        """What the names in the best hits lead to."""
+        if not kept or not self._options.weights.entity:
+            return None
+        texts = (it.item.content for it in kept[:_SEEDS])
+        return await self._linked.search(question, texts, limit)
 
     async def _ask(self, question: Question, limit: int, within: Filter | None) -> list[Found]:
-        asked = (path.search(question, limit, within) for path in self._paths)
-        return list(await asyncio.gather(*asked))
+        """Ask every path; one that fails or is slow is left out, and that is said.
 
-    async def _fetch(self, question: Question, found: Sequence[Found]) -> _Answer:
-        """The owners that were found and pass the filter, as hits."""
-        fused = fuse(found, self._options.weights)
-        good = [it for it in fused if it.score >= question.min_score and it.score > 0]
-        hits: list[Hit] = []
+        Those that wait for a model or a server do so at the same time as the others work.
+        """
+        waiting = {
+            path: asyncio.ensure_future(path.search(question, limit, within))
+            for path in self._paths
+            if path.waits(question)
+        }
+        heard = {
+            path: await _heard(path, path.search(question, limit, within))
+            for path in self._paths
+            if path not in waiting
+        }
+        if waiting:
+            _, late = await asyncio.wait(waiting.values(), timeout=self._options.patience)
+            for path, answer in waiting.items():
+                if answer in late:
+                    answer.cancel()
+                    heard[path] = _late(path, self._options.patience)
+                else:
+                    heard[path] = await _heard(path, answer)
+        if all(isinstance(it, RecollectError) for it in heard.values()):
+            raise next(it for it in heard.values() if isinstance(it, RecollectError))
+        return [_told(path, heard[path]) for path in self._paths]
+
+    async def _answer(self, question: Question, found: Sequence[Found]) -> _Answer:
+        """The owners that were found and pass the filter, as hits in their final order."""
+        most = self._options.rerank.most(question.lean)
+        fused = fuse(question, found, self._options.weights)
+        good = [it for it in fused if it.score > 0 and it.score * most >= question.min_score]
+        weighed: list[_Weighed] = []
         looked_at = 0
-        # Few of the candidates are wanted as a rule, so they are fetched in slices.
-        step = question.limit
-        for start in range(0, len(good), step):
-            chosen = good[start : start + step]
-            items = await self._items(question, chosen)
-            looked_at += len(chosen)
-            hits.extend(
-                Hit(
-                    item=items[it.best.owner_id],
-                    score=it.score,
-                    span=it.best.span,
-                    explanation=it.explanation(question.terms),
-                )
-                for it in chosen
-                if it.best.owner_id in items
-            )
-            if len(hits) >= question.limit:
+        # Few of the candidates are wanted as a rule, so they are fetched in slices. One that is
+        # farther back may rise when it is weighed, but not beyond a bound.
+        for start in range(0, len(good), _SLICE * question.limit):
+            chosen = good[start : start + _SLICE * question.limit]
+            last = weighed[question.limit - 1] if len(weighed) >= question.limit else None
+            if last is not None and last.score >= chosen[0].score * most:
                 break
+            weighed += await self._weigh(question, chosen)
+            looked_at += len(chosen)
+            weighed.sort(key=lambda it: -it.score)
+        kept, near_misses = self._cut(question, weighed)
         # Only what the filter took away can be made up for by searching inside it.
-        is_filtered = len(hits) < looked_at
-        return _Answer(hits=hits, needs_more=is_filtered and len(hits) < question.limit)
+        is_filtered = len(weighed) < looked_at
+        return _Answer(
+            kept=kept,
+            near_misses=near_misses,
+            needs_more=is_filtered and len(weighed) < question.limit,
+        )
+
+    def _cut(
+        self, question: Question, weighed: Sequence[_Weighed]
+    ) -> tuple[list[_Weighed], tuple[NearMiss, ...]]:
+        """What is shown, and what came after it with the reason why it is not."""
+        kept: list[_Weighed] = []
+        left_out: list[NearMiss] = []
+        floor = weighed[0].score * self._options.gap if weighed else 0.0
+        for it in weighed:
+            reason = ""
+            if it.score < question.min_score:
+                reason = "below min_score"
+            elif it.score < floor:
+                reason = "far below the best"
+            elif len(kept) == question.limit:
+                reason = "beyond the limit"
+            if not reason:
+                kept.append(it)
+            elif len(left_out) < _NEAR_MISSES:
+                left_out.append(NearMiss(id=it.item.id, score=it.score, reason=reason))
+        return kept, tuple(left_out)
+
+    async def _weigh(self, question: Question, fused: Sequence[Fused]) -> list[_Weighed]:
+        """Fetch what was found and weigh all that is known of it."""
+        items = await self._items(question, fused)
+        weighed: list[_Weighed] = []
+        for it in fused:
+            item = items.get(it.owner_id)
+            if item is not None:
+                now = reranked(item, it.score, question.lean, self._options.rerank, question.now)
+                weighed.append(_Weighed(it, item, now.score, now.boosts))
+        return weighed
+
+    async def _hits(self, question: Question, weighed: Sequence[_Weighed]) -> tuple[Hit, ...]:
+        """Hits that can say why they are there; made only of what is shown."""
+        present = await self._units.terms_of([it.fused.unit for it in weighed])
+        hits: list[Hit] = []
+        for it in weighed:
+            keys = present.get(it.fused.unit, frozenset[int]())
+            matched = tuple(term for key, term in question.terms.items() if key in keys)
+            explanation = it.fused.explanation(matched, it.boosts)
+            hits.append(
+                Hit(item=it.item, score=it.score, span=it.fused.span, explanation=explanation)
+            )
+        return tuple(hits)
 
     async def _items(self, question: Question, fused: Sequence[Fused]) -> dict[str, Record | Turn]:
         """The owners themselves, as far as the filter accepts them."""
         where = question.where
-        records = [it.best.owner_id for it in fused if it.best.owner_kind == "record"]
-        turns = [it.best.owner_id for it in fused if it.best.owner_kind == "turn"]
+        records = [it.owner_id for it in fused if it.owner_kind == "record"]
+        turns = [it.owner_id for it in fused if it.owner_kind == "turn"]
         items: dict[str, Record | Turn] = {}
         if records and where.wants_records:
             for record in await self._store.records(
@@ -141,3 +264,23 @@ class Recaller:
             for turn in await self._store.turns(question.scopes, where, ids=turns):
                 items[turn.id] = turn
         return items
+
+
+async def _heard(path: Path, answer: Awaitable[Found]) -> Found | RecollectError:
+    try:
+        return await answer
+    except RecollectError as failure:
+        _log.warning("The %s path failed: %s", path.name, failure)
+        return failure
+
+
+def _late(path: Path, patience: float) -> Found:
+    note = f"the {path.name} path did not answer within {patience} s"
+    _log.warning(note)
+    return Found(path=path.name, degraded=(note,))
+
+
+def _told(path: Path, heard: Found | RecollectError) -> Found:
+    if isinstance(heard, Found):
+        return heard
+    return Found(path=path.name, degraded=(f"the {path.name} path failed: {heard}",))

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
+from recollect.recall.intent import Judged, Lean, judge, lean_of
 from recollect.text.analysis import query_terms, term_key
+from recollect.text.when import AfterEvent, When, find_times
+
+_SAYING: Final = (
+    "say|said|tell|told|suggest|suggested|recommend|recommended|advise|advised|propose|proposed|"
+    "mention|mentioned|give|gave|list|listed|provide|provided|explain|explained|write|wrote|answer|"
+    "answered|share|shared|describe|described"
+)
+_ABOUT_ANSWERS: Final = re.compile(
+    rf"\b(?:you|assistant|agent)\b(?:\s+\w+){{0,2}}\s+(?:{_SAYING})\b"
+    r"|\byour\s+(?:\w+\s+)?(?:answer|reply|suggestion|recommendation|advice|response|list)s?\b"
+    "|(?:你|您|助手)[^，。？！,.?!]{0,6}(?:说|讲|提|推荐|建议|告诉|回答|列|给|写|解释)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +37,32 @@ class Question:
     limit: int
     min_score: float
     now: datetime
+    # When it is asked, if that is not now: a conversation may be told later.
+    asked_at: datetime | None = None
+    # An intent that is known beforehand; otherwise it is judged.
+    forced: Judged | None = None
 
     @cached_property
     def terms(self) -> dict[int, str]:
         """The question's terms by their keys."""
         return {term_key(term): term for term in query_terms(self.text)}
+
+    @cached_property
+    def judged(self) -> Judged:
+        """What kind of message it is."""
+        return self.forced or judge(self.text)
+
+    @property
+    def lean(self) -> Lean:
+        """Which memories are asked for first."""
+        return lean_of(self.judged.intent)
+
+    @cached_property
+    def is_about_answers(self) -> bool:
+        """Whether it asks for what the assistant said."""
+        return _ABOUT_ANSWERS.search(self.text) is not None
+
+    @cached_property
+    def times(self) -> tuple[When | AfterEvent, ...]:
+        """The times that it names."""
+        return find_times(self.text, self.asked_at or self.now)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from recollect.domain.context import ContextFields, Form, Tongue
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import FilterFields, OwnerKind
 from recollect.domain.record import Evidence, Kind, Status, Tier
@@ -127,6 +128,37 @@ class Question(Filters):
     limit: int | None = None
     min_score: float | None = None
     namespace: str | None = Field(default=None, description="among the caller's own")
+    asked_at: datetime | None = Field(default=None, description="if that is not now")
+
+
+class Prompt(Filters):
+    """A message that is about to be answered; `session` is the one it belongs to, no filter."""
+
+    message: str
+    limit: int | None = None
+    min_score: float | None = None
+    max_tokens: int | None = None
+    form: Form | None = Field(default=None, description="default: from the settings")
+    language: Tongue | None = Field(default=None, description="default: that of the message")
+    window: list[str | dict[str, Any]] = Field(
+        default=[], description="texts or messages that the prompt holds already"
+    )
+    run: str | None = Field(
+        default=None, description="agents that name the same run get no item twice"
+    )
+    namespace: str | None = Field(default=None, description="among the caller's own")
+    asked_at: datetime | None = Field(default=None, description="if that is not now")
+
+    def wanted(self) -> ContextFields:
+        """How the block is to be made."""
+        names = type(self).model_fields.keys() - {"message"}
+        return cast("ContextFields", {name: getattr(self, name) for name in names})
+
+
+class Use(Body):
+    """How using a record went."""
+
+    success: bool = True
 
 
 class Message(BaseModel):

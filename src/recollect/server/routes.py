@@ -9,7 +9,15 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from recollect.domain.views import Json, as_json
 from recollect.errors import InvalidInput
-from recollect.server.bodies import ChangedRecord, Conversation, Listing, NewRecord, Question
+from recollect.server.bodies import (
+    ChangedRecord,
+    Conversation,
+    Listing,
+    NewRecord,
+    Prompt,
+    Question,
+    Use,
+)
 from recollect.server.caller import SCOPE_PARTS, CallersMemory
 
 IdempotencyKey = Annotated[
@@ -101,9 +109,28 @@ async def recall(memory: CallersMemory, body: Question) -> Json:
             limit=body.limit,
             min_score=body.min_score,
             namespace=body.namespace,
+            asked_at=body.asked_at,
             **body.filters(),
         )
     )
+
+
+@router.post("/context", tags=["recall"])
+async def context(memory: CallersMemory, body: Prompt) -> Json:
+    """What is remembered for a message, as a block for the prompt; empty when nothing is."""
+    return as_json(await memory.context(body.message, **body.wanted()))
+
+
+@router.post("/records/{record_id}/used", tags=["recall"])
+async def used(memory: CallersMemory, record_id: str, body: Use | None = None) -> Json:
+    """Tell that a record was used, and whether it helped; later recalls weigh it."""
+    return as_json(await memory.used(record_id, success=body is None or body.success))
+
+
+@router.post("/records/{record_id}/rejected", tags=["recall"])
+async def rejected(memory: CallersMemory, record_id: str) -> Json:
+    """Tell that a recalled record was no help; later recalls weigh it."""
+    return as_json(await memory.rejected(record_id))
 
 
 @router.post("/observe", status_code=201, tags=["turns"])

@@ -22,7 +22,6 @@ from recollect.errors import SettingsError
 from recollect.settings.sections import (
     AgentSettings,
     EmbeddingSettings,
-    NotesSettings,
     Place,
     RecallSettings,
     ScopeSettings,
@@ -38,6 +37,13 @@ from recollect.settings.sources import (
     settings_file,
     variables_by_place,
 )
+from recollect.settings.working import (
+    ArchiveSettings,
+    CompressionSettings,
+    ModelSettings,
+    NotesSettings,
+    SessionSettings,
+)
 
 __all__ = ["Settings", "settings_file"]
 
@@ -51,11 +57,24 @@ class Settings(Section):
     storage: StorageSettings = StorageSettings()
     recall: RecallSettings = RecallSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    session: SessionSettings = SessionSettings()
+    compression: CompressionSettings = CompressionSettings()
+    archive: ArchiveSettings = ArchiveSettings()
     notes: NotesSettings = NotesSettings()
+    models: ModelSettings = ModelSettings()
 
     @property
     def database(self) -> Path:
         return self.storage.path or self.data_dir / "memory" / "memory.db"
+
+    @property
+    def blobs(self) -> str | Path:
+        """Where large contents are: a folder that belongs to one database only, or a URL."""
+        if self.archive.place:
+            return self.archive.place
+        if self.storage.path is None:
+            return self.database.with_name("blobs")
+        return self.database.with_name(f"{self.database.name}-blobs")
 
     @property
     def log_file(self) -> Path:

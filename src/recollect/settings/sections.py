@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from recollect.domain.record import Kind
+
 
 def _at_home(path: object) -> object:
     """A path with `~` spelled out; an empty one is none."""
@@ -64,7 +66,7 @@ class RecallSettings(Section):
     limit: Annotated[int, Field(ge=1, le=1000)] = 5
     min_score: Share = 0.3
     candidates: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=50, description="units each path takes before they are fused and filtered"
+        default=200, description="units each path takes before they are fused and filtered"
     )
     keyword_weight: Annotated[float, Field(ge=0, le=10)] = Field(
         default=1.0, description="how much words count"
@@ -79,8 +81,79 @@ class RecallSettings(Section):
     recent_weight: Share = Field(
         default=0.0, description="how much being recent counts; 0 leaves the path out"
     )
-    decay_lambda: Annotated[float, Field(ge=0)] = 0.0
+    patience: Annotated[float, Field(gt=0)] = Field(
+        default=5.0, description="seconds after which a path that has not answered is left out"
+    )
+    gap: Share = Field(
+        default=0.4, description="hits below this share of the best one's score are left out"
+    )
+    intent: Literal[
+        "auto", "new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"
+    ] = Field(default="auto", description="what questions are taken for; auto judges each")
+    neighbour_weight: Share = Field(
+        default=0.2, description="how much the turns beside a turn speak for it"
+    )
+    session_weight: Share = Field(
+        default=0.6, description="how much the best turn of its session speaks for a turn"
+    )
+    day_weight: Share = Field(
+        default=0.3, description="how much the best record of its day speaks for a record"
+    )
+    answer_weight: Share = Field(
+        default=0.4, description="how much a fitting question speaks for what follows it"
+    )
+    speaker_boost: Share = Field(
+        default=0.4, description="how much more a turn counts whose speaker the question names"
+    )
+    assistant_discount: Share = Field(
+        default=0.25, description="how much less the assistant's turns count"
+    )
+    terse_discount: Share = Field(
+        default=0.25, description="how much less a turn counts that says next to nothing"
+    )
+    entity_weight: Share = Field(
+        default=0.1, description="how much naming the same as the best hits counts; 0 = no hop"
+    )
+    time_boost: Share = Field(
+        default=0.3, description="how much more counts what is of the time that a question names"
+    )
+    relevance_weight: Annotated[float, Field(gt=0, le=10)] = Field(
+        default=1.0, description="α: how much fitting counts"
+    )
+    decay_weight: Share = Field(default=0.0, description="β: how much being new counts")
+    decay_lambda: Annotated[float, Field(ge=0)] = Field(
+        default=0.01, description="how fast being new wears off, a day"
+    )
+    source_weight: Share = Field(default=0.0, description="γ: how much the source counts")
+    source_boosts: dict[str, Share] = Field(
+        default_factory=dict, description="source → how much it is preferred"
+    )
+    kind_boosts: dict[Kind, Annotated[float, Field(ge=0.8, le=1.25)]] = Field(
+        default_factory=lambda: {Kind.PROCEDURAL: 1.04, Kind.SEMANTIC: 1.02},
+        description="kind → by how much it is preferred",
+    )
+    confidence_boost: Share = Field(
+        default=0.05, description="how much less counts what is not trusted at all"
+    )
+    use_boost: Annotated[float, Field(ge=0, le=0.25)] = Field(
+        default=0.1, description="how much more or less counts what helped or was rejected"
+    )
+    prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=5, description="how much is looked up for a message before it is answered"
+    )
     max_context_tokens: Annotated[int, Field(ge=1)] = 1_500
+    context_form: Literal["structured", "flat"] = Field(
+        default="structured", description="<memory> with sections, or the flat <memory-context>"
+    )
+    context_place: Literal["system", "last_user"] = Field(
+        default="system", description="the message that the block goes into"
+    )
+    cache_seconds: Annotated[float, Field(ge=0)] = Field(
+        default=300, description="how long answers are kept while nothing is written; 0 = not"
+    )
+    cache_size: Annotated[int, Field(ge=0)] = Field(
+        default=1_000, description="how many answers are kept"
+    )
     index_memory_mb: Annotated[int, Field(ge=1)] = Field(
         default=256, description="memory for packed keyword indexes"
     )
@@ -112,11 +185,3 @@ class EmbeddingSettings(Section):
     batch_size: Annotated[int, Field(ge=1)] = 64
     timeout: Annotated[float, Field(gt=0)] = 30.0
     retries: Annotated[int, Field(ge=0)] = 3
-
-
-class NotesSettings(Section):
-    """Session notes for tool loops (S2)."""
-
-    enabled: bool = True
-    max_chunks: Annotated[int, Field(ge=1)] = 10
-    min_relevance: Share = 0.5

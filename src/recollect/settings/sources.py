@@ -33,8 +33,8 @@ _ALIASES: Final[Mapping[str, str]] = {
     "memory_min_relevance": "notes.min_relevance",
 }
 
-# Tables whose keys are names of agents, and so stay as they are written in a variable.
-_NAMED_BY_USERS: Final = frozenset({("agents",), ("scope", "namespaces")})
+# Tables whose keys are names of agents and tools, and so stay as they are written in a variable.
+_NAMED_BY_USERS: Final = frozenset({("agents",), ("scope", "namespaces"), ("notes", "rules")})
 
 
 def settings_file() -> Path:

@@ -26,7 +26,7 @@ def passages(text: str, size: int = PASSAGE_SIZE) -> list[tuple[int, int]]:
     """Where the passages of a text begin and end; together they are the whole text."""
     spans: list[tuple[int, int]] = []
     for start, end in _pieces(text, 0, len(text), size, 0):
-        if spans and _size(text, spans[-1][0], end) <= size:
+        if spans and reading_size(text, spans[-1][0], end) <= size:
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
@@ -35,7 +35,7 @@ def passages(text: str, size: int = PASSAGE_SIZE) -> list[tuple[int, int]]:
 
 def _pieces(text: str, start: int, end: int, size: int, level: int) -> list[tuple[int, int]]:
     """Pieces that fit, cut as well as can be."""
-    if _size(text, start, end) <= size:
+    if reading_size(text, start, end) <= size:
         return [(start, end)]
     if level == len(_BREAKS):
         # One endless word: cut anywhere.
@@ -50,7 +50,8 @@ def _pieces(text: str, start: int, end: int, size: int, level: int) -> list[tupl
     ]
 
 
-def _size(text: str, start: int, end: int) -> int:
+def reading_size(text: str, start: int, end: int) -> int:
+    """How much there is to read; what is far beyond a passage is not counted to the letter."""
     if end - start > PASSAGE_SIZE * _WIDE:
         return end - start
     return end - start + (_WIDE - 1) * len(_WIDE_CHARACTERS.findall(text, start, end))

@@ -1,25 +1,37 @@
-"""What of a record or turn is searched: its words and those that tell what it is about."""
+"""What of a record, turn or archive is searched: its words and those that tell what it is about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from functools import lru_cache
 
+from recollect.domain.archive import Archive
 from recollect.domain.record import Episode, Procedure, Record
+from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
-from recollect.domain.unit import OwnerUnits, Unit
-from recollect.text.analysis import ANALYZER_VERSION, term_keys, terms
-from recollect.text.passages import passages
+from recollect.domain.unit import OwnerUnits, Setting, Trait, Unit
+from recollect.text.analysis import ANALYZER_VERSION, term_key, term_keys, terms
+from recollect.text.dates import date_terms
+from recollect.text.entities import entities
+from recollect.text.passages import passages, reading_size
+
+# Whether a text says much shows in its beginning; so do the names it is about.
+_ENOUGH = 500
+_LINKED = 4_000
+_QUESTION_MARKS = ("?", "\uff1f")
 
 
 def record_units(record: Record, *, hidden: bool = False) -> OwnerUnits:
     """The units of a record, one a passage; none while it is hidden, unless asked for."""
-    units = _units(record.content, _about(record), _beside(record))
+    units = _units(record.content, _about(record), _beside(record), record.observed_at)
     return OwnerUnits(
         scope=record.scope,
         owner_kind="record",
         owner_id=record.id,
         observed_at=record.observed_at,
         analyzer=ANALYZER_VERSION,
+        setting=_record_setting(record),
         version=record.version,
         units=tuple(units) if record.is_live or hidden else (),
     )
@@ -27,13 +39,36 @@ def record_units(record: Record, *, hidden: bool = False) -> OwnerUnits:
 
 def turn_units(turn: Turn) -> OwnerUnits:
     """The units of a turn; none when it holds no words, as a bare tool call does."""
+    units = _units(turn.content, turn.speaker, "", turn.at)
     return OwnerUnits(
         scope=turn.scope,
         owner_kind="turn",
         owner_id=turn.id,
         observed_at=turn.at,
         analyzer=ANALYZER_VERSION,
-        units=tuple(_units(turn.content, turn.speaker, "")) if turn.content.strip() else (),
+        setting=_turn_setting(turn),
+        units=tuple(units) if turn.content.strip() else (),
+    )
+
+
+def archive_units(archive: Archive, text: str) -> OwnerUnits:
+    """The units of an archive: what it is about, then its passages as far as it is indexed.
+
+    The first one has not all the words of the text, which are many; the passages have them.
+    """
+    searched = text[: archive.indexed_chars]
+    asked = _lines(archive.tool, archive.query)
+    about = _lines(asked, archive.summary, *archive.sources)
+    units = [_unit(0, 0, len(searched), about)]
+    for ordinal, (start, end) in enumerate(passages(searched), start=1):
+        units.append(_unit(ordinal, start, end, _lines(asked, searched[start:end])))
+    return OwnerUnits(
+        scope=archive.scope,
+        owner_kind="archive",
+        owner_id=archive.id,
+        observed_at=archive.created_at,
+        analyzer=ANALYZER_VERSION,
+        units=tuple(units) if searched else (),
     )
 
 
@@ -62,17 +97,79 @@ def _beside(record: Record) -> str:
     return _lines(*more)
 
 
-def _units(content: str, about: str, beside: str) -> Iterator[Unit]:
-    """The whole text first; when it is long, its passages after it."""
+def _record_setting(record: Record) -> Setting:
+    """What happened on the same day belongs together, in the order in which it happened."""
+    return Setting(
+        # Below zero, where no session's key is.
+        cluster=-record.observed_at.toordinal(),
+        place=to_micros(record.observed_at),
+        size=reading_size(record.content, 0, len(record.content)),
+        variety=len(set(terms(record.content[:_ENOUGH]))),
+    )
+
+
+def _turn_setting(turn: Turn) -> Setting:
+    """What was said in the same session belongs together, in its order."""
+    asks = turn.content.rstrip().endswith(_QUESTION_MARKS)
+    by_assistant = turn.role == "assistant"
+    return Setting(
+        cluster=number_of(turn.session),
+        place=turn.ordinal,
+        speaker=speaker_key(turn.speaker),
+        traits=Trait(asks * Trait.ASKS | by_assistant * Trait.BY_ASSISTANT),
+        size=reading_size(turn.content, 0, len(turn.content)),
+        variety=len(set(terms(turn.content[:_ENOUGH]))),
+    )
+
+
+def speaker_key(name: str) -> int:
+    """The number of the term by which a question names a speaker, 0 for nobody."""
+    found = terms(name)
+    if not found:
+        return 0
+    # A first name (Caroline Smith) or, of a name without spaces, its longest part (张伟).
+    term = found[0] if found[0].isascii() else max(found, key=len)
+    return signed(term_key(term))
+
+
+def number_of(session: str) -> int:
+    """A session as a positive number, the same in every process."""
+    return term_key(session) >> 1
+
+
+def signed(key: int) -> int:
+    """A term's key as databases keep numbers: below 2⁶³."""
+    return key - (1 << 64) if key >> 63 else key
+
+
+def entity_keys(text: str) -> tuple[int, ...]:
+    """The names in a text as terms of their own, by which texts that name the same are linked."""
+    return tuple(term_key(f"\0{name}") for name in entities(text))
+
+
+def _units(content: str, about: str, beside: str, at: datetime) -> Iterator[Unit]:
+    """The whole text first; when it is long, its passages after it.
+
+    The date and the names are something to be found by, not something that was said: they are in
+    no text that a vector is made of.
+    """
     spans = passages(content)
-    yield _unit(0, 0, len(content), _lines(about, content, beside))
+    dated = _date_keys(at.date())
+    whole = _lines(about, content, beside)
+    yield _unit(0, 0, len(content), whole, (*dated, *entity_keys(whole[:_LINKED])))
     if len(spans) > 1:
         for ordinal, (start, end) in enumerate(spans, start=1):
-            yield _unit(ordinal, start, end, _lines(about, content[start:end]))
+            yield _unit(ordinal, start, end, _lines(about, content[start:end]), dated)
 
 
-def _unit(ordinal: int, start: int, end: int, text: str) -> Unit:
-    return Unit(ordinal=ordinal, start=start, end=end, text=text, terms=term_keys(terms(text)))
+def _unit(ordinal: int, start: int, end: int, text: str, more: Sequence[int] = ()) -> Unit:
+    keys = [*term_keys(terms(text)), *more]
+    return Unit(ordinal=ordinal, start=start, end=end, text=text, terms=keys)
+
+
+@lru_cache(maxsize=4096)
+def _date_keys(day: date) -> tuple[int, ...]:
+    return tuple(term_keys(date_terms(day)))
 
 
 def _lines(*parts: str) -> str:

@@ -51,7 +51,7 @@ def test_packed_scores_are_those_of_the_plain_formula(texts, query):
 def test_similarity_is_between_0_and_1_and_keeps_the_order(texts, query):
     scores, weights = _packed(texts, query)
     raws = sorted(scores.values())
-    similarities = [weights.similarity(raw) for raw in raws]
+    similarities = weights.similarities(np.array(raws)).tolist()
     assert all(0 < similarity <= 1 for similarity in similarities)
     assert similarities == sorted(similarities)
 
@@ -72,20 +72,20 @@ def test_a_term_that_no_unit_has_lowers_the_similarity():
     known, weights = _packed(texts, [1, 2])
     partly, partly_weights = _packed(texts, [1, 2, 99])
     assert known[0] == partly[0]
-    assert partly_weights.similarity(partly[0]) < weights.similarity(known[0])
+    assert partly_weights.similarities(partly[0]) < weights.similarities(known[0])
 
 
 def test_every_term_once_at_average_length_is_a_strong_match_and_repeats_approach_one():
     texts = [[1, 2], [3, 4], [5, 6]]
     once, weights = _packed(texts, [1, 2])
     often, often_weights = _packed([[1, 2] * 100, *([7] * 200 for _ in range(9))], [1, 2])
-    assert weights.similarity(once[0]) == pytest.approx(0.7365, abs=1e-3)
-    assert often_weights.similarity(often[0]) > 0.99
+    assert weights.similarities(once[0]) == pytest.approx(0.7365, abs=1e-3)
+    assert often_weights.similarities(often[0]) > 0.99
 
 
 def test_half_the_weight_scores_about_half():
     scores, weights = _packed([[1, 3], [2, 4], [5, 6], [7, 8]], [1, 2])
-    assert weights.similarity(scores[0]) == pytest.approx(0.43, abs=0.01)
+    assert weights.similarities(scores[0]) == pytest.approx(0.43, abs=0.01)
 
 
 def test_statistics_of_several_scopes_add_up():

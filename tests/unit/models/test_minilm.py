@@ -116,8 +116,8 @@ def test_without_the_dictionary_it_reads_english_only_and_says_so(
     embedder = LocalModel(here).open()
 
     assert embedder.model == "all-MiniLM-L6-v2/int8-1"
-    assert embedder.understands("where is the key")
-    assert not embedder.understands("钥匙在哪里")
+    assert embedder.trust("where is the key")
+    assert not embedder.trust("钥匙在哪里")
     assert any("Chinese" in note for note in embedder.notes())
 
 
@@ -127,8 +127,8 @@ def test_with_the_dictionary_it_reads_both_languages(here: Places, tmp_path: Pat
     embedder = LocalModel(here).open()
 
     assert embedder.model == "all-MiniLM-L6-v2/int8-1+cedict-1"
-    assert embedder.understands("钥匙在哪里")
-    assert embedder.understands("鑰匙在哪裡")
-    assert not embedder.understands("鍵はどこですか")
-    assert not embedder.understands("где ключ")
+    assert embedder.trust("钥匙在哪里")
+    assert embedder.trust("鑰匙在哪裡")
+    assert not embedder.trust("鍵はどこですか")
+    assert not embedder.trust("где ключ")
     assert embedder.notes() == ()

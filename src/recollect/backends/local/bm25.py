@@ -70,10 +70,10 @@ class Weights:
         average = max(self.statistics.length, 1) / self.statistics.units
         return lengths.astype(np.float64) * (K1 * B / average) + K1 * (1 - B)
 
-    def similarity(self, raw: float) -> float:
-        """The calibrated form of a BM25 score."""
+    def similarities(self, raw: Scores) -> Scores:
+        """The calibrated form of BM25 scores."""
         # With this power a unit that covers a small share of the query scores about that share.
-        return 1 - (1 - min(raw / self.best, 1.0)) ** (K1 + 1)
+        return 1 - (1 - np.minimum(raw / self.best, 1.0)) ** (K1 + 1)
 
 
 def inverse_frequency(units: int, frequency: int) -> float:

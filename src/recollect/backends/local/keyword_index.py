@@ -18,31 +18,39 @@ import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.local.bm25 import Weights
-from recollect.backends.local.matches import matches_of
+from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.packed_scopes import AT_ONCE, PackedScopes
 from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_rows import ScopeRow, read_scopes
 from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
 from recollect.backends.local.segment import Keys, pack_texts
-from recollect.backends.local.unit_rows import read_allowed, read_latest
+from recollect.backends.local.unit_rows import read_allowed, read_latest, read_terms
 from recollect.backends.sql.database import Database
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.domain.times import from_micros, to_micros
-from recollect.ports.units import UnitMatch
+from recollect.domain.times import to_micros
+from recollect.ports.units import Matches
 
 _log: Final = logging.getLogger(__name__)
+
+_DAY: Final = 86_400 * 1_000_000
 
 
 class LocalKeywordIndex:
     """A `UnitIndex` over the units of a SQLite database, which stays the source of truth."""
 
     def __init__(
-        self, database: Database, memory_budget_bytes: int, *, at_once: int = AT_ONCE
+        self,
+        database: Database,
+        catalogue: Catalogue,
+        memory_budget_bytes: int,
+        *,
+        at_once: int = AT_ONCE,
     ) -> None:
         self._database = database
+        self._catalogue = catalogue
         self._packed = PackedScopes(memory_budget_bytes, at_once)
         self._asked: set[int] = set()
         self._packing: dict[int, asyncio.Task[None]] = {}
@@ -55,13 +63,14 @@ class LocalKeywordIndex:
         *,
         now: datetime,
         within: Filter | None = None,
-    ) -> list[UnitMatch]:
+    ) -> Matches:
         """The best units for these term keys, best first; with `within`, only owners it accepts."""
         keys = _unique(terms)
         if not len(keys):
-            return []
+            return Matches.none()
         matches, searches = await self._database.read(
-            lambda connection: self._search(connection, scopes, keys, limit, now, within)
+            lambda connection: self._search(connection, scopes, keys, limit, now, within),
+            is_quick=within is None and self._catalogue.are_small(scopes),
         )
         for search in searches:
             if isinstance(search, FullTextSearch) and self._packed.fits(search.row):
@@ -69,22 +78,38 @@ class LocalKeywordIndex:
         return matches
 
     async def recent(
-        self, scopes: Sequence[Scope], since: datetime, limit: int, *, now: datetime
-    ) -> list[UnitMatch]:
-        """What happened last, newest first; the score falls from 1 now to 0 at `since`."""
-        reach = (now - since).days or 1
+        self, scopes: Sequence[Scope], since: datetime, limit: int, *, until: datetime
+    ) -> Matches:
+        """What happened last before `until`, newest first; the score falls to 0 at `since`."""
+        first, last = to_micros(since), to_micros(until)
+        # In whole days, so that the same question has the same answer all day long.
+        reach = max((until - since).days, 1)
 
-        def share(observed_at: float) -> float:
-            # In whole days, so that the same question has the same answer all day long.
-            age = (now - from_micros(int(observed_at))).days
-            return min(max(1 - age / reach, 0.0), 1.0)
-
-        def search(connection: Connection) -> list[UnitMatch]:
+        def search(connection: Connection) -> Matches:
             rows = read_scopes(connection, scopes)
-            latest = [read_latest(connection, row.id, to_micros(since), limit) for row in rows]
-            return matches_of(connection, Ranking.of(latest).top(limit), share)
+            latest = [read_latest(connection, row.id, first, last, limit) for row in rows]
+            best = Ranking.of(latest).top(limit)
+            age = (last - best.scores) // _DAY
+            return Matches(
+                rows=self._catalogue.rows(connection, rows, best.units),
+                raw=best.scores,
+                scores=np.clip(1 - age / reach, 0.0, 1.0),
+            )
 
         return await self._database.read(search)
+
+    async def terms_of(self, units: Sequence[int]) -> dict[int, frozenset[int]]:
+        """The keys of the terms that these units have, to explain why they were found."""
+        asked = np.array(sorted(units), np.int64)
+        read = await self._database.read(
+            lambda connection: read_terms(connection, asked), is_quick=True
+        )
+        ends = np.cumsum(read.lengths)
+        pieces = np.split(read.keys, ends[:-1]) if len(ends) else []
+        return {
+            unit: frozenset[int](keys.tolist())
+            for unit, keys in zip(read.units.tolist(), pieces, strict=True)
+        }
 
     async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:
         """Calibrated scores of texts that are not in the index, ranked among themselves."""
@@ -102,11 +127,12 @@ class LocalKeywordIndex:
         limit: int,
         now: datetime,
         within: Filter | None,
-    ) -> tuple[list[UnitMatch], list[ScopeSearch]]:
+    ) -> tuple[Matches, list[ScopeSearch]]:
         """All of a search that needs the database, in one snapshot of it."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
+        self._catalogue.notice(scopes, rows)
         if not rows:
-            return [], []
+            return Matches.none(), []
         searches = [self._scope_search(connection, row, keys) for row in rows]
         weights = Weights(reduce(add, (search.statistics for search in searches)))
         rankings: list[Ranking] = []
@@ -114,7 +140,12 @@ class LocalKeywordIndex:
             allowed = None if within is None else read_allowed(connection, row.id, within, now)
             rankings.append(search.score(weights, allowed))
         best = Ranking.of(rankings).top(limit)
-        return matches_of(connection, best, weights.similarity), searches
+        matches = Matches(
+            rows=self._catalogue.rows(connection, rows, best.units),
+            raw=best.scores,
+            scores=weights.similarities(best.scores),
+        )
+        return matches, searches
 
     def _scope_search(self, connection: Connection, row: ScopeRow, keys: Keys) -> ScopeSearch:
         postings = self._packed.postings(connection, row)
@@ -152,6 +183,7 @@ def _rank(keys: Keys, texts: Sequence[Sequence[int]]) -> list[float]:
     weights = Weights(postings.statistics(keys))
     scores = [0.0] * len(texts)
     ranking = postings.score(keys, weights)
-    for text, raw in zip(ranking.units.tolist(), ranking.scores.tolist(), strict=True):
-        scores[text] = weights.similarity(raw)
+    similarities = weights.similarities(ranking.scores)
+    for text, score in zip(ranking.units.tolist(), similarities.tolist(), strict=True):
+        scores[text] = score
     return scores

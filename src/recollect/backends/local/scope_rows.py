@@ -51,18 +51,29 @@ class _Memo:
 
 def read_scopes(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow]:
     """The rows of those scopes in which anything was ever written."""
-    memo = _memo(connection)
-    wanted = tuple(dict.fromkeys(scopes))
-    unknown = [scope for scope in wanted if scope not in memo.rows]
-    if unknown:
-        memo.rows.update(_read(connection, unknown))
-    return [row for scope in wanted if (row := memo.rows[scope]) is not None]
+    rows = _remembered(connection, tuple(dict.fromkeys(scopes)))
+    return [row for row in rows if row is not None]
+
+
+def read_versions(connection: Connection, scopes: Sequence[Scope]) -> tuple[int, ...]:
+    """The version of each of these scopes; 0 of one in which nothing was ever written."""
+    rows = _remembered(connection, scopes)
+    return tuple(0 if row is None else row.version for row in rows)
 
 
 def read_scope(connection: Connection, scope_id: int) -> ScopeRow:
     """The row of one scope that is known to be there."""
     found = connection.execute(_SELECT.where(_TABLE.id == scope_id)).one()
     return _scope_row(*found[:5])
+
+
+def _remembered(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:
+    """The row of each scope, None of one in which nothing was ever written."""
+    memo = _memo(connection)
+    unknown = [scope for scope in scopes if scope not in memo.rows]
+    if unknown:
+        memo.rows.update(_read(connection, unknown))
+    return [memo.rows[scope] for scope in scopes]
 
 
 def _memo(connection: Connection) -> _Memo:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,6 @@ from recollect.backends.sql.quick import Quick, listed
 from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.times import to_micros
 
-UnitRow: TypeAlias = Row[int, str, str, int, int, int, bytes]
-
 _TABLE: Final = schema.units.c
 
 
@@ -31,19 +28,13 @@ _LATEST: Final = (
     select(_TABLE.id, _TABLE.observed_at)
     # The first unit of an owner stands for all of it.
     .where(_TABLE.scope_id == bindparam("scope"), _TABLE.ordinal == 0)
-    .where(_TABLE.observed_at >= bindparam("since"))
+    .where(_TABLE.observed_at >= bindparam("since"), _TABLE.observed_at < bindparam("until"))
     .order_by(_TABLE.observed_at.desc(), _TABLE.id.desc())
     .limit(bindparam("most"))
 )
 _TERMS: Final = select(_TABLE.id, _TABLE.terms).order_by(_TABLE.id)
 _TERMS_BETWEEN: Final = _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
-_TERMS_OF: Final = _TERMS.where(_LISTED)
-_UNITS_OF: Final = Quick(
-    select(
-        *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.ordinal),
-        *(_TABLE.start, _TABLE.end, _TABLE.terms),
-    ).where(_LISTED)
-)
+_TERMS_OF: Final = Quick(_TERMS.where(_LISTED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,20 +54,15 @@ def read_scope_terms(connection: Connection, scope_id: int, *, after: int = 0) -
 
 def read_terms(connection: Connection, units: Ids) -> UnitTerms:
     """The terms of these units."""
-    rows = connection.execute(_TERMS_OF, {"units": json.dumps(units.tolist())})
-    return _unit_terms(rows.all())
+    return _unit_terms(_TERMS_OF.rows(connection, {"units": str(units.tolist())}))
 
 
-def read_units(
-    connection: Connection, units: Ids
-) -> Sequence[Row[int, str, str, int, int, int, bytes]]:
-    """These units, in any order: number, owner's kind and id, ordinal, start, end, terms."""
-    return _UNITS_OF.rows(connection, {"units": json.dumps(units.tolist())})
-
-
-def read_latest(connection: Connection, scope_id: int, since: int, limit: int) -> Ranking:
-    """The owners of a scope that were observed last, by the time of that."""
-    rows = connection.execute(_LATEST, {"scope": scope_id, "since": since, "most": limit}).all()
+def read_latest(
+    connection: Connection, scope_id: int, since: int, until: int, limit: int
+) -> Ranking:
+    """The owners of a scope that were observed last between two moments, by the time of that."""
+    given = {"scope": scope_id, "since": since, "until": until, "most": limit}
+    rows = connection.execute(_LATEST, given).all()
     return Ranking(
         np.array([unit for unit, _ in rows], np.int64),
         np.array([observed_at for _, observed_at in rows], np.float64),

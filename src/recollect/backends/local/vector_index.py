@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+import numpy as np
 from sqlalchemy import Connection
 
+from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.changes import Changes
-from recollect.backends.local.matches import matches_of
 from recollect.backends.local.matrix import PackedMatrix
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_rows import ScopeRow, read_scopes
@@ -28,6 +29,7 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
+from recollect.ports.units import Matches
 from recollect.ports.vectors import Nearest, Vector
 
 _ATTEMPTS: Final = 3
@@ -57,8 +59,9 @@ class PackedVectors:
 class LocalVectorIndex:
     """A `VectorIndex` over the vectors of a SQLite database, which stays the source of truth."""
 
-    def __init__(self, database: Database, memory_budget_bytes: int) -> None:
+    def __init__(self, database: Database, catalogue: Catalogue, memory_budget_bytes: int) -> None:
         self._database = database
+        self._catalogue = catalogue
         self._shelf: Shelf[tuple[int, int], PackedVectors] = Shelf(memory_budget_bytes)
         self._packing = threading.Lock()
 
@@ -77,9 +80,10 @@ class LocalVectorIndex:
         def search(connection: Connection) -> Nearest:
             return self._search(connection, scopes, model, question, limit, now, within)
 
+        is_quick = within is None and self._catalogue.are_small(scopes)
         for _ in range(_ATTEMPTS):
             try:
-                return await self._database.read(search)
+                return await self._database.read(search, is_quick=is_quick)
             except _Overtaken:
                 continue
         return await self._database.read(search)
@@ -100,9 +104,10 @@ class LocalVectorIndex:
     ) -> Nearest:
         """All of a search that needs the database, in one snapshot of it."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
+        self._catalogue.notice(scopes, rows)
         number = find_model(connection, model) if rows else None
         if number is None:
-            return Nearest(matches=(), missing=sum(row.units for row in rows))
+            return Nearest(matches=Matches.none(), missing=sum(row.units for row in rows))
         rankings: list[Ranking] = []
         missing = 0
         for row in rows:
@@ -111,7 +116,13 @@ class LocalVectorIndex:
             allowed = None if within is None else read_allowed(connection, row.id, within, now)
             rankings.append(matrix.score(question, allowed))
         best = Ranking.of(rankings).top(limit)
-        return Nearest(matches=tuple(matches_of(connection, best, _cosine)), missing=missing)
+        matches = Matches(
+            rows=self._catalogue.rows(connection, rows, best.units),
+            raw=best.scores,
+            # Cosines below zero mean nothing in common, as zero does.
+            scores=np.clip(best.scores, 0.0, 1.0),
+        )
+        return Nearest(matches=matches, missing=missing)
 
     def _matrix(
         self, connection: Connection, row: ScopeRow, model: int, dimension: int
@@ -164,8 +175,3 @@ def _with_newer(
         last_unit=max(after, row.last_unit),
         matrix=matrix.added(units, vectors),
     )
-
-
-def _cosine(raw: float) -> float:
-    """Cosines below zero mean nothing in common, as zero does."""
-    return min(max(raw, 0.0), 1.0)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, Final
@@ -14,18 +13,20 @@ import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select
 
 from recollect.backends.sql import schema, statements
+from recollect.backends.sql.archives import add_archive, remove_archive
 from recollect.backends.sql.full_text import Keys, add_many, remove_many
+from recollect.backends.sql.idempotency import find_result, keep_result
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.rows import Row, record_row, rows_of, scope_key, to_json, turn_row
-from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
+from recollect.backends.sql.uses import add_feedback, count_accesses, next_row
+from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
 from recollect.domain.times import EPOCH, from_micros, to_micros
 from recollect.domain.unit import OwnerUnits
 from recollect.errors import Conflict, NotFound, StaleVersion
 
-IDEMPOTENCY_LIFETIME: Final = timedelta(hours=24)
 _UNIT_BITS: Final = 32
 _KEY_BYTES: Final = 8
 
@@ -50,6 +51,8 @@ def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committe
     commit.write_turns()
     commit.write_records()
     commit.purge()
+    commit.write_uses()
+    commit.write_archives()
     commit.write_units()
     commit.write_vectors()
     commit.write_idempotency()
@@ -67,6 +70,7 @@ class Commit:
         self._micros = to_micros(self._now)
         self._open: dict[Scope, _OpenScope] = {}
         self._ordinals: tuple[int, ...] = ()
+        self._unused_blobs: tuple[str, ...] = ()
 
     def _earliest(self) -> datetime:
         """A version's time is after the one it replaces, even if the clock was set back."""
@@ -87,23 +91,8 @@ class Commit:
         )
         if not found:
             return None
-        table = schema.idempotency.c
-        row = self._connection.execute(
-            select(table.body_hash, table.result, table.created_at).where(
-                *self._idempotency_key(wanted, found[0]["id"])
-            )
-        ).one_or_none()
-        if row is None or row.created_at <= to_micros(self._now - IDEMPOTENCY_LIFETIME):
-            return None
-        if row.body_hash != wanted.body_hash:
-            raise Conflict(
-                f"The idempotency key {wanted.key!r} was used for another request",
-                code="idempotency_mismatch",
-                hint="Use a new key for a new request; the first one stands as it was.",
-            )
-        return Committed(
-            recorded_at=from_micros(row.created_at), versions={}, replayed=json.loads(row.result)
-        )
+        principal = self._changes.principal
+        return find_result(self._connection, wanted, principal, found[0]["id"], self._now)
 
     def write_turns(self) -> None:
         """Append turns to their sessions, numbering them in the order given."""
@@ -148,10 +137,37 @@ class Commit:
             self._connection.execute(delete(schema.records).where(schema.records.c.id == record.id))
             self._scope(record.scope).changes.append(("record", record.id, "purge"))
 
+    def write_uses(self) -> None:
+        """Count what was used. Only what helped or not changes what a recall answers."""
+        for feedback in self._changes.feedback:
+            record = feedback.record
+            self._scope(record.scope).changes.append(("record", record.id, "use"))
+            add_feedback(self._connection, self._current(record), feedback)
+        count_accesses(self._connection, self._changes.accesses)
+
+    def write_archives(self) -> None:
+        """Add archives and remove others, with the count of references to each blob."""
+        for new in self._changes.archives:
+            scope = self._scope(new.archive.scope)
+            self._unused_blobs += add_archive(self._connection, new, scope.id, self._micros)
+            scope.changes.append(("archive", new.archive.id, "put"))
+        for archive in self._changes.removed_archives:
+            unused = remove_archive(self._connection, archive)
+            # Somebody else may have removed it in between.
+            if unused is not None:
+                self._unused_blobs += unused
+                scope = self._scope(archive.scope)
+                self._remove_units(scope, archive.id)
+                scope.changes.append(("archive", archive.id, "purge"))
+
     def write_units(self) -> None:
         """Replace the units of every owner named in the change set."""
         new = {turn.id for turn in self._changes.turns}
         new |= {change.record.id for change in self._changes.records if change.record.version == 1}
+        new |= {added.archive.id for added in self._changes.archives}
+        # Imported turns have their places already.
+        written = self._changes.turns[: len(self._ordinals)]
+        places = dict(zip((it.id for it in written), self._ordinals, strict=True))
         rows: list[dict[str, Any]] = []
         vectors: list[dict[str, Any]] = []
         for owner in self._changes.units:
@@ -160,7 +176,7 @@ class Commit:
             scope = self._scope(owner.scope)
             if owner.owner_id not in new:
                 self._remove_units(scope, owner.owner_id)
-            added = list(_unit_rows(scope, owner))
+            added = list(_unit_rows(scope, owner, places.get(owner.owner_id)))
             rows += added
             vectors += [
                 {"unit_id": row["id"], "vector": unit.vector}
@@ -183,25 +199,11 @@ class Commit:
             self._scope(scope).changes += [("vector", str(unit), "put") for unit in there]
 
     def write_idempotency(self) -> None:
-        wanted = self._changes.idempotency
-        if wanted is None:
-            return
-        table = schema.idempotency
-        scope_id = self._scope(self._changes.scope).id
-        # Whatever has outlived its day goes along, this key's own old entry too.
-        too_old = table.c.created_at <= to_micros(self._now - IDEMPOTENCY_LIFETIME)
-        self._connection.execute(delete(table).where(too_old))
-        self._connection.execute(
-            insert(table),
-            {
-                "principal": self._changes.principal,
-                "scope_id": scope_id,
-                "key": wanted.key,
-                "body_hash": wanted.body_hash,
-                "result": to_json(wanted.result),
-                "created_at": self._micros,
-            },
-        )
+        given = self._changes.idempotency
+        if given is not None:
+            scope_id = self._scope(self._changes.scope).id
+            principal = self._changes.principal
+            keep_result(self._connection, given, principal, scope_id, self._now)
 
     def close(self) -> Committed:
         """List what changed in each scope and store its counters."""
@@ -225,6 +227,7 @@ class Commit:
             recorded_at=self._now,
             versions={scope: opened.version for scope, opened in self._open.items()},
             turn_ordinals=self._ordinals,
+            unused_blobs=self._unused_blobs,
         )
 
     def _insert_vectors(self, rows: list[dict[str, Any]]) -> None:
@@ -285,7 +288,8 @@ class Commit:
                 "body": to_json(before),
             },
         )
-        self._connection.execute(statements.UPDATE_RECORD, _prefixed(self._row(change)))
+        row = next_row(self._row(change), before)
+        self._connection.execute(statements.UPDATE_RECORD, _prefixed(row))
         if to_json(record.tags) != before["tags"]:
             tags = schema.record_tags
             self._connection.execute(delete(tags).where(tags.c.record_id == record.id))
@@ -319,23 +323,20 @@ class Commit:
             self._connection.execute(delete(table).where(owned))
 
     def _is_current(self, owner: OwnerUnits) -> bool:
-        if owner.owner_kind == "turn":
-            found = select(schema.turns.c.id).where(schema.turns.c.id == owner.owner_id)
+        if owner.owner_kind != "record":
+            # A turn and an archive never change; they are there or not.
+            table = schema.turns if owner.owner_kind == "turn" else schema.archives
+            found = select(table.c.id).where(table.c.id == owner.owner_id)
             return self._connection.scalar(found) is not None
         stored = select(schema.records.c.version).where(schema.records.c.id == owner.owner_id)
         return self._connection.scalar(stored) == owner.version
 
-    def _idempotency_key(self, wanted: Idempotency, scope_id: int) -> tuple[Any, ...]:
-        table = schema.idempotency.c
-        return (
-            table.principal == self._changes.principal,
-            table.scope_id == scope_id,
-            table.key == wanted.key,
-        )
 
+def _unit_rows(scope: _OpenScope, owner: OwnerUnits, place: int | None) -> Iterator[dict[str, Any]]:
+    """The rows of an owner's units, numbered by the scope's counter.
 
-def _unit_rows(scope: _OpenScope, owner: OwnerUnits) -> Iterator[dict[str, Any]]:
-    """The rows of an owner's units, numbered by the scope's counter."""
+    An owner's units have numbers in a row. `place` is that of a turn written in this transaction.
+    """
     for unit in owner.units:
         number = scope.id << _UNIT_BITS | scope.next_unit
         scope.next_unit += 1
@@ -353,6 +354,12 @@ def _unit_rows(scope: _OpenScope, owner: OwnerUnits) -> Iterator[dict[str, Any]]
             "terms": np.asarray(unit.terms, dtype="<u8").tobytes(),
             "analyzer": owner.analyzer,
             "observed_at": to_micros(owner.observed_at),
+            "cluster": owner.setting.cluster,
+            "place": owner.setting.place if place is None else place,
+            "speaker": owner.setting.speaker,
+            "traits": owner.setting.traits,
+            "size": owner.setting.size,
+            "variety": owner.setting.variety,
         }
 
 

@@ -42,6 +42,25 @@ _MOST_REMEMBERED: Final = 10_000
 _GROUP: Final = 128
 
 
+class _Held:
+    """A connection that is kept open: taking one anew costs like a commit."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+
+    def connection(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        return self._connection
+
+    def drop(self) -> None:
+        """After a fault of the database the next call starts with a fresh connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
 class Database:
     """An open SQLite file: `read` and `write` run a function with a connection."""
 
@@ -55,12 +74,14 @@ class Database:
     ) -> None:
         self.path = path
         self._is_temporary = is_temporary
-        self._reading = _engine(path, _BEGIN_READING, synchronous, busy_timeout, _READERS + 1)
+        self._reading = _engine(path, _BEGIN_READING, synchronous, busy_timeout, _READERS + 2)
         # One for the writer thread, one for setting up.
         self._writing = _engine(path, "BEGIN IMMEDIATE", synchronous, busy_timeout, 2)
-        self._held: Connection | None = None
+        self._held = _Held(self._writing)
         self._thread = threading.local()
-        self._held_readers: list[Connection] = []
+        self._held_readers: list[_Held] = []
+        self._quick = _Held(self._reading)
+        self._at_once = threading.Lock()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
         self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._writer = threading.Thread(
@@ -71,8 +92,20 @@ class Database:
         self._door = threading.Lock()
         self._closed = False
 
-    async def read(self, work: Work[T]) -> T:
-        """Run `work` in a reader thread, in one snapshot of the database."""
+    async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
+        """Run `work` in one snapshot of the database, in a reader thread.
+
+        What is quick is done at once in the asking thread, unless another is reading so: handing
+        a few rows from thread to thread takes longer than reading them (see decision 0007).
+        """
+        if is_quick and self._at_once.acquire(blocking=False):
+            # Others get their turn even if somebody asks in a loop.
+            await asyncio.sleep(0)
+            try:
+                self._require_open()
+                return self._read_on(self._quick, work)
+            finally:
+                self._at_once.release()
         with self._door:
             self._require_open()
             reading = self._readers.submit(self._read_held, work)
@@ -97,27 +130,20 @@ class Database:
 
     def _read_held(self, work: Work[T]) -> T:
         """Run `work` in a reader thread, on the connection that the thread keeps."""
-        try:
-            with self._thread_connection().begin():
-                return work(self._thread_connection())
-        except DRIVER_ERRORS as fault:
-            self._drop_thread_connection()
-            raise storage_error(fault, self.path) from fault
-
-    def _drop_thread_connection(self) -> None:
-        """After a fault of the database the next question starts with a fresh connection."""
-        held: Connection | None = getattr(self._thread, "connection", None)
-        if held is not None:
-            self._thread.connection = None
-            self._held_readers.remove(held)
-            held.close()
-
-    def _thread_connection(self) -> Connection:
-        held: Connection | None = getattr(self._thread, "connection", None)
+        held: _Held | None = getattr(self._thread, "held", None)
         if held is None:
-            held = self._thread.connection = self._reading.connect()
+            held = self._thread.held = _Held(self._reading)
             self._held_readers.append(held)
-        return held
+        return self._read_on(held, work)
+
+    def _read_on(self, held: _Held, work: Work[T]) -> T:
+        try:
+            connection = held.connection()
+            with connection.begin():
+                return work(connection)
+        except DRIVER_ERRORS as fault:
+            held.drop()
+            raise storage_error(fault, self.path) from fault
 
     def write_here(self, work: Work[T]) -> T:
         """Run `work` in a transaction of its own, in the calling thread: for setting up."""
@@ -140,8 +166,9 @@ class Database:
             self._waiting.put(None)
         self._writer.join()
         self._readers.shutdown()
-        for connection in self._held_readers:
-            connection.close()
+        with self._at_once:
+            for held in (*self._held_readers, self._quick):
+                held.drop()
         self._reading.dispose()
         self._writing.dispose()
         if self._is_temporary:
@@ -157,7 +184,7 @@ class Database:
             group, stopping = self._next_group()
             if group:
                 self._write_group(group)
-        self._drop_writing_connection()
+        self._held.drop()
 
     def _next_group(self) -> tuple[list[_Write], bool]:
         """Wait for one write and take along those that wait already; True when told to stop."""
@@ -176,32 +203,20 @@ class Database:
         """Run each write, commit once, and only then tell anybody."""
         outcomes: list[Callable[[], None]] = []
         try:
-            connection = self._writing_connection()
+            connection = self._held.connection()
             with connection.begin():
                 if len(group) == 1:
                     outcomes.append(partial(group[0].done.set_result, group[0].work(connection)))
                 else:
                     outcomes.extend(self._attempt(connection, write) for write in group)
         except DRIVER_ERRORS as fault:
-            self._drop_writing_connection()
+            self._held.drop()
             self._fail(group, storage_error(fault, self.path))
         except Exception as problem:  # noqa: BLE001  (a write that is alone fails alone)
             self._fail(group, problem)
         else:
             for tell in outcomes:
                 tell()
-
-    def _writing_connection(self) -> Connection:
-        """The writer thread's own connection, kept open: taking one anew costs like a commit."""
-        if self._held is None:
-            self._held = self._writing.connect()
-        return self._held
-
-    def _drop_writing_connection(self) -> None:
-        """After a fault of the database the next write starts with a fresh connection."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
 
     def _fail(self, group: list[_Write], problem: Exception) -> None:
         for write in group:

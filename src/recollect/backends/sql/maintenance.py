@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, func, select, true
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.backup import back_up
@@ -23,6 +23,8 @@ from recollect.domain.turn import Turn
 from recollect.ports.maintenance import PlainUnit
 
 _MOST_TROUBLED: Final = 5
+# Archives are indexed by a job of their own, since their content lies in the blob store.
+_IN_THE_DATABASE: Final = schema.units.c.owner_kind != "archive"
 
 
 class SqlMaintenance:
@@ -148,7 +150,7 @@ def _by_another(analyzer: str) -> ColumnElement[bool]:
     """That a unit was made by another analyzer."""
     column = schema.units.c.analyzer
     # Two ranges instead of "not equal", so that the index on analyzer finds them.
-    return (column < analyzer) | (column > analyzer)
+    return ((column < analyzer) | (column > analyzer)) & _IN_THE_DATABASE
 
 
 def _owners(connection: Connection, ids: Sequence[str]) -> dict[str, Record | Turn]:
@@ -167,9 +169,9 @@ def _lacks(connection: Connection, model: EmbeddingModel) -> ColumnElement[bool]
     """That a unit has no vector of this model."""
     number = find_model(connection, model)
     if number is None:
-        return true()
+        return _IN_THE_DATABASE
     vectors = schema.vectors.c
     made = select(vectors.unit_id).where(
         vectors.unit_id == schema.units.c.id, vectors.model_id == number
     )
-    return ~made.exists()
+    return ~made.exists() & _IN_THE_DATABASE

@@ -33,7 +33,10 @@ _TIMES: Final = (
 _PLAIN: Final = (
     *("id", "category", "title", "content", "description", "confidence", "importance"),
     *("evidence_count", "source", "session", "task", "access_count", "version"),
+    *("helped", "rejected"),
 )
+# What versions that were written before these columns came do not have.
+_SINCE_0004: Final = {"helped": 0, "rejected": 0}
 
 
 def rows_of(
@@ -56,6 +59,11 @@ def to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def past_row(body: str) -> Row:
+    """The row that a version kept."""
+    return {**_SINCE_0004, **json.loads(body)}
+
+
 def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> dict[str, Any]:
     """The row of a record's current state."""
     row: dict[str, Any] = {name: getattr(record, name) for name in _PLAIN}
@@ -69,7 +77,7 @@ def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> d
         tags=to_json(record.tags),
         evidence=to_json([asdict(item) for item in record.evidence]) if record.evidence else "[]",
         related=to_json(record.related),
-        details=_details_json(record.details),
+        details=details_json(record.details),
         metadata=to_json(record.metadata),
         changed_by=changed_by,
         reason=reason,
@@ -153,7 +161,13 @@ def _evidence(encoded: str) -> tuple[Evidence, ...]:
     return () if encoded == "[]" else tuple(Evidence(**item) for item in json.loads(encoded))
 
 
-def _details_json(details: Episode | Procedure | None) -> str | None:
+def procedure_from(row: Row) -> Procedure | None:
+    """What the row of a procedural record adds."""
+    details = _details_from(Kind(row["kind"]), row["details"])
+    return details if isinstance(details, Procedure) else None
+
+
+def details_json(details: Episode | Procedure | None) -> str | None:
     if details is None:
         return None
     fields = asdict(details)

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-HEAD_REVISION: Final = "0002"
+HEAD_REVISION: Final = "0004"
 
 _Id: Final = String(64)
 _Label: Final = String(100)
@@ -91,6 +91,8 @@ records: Final = Table(
     Column("metadata", Text, nullable=False),
     Column("changed_by", _Label, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("helped", Integer, nullable=False, server_default="0"),
+    Column("rejected", Integer, nullable=False, server_default="0"),
     Index(None, "scope_id", "observed_at", "id"),
     Index(None, "scope_id", "session"),
 )
@@ -150,6 +152,13 @@ units: Final = Table(
     Column("terms", LargeBinary, nullable=False),
     Column("analyzer", String(16), nullable=False),
     Column("observed_at", BigInteger, nullable=False),
+    # What its owner stands among, see domain/unit.py.
+    Column("cluster", BigInteger, nullable=False, server_default="0"),
+    Column("place", BigInteger, nullable=False, server_default="0"),
+    Column("speaker", BigInteger, nullable=False, server_default="0"),
+    Column("traits", Integer, nullable=False, server_default="0"),
+    Column("size", Integer, nullable=False, server_default="0"),
+    Column("variety", Integer, nullable=False, server_default="0"),
     Index(None, "owner_id", "ordinal"),
     Index(None, "analyzer"),
     Index(None, "scope_id", "observed_at"),
@@ -216,6 +225,70 @@ idempotency: Final = Table(
     Column("created_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("principal", "scope_id", "key"),
     Index(None, "created_at"),
+)
+
+# What a session is in the middle of: windows, scratchpads, notes; each under its name.
+state: Final = Table(
+    "state",
+    metadata,
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", _Label, nullable=False),
+    Column("name", _Label, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    PrimaryKeyConstraint("scope_id", "session", "name"),
+    Index(None, "expires_at"),
+)
+
+# Large tool results: all but the content, which is the blob of the same hash in the workspace.
+archives: Final = Table(
+    "archives",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", _Label, nullable=False),
+    Column("thread", _Label),
+    Column("tool", _Label, nullable=False),
+    # The input as canonical JSON, its hash, and what a placeholder shows of it.
+    Column("input", Text, nullable=False),
+    Column("input_hash", String(64), nullable=False),
+    Column("query", String(500), nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("sources", Text, nullable=False),
+    Column("form", String(8), nullable=False),
+    Column("content_hash", String(64), nullable=False),
+    Column("chars", BigInteger, nullable=False),
+    Column("lines", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    # Passages up to here are found by a search over archives.
+    Column("indexed_chars", BigInteger, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("last_loaded", BigInteger),
+    Column("loads", Integer, nullable=False),
+    Index(None, "scope_id", "created_at", "id"),
+    Index(None, "scope_id", "tool", "input_hash"),
+    Index(None, "expires_at"),
+)
+
+# Stored once a workspace however often it appears. `key` names the file and is never used again,
+# so removing one blob can not hit the same content written anew at that moment.
+blobs: Final = Table(
+    "blobs",
+    metadata,
+    Column("org", _Label, nullable=False),
+    Column("workspace", _Label, nullable=False),
+    Column("hash", String(64), nullable=False),
+    Column("key", String(255), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("stored_size", BigInteger, nullable=False),
+    # Of the bytes as they lie in the store, compressed.
+    Column("stored_hash", String(64), nullable=False),
+    Column("reference_count", Integer, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("org", "workspace", "hash"),
+    UniqueConstraint("key"),
 )
 
 # SQLite's full text over the terms of each unit, made ours: every token is a scope and the key

@@ -39,7 +39,19 @@ CLOSE_SCOPE: Final = Quick(
         unit_length=schema.scopes.c.unit_length + bindparam("new_length"),
     )
 )
-CHANGING: Final = [column.name for column in schema.records.c if column.name != "id"]
+# How often a record was used is counted on its own, see `uses`; a new version leaves it alone.
+_COUNTED: Final = ("access_count", "last_accessed", "helped", "rejected")
+CHANGING: Final = [
+    column.name for column in schema.records.c if column.name not in ("id", *_COUNTED)
+]
+COUNT_ACCESSES: Final = Quick(
+    update(schema.records)
+    .where(schema.records.c.id == bindparam("new_id"))
+    .values(
+        access_count=schema.records.c.access_count + bindparam("new_count"),
+        last_accessed=bindparam("new_at"),
+    )
+)
 UPDATE_RECORD: Final = (
     update(schema.records)
     .where(schema.records.c.id == bindparam("new_id"))

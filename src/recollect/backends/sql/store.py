@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -20,11 +19,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
+from recollect.backends.local.scope_rows import read_versions
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.quick import Quick, listed
-from recollect.backends.sql.rows import Row, record_from, rows_of, to_json, turn_from, version_from
+from recollect.backends.sql.rows import (
+    Row,
+    past_row,
+    record_from,
+    rows_of,
+    to_json,
+    turn_from,
+    version_from,
+)
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
@@ -36,6 +44,7 @@ from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 
+_FEW: Final = 20
 _SCOPES: Final = listed("scopes")
 _IDS: Final = listed("ids")
 
@@ -79,7 +88,7 @@ class SqlStore:
                 rows = rows_of(connection, statement.limit(limit), given)
             return [record_from(row, found[row["scope_id"]]) for row in rows]
 
-        return await self._database.read(read)
+        return await self._database.read(read, is_quick=_are_few(ids))
 
     async def turns(
         self,
@@ -106,7 +115,7 @@ class SqlStore:
             rows = rows_of(connection, statement.limit(limit), given)
             return [turn_from(row, found[row["scope_id"]]) for row in rows]
 
-        return await self._database.read(read)
+        return await self._database.read(read, is_quick=_are_few(ids))
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
         def read(connection: Connection) -> list[Version]:
@@ -121,7 +130,7 @@ class SqlStore:
                 schema.records.c.id == record_id, schema.records.c.scope_id.in_(found)
             )
             return [
-                version_from(json.loads(row["body"]), found[row["scope_id"]], row["replaced_at"])
+                version_from(past_row(row["body"]), found[row["scope_id"]], row["replaced_at"])
                 for row in rows_of(connection, past)
             ] + [
                 version_from(row, found[row["scope_id"]], None)
@@ -129,6 +138,11 @@ class SqlStore:
             ]
 
         return await self._database.read(read)
+
+    async def versions(self, scopes: Sequence[Scope]) -> tuple[int, ...]:
+        return await self._database.read(
+            lambda connection: read_versions(connection, scopes), is_quick=True
+        )
 
     async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
         def read(connection: Connection) -> StoreCounts:
@@ -171,7 +185,7 @@ def _records_as_of(
         still = still.where(current.id.in_(ids))
         replaced = replaced.where(past.record_id.in_(ids))
     rows: list[Row] = [*rows_of(connection, still)]
-    rows.extend(json.loads(row["body"]) for row in rows_of(connection, replaced))
+    rows.extend(past_row(row["body"]) for row in rows_of(connection, replaced))
     known = [record_from(row, found[row["scope_id"]]) for row in rows]
     return [record for record in known if where.accepts_record(record, now)]
 
@@ -241,3 +255,8 @@ def _tally(
 
 def _number(connection: Connection, figure: ColumnElement[Any], where: ColumnElement[bool]) -> int:
     return int(connection.scalar(select(figure).where(where)) or 0)
+
+
+def _are_few(ids: Sequence[str] | None) -> bool:
+    """Whether these are read in less time than it takes to hand them to a thread."""
+    return ids is not None and len(ids) <= _FEW

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import (
     Row,
+    past_row,
     record_row,
     rows_of,
     scope_key,
@@ -125,7 +125,7 @@ def _histories(
         statement = select(schema.versions).where(table.record_id.in_(changed))
         for row in rows_of(connection, statement.order_by(table.record_id, table.version)):
             version = version_from(
-                json.loads(row["body"]), scopes[row["scope_id"]], row["replaced_at"]
+                past_row(row["body"]), scopes[row["scope_id"]], row["replaced_at"]
             )
             past.setdefault(row["record_id"], []).append(version)
     for row in rows:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.saving import RecordId
+from recollect.cli.explain import explained
 from recollect.cli.input import moment_of, text_of
 from recollect.cli.options import FilterOptions
 from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 async def recall(
@@ -26,11 +30,17 @@ async def recall(
     min_score: Annotated[
         float | None, typer.Option(help="How good at least, 0 to 1; default: from the settings.")
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Also show why, as a table.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also show why, in tables.")] = False,
 ) -> Answer:
     """What is remembered about a question, best first."""
     found = await memory.recall(query, limit=limit, min_score=min_score, **where.filters())
-    return Answer(found, lambda console: show.recalled(console, found, explain=explain))
+
+    def tell(console: Console) -> None:
+        show.recalled(console, found)
+        if explain:
+            explained(console, found)
+
+    return Answer(found, tell)
 
 
 async def list_records(

@@ -1,0 +1,153 @@
+"""Settings → the working memory: sessions, archives, notes and language models, wired."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from recollect.backends.objects import open_blobs
+from recollect.backends.sql.archives import SqlArchives
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.jobs import SqlJobs
+from recollect.backends.sql.state import SqlState
+from recollect.backends.sql.store import SqlStore
+from recollect.context.archive import ArchiveOptions, ArchiveParts
+from recollect.context.archive_index import ArchiveIndexer
+from recollect.context.archive_retention import Retention, RetentionLimits
+from recollect.context.archive_triggers import TriggerOptions
+from recollect.context.archive_vault import Vault
+from recollect.context.compression import CompressionOptions
+from recollect.context.notes import NotesOptions
+from recollect.context.notes_rules import NotesRule
+from recollect.context.session_parts import SessionOptions, SessionParts
+from recollect.context.sessions import Sessions
+from recollect.context.summarise import Summariser
+from recollect.domain.model_tier import ModelChoice, ProviderAccess, TierNames
+from recollect.errors import InvalidInput, SettingsError
+from recollect.lifecycle.sweeping import Sweeper
+from recollect.lifecycle.working import WorkingMemory
+from recollect.models.exact_tokens import ExactTokens
+from recollect.models.language.tiers import Tiers
+from recollect.ports.clock import Clock
+from recollect.ports.tokens import TokenCounter
+from recollect.recall.meaning import Meaning
+from recollect.recall.prefetch import Prefetch
+from recollect.settings import Settings
+from recollect.settings.working import NotesRuleSettings
+from recollect.text.tokens import EstimatedTokens
+from recollect.writing.observe import Observer
+
+
+def working_memory(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    meaning: Meaning,
+    observer: Observer,
+    prefetch: Prefetch,
+) -> WorkingMemory:
+    """Everything that sessions need, around the parts that the long-term memory has too."""
+    store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
+    state, archives = SqlState(database, clock), SqlArchives(database)
+    is_temporary = settings.storage.backend == "in_memory"
+    blobs = open_blobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
+    vault, tokens = Vault(blobs), token_counter(settings)
+    limits = RetentionLimits(
+        max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes
+    )
+    sweeper = Sweeper(Retention(store, archives, blobs, clock, limits), state, jobs)
+    models = Tiers(model_choice(settings), clock)
+    options = _session_options(settings)
+    parts = SessionParts(
+        archive=ArchiveParts(
+            store=store, archives=archives, vault=vault, tokens=tokens, clock=clock
+        ),
+        observer=observer,
+        prefetch=prefetch,
+        state=state,
+        summariser=Summariser(
+            tokens,
+            options.compression,
+            models.of("summarise"),
+            timeout=settings.models.timeout,
+        ),
+        ended=sweeper.schedule,
+    )
+    return WorkingMemory(
+        sessions=Sessions(parts, options),
+        indexer=ArchiveIndexer(store, archives, vault, meaning, jobs),
+        sweeper=sweeper,
+        models=models,
+    )
+
+
+def token_counter(settings: Settings) -> TokenCounter:
+    """How tokens are counted: nearly, or as one of OpenAI's encodings does."""
+    encoding = settings.session.tokens
+    return EstimatedTokens() if encoding == "estimate" else ExactTokens(encoding)
+
+
+def model_choice(settings: Settings) -> ModelChoice:
+    """The language models that the settings name."""
+    models = settings.models
+    named = TierNames(
+        reasoning=models.reasoning,
+        code=models.code,
+        summarise=models.summarise,
+        extract=models.extract,
+        classify=models.classify,
+    )
+    return ModelChoice(
+        tiers=named.over(models.preset),
+        providers={
+            name: ProviderAccess(**it.model_dump()) for name, it in models.providers.items()
+        },
+        timeout=models.timeout,
+        retries=models.retries,
+        daily_tokens=models.daily_tokens,
+    )
+
+
+def _session_options(settings: Settings) -> SessionOptions:
+    session, archive, notes = settings.session, settings.archive, settings.notes
+    return SessionOptions(
+        context_tokens=session.context_tokens,
+        models=session.models,
+        share=session.share,
+        messages=session.messages,
+        keep_for=timedelta(days=session.keep_days),
+        scratchpad_ttl=timedelta(minutes=session.scratchpad_minutes),
+        compression=CompressionOptions(
+            **settings.compression.model_dump(),
+            # The system prompt and the summaries are two of the messages.
+            most_verbatim=session.messages - 2,
+        ),
+        archive=ArchiveOptions(
+            threshold=archive.threshold,
+            show=archive.show,
+            passage_tokens=archive.passage_tokens,
+            full_tokens=archive.full_tokens,
+            load_tokens=archive.load_tokens,
+            keep_for=None if archive.keep_days is None else timedelta(days=archive.keep_days),
+            indexed_passages=archive.indexed_passages,
+            language=archive.language,
+        ),
+        trigger=TriggerOptions(policy=archive.policy, similarity=archive.similarity),
+        notes=NotesOptions(
+            enabled=notes.enabled,
+            max_chunks=notes.max_chunks,
+            min_relevance=notes.min_relevance,
+            chunk_chars=notes.chunk_chars,
+            answer_from_cache=notes.answer_from_cache,
+        ),
+        notes_rules=_notes_rules(notes.rules),
+    )
+
+
+def _notes_rules(rules: Mapping[str, NotesRuleSettings]) -> dict[str, NotesRule]:
+    try:
+        return {tool: NotesRule(**rule.model_dump()) for tool, rule in rules.items()}
+    except InvalidInput as problem:
+        raise SettingsError(
+            f"A rule in notes.rules cannot be used: {problem.message}", hint=problem.hint
+        ) from None

@@ -1,0 +1,130 @@
+"""Where units stand: whose they are, and among what. Kept in this process, scope by scope.
+
+A unit never changes and its number is never given again, so what was read once stays true; units
+that are gone are not asked for any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, select
+
+from recollect.backends.local.scope_rows import UNIT_BITS, ScopeRow
+from recollect.backends.local.shelf import Shelf
+from recollect.backends.local.unit_rows import numbers_of
+from recollect.backends.sql import schema
+from recollect.backends.sql.quick import Quick, listed
+from recollect.domain.scope import Scope
+from recollect.domain.stats import IndexStats
+from recollect.ports.units import KINDS, UNIT, Ids, UnitRows, no_units
+
+# A scope of more units is not read as a whole for the few that are asked for.
+_MOST: Final = 400_000
+# A scope is read anew when more than so many times its units are kept of it.
+_STALE: Final = 2
+_OWNER_BYTES: Final = 90
+_SMALL: Final = 2_000
+_MOST_NOTED: Final = 100_000
+
+_TABLE: Final = schema.units.c
+_SELECT: Final = select(
+    *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.ordinal, _TABLE.start, _TABLE.end),
+    *(_TABLE.observed_at, _TABLE.cluster, _TABLE.place, _TABLE.speaker, _TABLE.traits),
+    *(_TABLE.size, _TABLE.variety),
+).order_by(_TABLE.id)
+_BETWEEN: Final = Quick(_SELECT.where(_TABLE.id.between(bindparam("first"), bindparam("last"))))
+_THESE: Final = Quick(_SELECT.where(_TABLE.id.in_(listed("units"))))
+_CODES: Final = {kind: code for code, kind in enumerate(KINDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Units of one scope in rising order, up to a number."""
+
+    rows: UnitRows
+    version: int
+
+    @property
+    def units(self) -> int:
+        return len(self.rows)
+
+    @property
+    def bytes(self) -> int:
+        return self.rows.nbytes + _OWNER_BYTES * len(self.rows)
+
+
+class Catalogue:
+    """What is known of units, within a memory budget; safe to use from several threads."""
+
+    def __init__(self, budget_bytes: int) -> None:
+        self._shelf: Shelf[int, _Kept] = Shelf(budget_bytes)
+        self._small: set[Scope] = set()
+
+    def rows(self, connection: Connection, scopes: Sequence[ScopeRow], units: Ids) -> UnitRows:
+        """These units of these scopes, in the order asked for; those that are gone are left out."""
+        if len(scopes) == 1:
+            return self._rows(connection, scopes[0], units)
+        found = no_units()
+        for scope in scopes:
+            mine = units[units >> UNIT_BITS == scope.id]
+            if len(mine):
+                found = np.concatenate([found, self._rows(connection, scope, mine)])
+        return found[_places(found, units, sorter=np.argsort(found["unit"]))]
+
+    def notice(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> None:
+        """Remember whether these scopes are small enough to be searched in the asking thread."""
+        if sum(row.units for row in rows) <= _SMALL and len(self._small) < _MOST_NOTED:
+            self._small.update(scopes)
+        else:
+            self._small.difference_update(scopes)
+
+    def are_small(self, scopes: Sequence[Scope]) -> bool:
+        """Whether a search in these scopes takes less time than handing it to a thread."""
+        return self._small.issuperset(scopes)
+
+    def stats(self) -> IndexStats:
+        return self._shelf.stats()
+
+    def _rows(self, connection: Connection, scope: ScopeRow, units: Ids) -> UnitRows:
+        if scope.units <= _MOST:
+            rows = self._kept(connection, scope).rows
+            places = _places(rows, units)
+            if len(places) == len(units):
+                return rows[places]
+        # It is too large to be kept, or was read in a newer snapshot, which lacks what this has.
+        rows = _array(_THESE.rows(connection, {"units": str(units.tolist())}))
+        return rows[_places(rows, units)]
+
+    def _kept(self, connection: Connection, scope: ScopeRow) -> _Kept:
+        """All units of a scope, with those that came since it was last asked for."""
+        kept = self._shelf.get(scope.id)
+        if kept is None or kept.units > _STALE * scope.units:
+            kept = _Kept(no_units(), 0)
+        if kept.version < scope.last_unit:
+            between = numbers_of(scope.id, kept.version)
+            newer = _array(_BETWEEN.rows(connection, between))
+            rows = np.concatenate([kept.rows, newer]) if kept.units else newer
+            kept = _Kept(rows, scope.last_unit)
+            self._shelf.put(scope.id, kept)
+        return kept
+
+
+def _places(rows: UnitRows, units: Ids, sorter: Ids | None = None) -> Ids:
+    """Where these units are in the rows, without those that are not there."""
+    numbers = rows["unit"]
+    places = np.searchsorted(numbers, units, sorter=sorter)
+    places = np.minimum(places, max(len(numbers) - 1, 0))
+    if not len(numbers):
+        return places[:0]
+    if sorter is not None:
+        places = sorter[places]
+    return places[numbers[places] == units]
+
+
+def _array(found: Sequence[Any]) -> UnitRows:
+    rows = [(unit, _CODES[kind], *rest) for unit, kind, *rest in found]
+    return np.array(rows, UNIT)

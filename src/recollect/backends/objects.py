@@ -1,0 +1,121 @@
+"""Blobs in a directory or in a bucket (S3, GCS, Azure …), through one library."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from recollect.errors import StorageError
+from recollect.ports.blobs import StoredBlob
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+    from obstore.store import ObjectStore
+
+
+class ObjectBlobs:
+    """A `Blobs` over any object store."""
+
+    def __init__(self, store: ObjectStore, *, name: str, folder: Path | None = None) -> None:
+        self._store = store
+        self._name = name
+        self._folder = folder
+        self._durable_folders: set[Path] = set()
+
+    async def put(self, key: str, content: bytes) -> None:
+        from obstore.exceptions import BaseError
+
+        try:
+            await self._store.put_async(key, content)
+            if self._folder is not None:
+                await asyncio.to_thread(self._make_durable, self._folder, key)
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
+
+    async def get(self, key: str) -> bytes | None:
+        from obstore.exceptions import BaseError
+
+        try:
+            found = await self._store.get_async(key)
+            return (await found.bytes_async()).to_bytes()
+        except FileNotFoundError:
+            return None
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        from obstore.exceptions import BaseError
+
+        for key in keys:
+            try:
+                await self._store.delete_async(key)
+            except FileNotFoundError:
+                continue
+            except (BaseError, OSError) as fault:
+                raise self._unreachable(fault) from fault
+
+    async def stored(self) -> AsyncIterator[StoredBlob]:
+        from obstore.exceptions import BaseError
+
+        try:
+            # One overload of the library's own types names a package that is not installed.
+            everything = self._store.list()  # pyright: ignore[reportUnknownMemberType]
+            async for batch in cast("AsyncIterator[Sequence[ObjectMeta]]", everything):
+                for found in batch:
+                    yield StoredBlob(
+                        key=found["path"], size=found["size"], stored_at=found["last_modified"]
+                    )
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
+
+    def _make_durable(self, root: Path, key: str) -> None:
+        """Wait until a file, and its name in its folders, would survive a loss of power."""
+        path = root / key
+        _sync(path)
+        if os.name != "posix":
+            return
+        for folder in path.parents:
+            _sync(folder)
+            # A folder that was synced with its own name before has no other news.
+            if folder == root or folder in self._durable_folders:
+                break
+        self._durable_folders.add(path.parent)
+
+    def _unreachable(self, fault: Exception) -> StorageError:
+        # The library writes its inner state below the first line.
+        told = str(fault).partition("\n")[0]
+        return StorageError(
+            f"The blob store {self._name} could not do its work: {told}",
+            code="blobs_unreachable",
+            hint="Look whether the folder or bucket is there, has room and may be written to.",
+        )
+
+
+def open_blobs(where: str | Path) -> ObjectBlobs:
+    """The blob store in a folder, or at a URL such as `s3://bucket/path`."""
+    from obstore.exceptions import BaseError
+    from obstore.store import LocalStore, from_url
+
+    try:
+        if isinstance(where, str) and "://" in where:
+            return ObjectBlobs(from_url(where), name=where)
+        folder = Path(where)
+        store = LocalStore(prefix=folder, mkdir=True)
+    except (BaseError, OSError, ValueError) as fault:
+        raise StorageError(
+            f"The blob store {where} cannot be opened: {str(fault).partition(chr(10))[0]}",
+            code="blobs_unreachable",
+            hint="Give a folder that can be made, or a URL such as s3://bucket/path.",
+        ) from fault
+    return ObjectBlobs(store, name=str(folder), folder=folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,289 @@
+"""Archives and the references to their blobs as rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    select,
+    update,
+)
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.models import find_model
+from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.rows import Row, rows_of, to_json
+from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.domain.archive import Archive, Blob, NewArchive
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.scope import Scope
+from recollect.domain.times import from_micros, to_micros
+from recollect.errors import Conflict
+
+_ARCHIVES: Final = schema.archives
+_BLOBS: Final = schema.blobs
+_BLOB_BY_HASH: Final = Quick(
+    select(_BLOBS).where(
+        *(_BLOBS.c[name] == bindparam(name) for name in ("org", "workspace", "hash"))
+    )
+)
+
+
+class SqlArchives:
+    """An `Archives` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(
+        self,
+        scopes: Sequence[Scope],
+        *,
+        ids: Sequence[str] | None = None,
+        session: str | None = None,
+        tool: str | None = None,
+        input_hash: str | None = None,
+        content_hash: str | None = None,
+        limit: int | None = None,
+    ) -> list[Archive]:
+        equal = {"session": session, "tool": tool}
+        equal |= {"input_hash": input_hash, "content_hash": content_hash}
+        given: dict[str, Any] = {name: it for name, it in equal.items() if it is not None}
+        statement = _find_statement(tuple(given), by_id=ids is not None)
+        given["most"] = -1 if limit is None else limit
+        if ids is not None:
+            given["ids"] = to_json(list(ids))
+
+        def read(connection: Connection) -> list[Archive]:
+            found = find_scopes(connection, scopes)
+            rows = statement.rows(connection, {**given, "scopes": to_json(list(found))})
+            return [_archive_from(row, found[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read)
+
+    async def with_blob(
+        self, scopes: Sequence[Scope], archive_id: str
+    ) -> tuple[Archive, Blob] | None:
+        def read(connection: Connection) -> tuple[Archive, Blob] | None:
+            found = find_scopes(connection, scopes)
+            table = _ARCHIVES.c
+            wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
+            for row in rows_of(connection, wanted):
+                archive = _archive_from(row, found[row["scope_id"]])
+                blob = _find_blob(connection, archive.scope, archive.content_hash)
+                assert blob is not None, "an archive refers to its blob"
+                return archive, blob
+            return None
+
+        return await self._database.read(read)
+
+    async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
+        return await self._database.read(
+            lambda connection: _find_blob(connection, scope, content_hash)
+        )
+
+    async def note_load(self, archive_id: str, at: datetime) -> None:
+        table = _ARCHIVES.c
+        noted = (
+            update(_ARCHIVES)
+            .where(table.id == archive_id)
+            .values(loads=table.loads + 1, last_loaded=to_micros(at))
+        )
+        await self._database.write(lambda connection: connection.execute(noted))
+
+    async def to_index(
+        self, analyzer: str, model: EmbeddingModel | None, *, after: str, limit: int
+    ) -> list[Archive]:
+        table = _ARCHIVES.c
+
+        def read(connection: Connection) -> list[Archive]:
+            is_behind = ~_has_units_of(analyzer)
+            if model is not None:
+                is_behind |= ~_has_vectors_of(find_model(connection, model))
+            statement = (
+                select(_ARCHIVES)
+                .where(table.id > after, table.indexed_chars > 0, is_behind)
+                .order_by(table.id)
+                .limit(limit)
+            )
+            rows = rows_of(connection, statement)
+            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            return [_archive_from(row, scopes[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read)
+
+    async def referenced(self, keys: Sequence[str]) -> set[str]:
+        def read(connection: Connection) -> set[str]:
+            wanted = select(_BLOBS.c.key).where(_BLOBS.c.key.in_(listed("keys")))
+            return set(connection.scalars(wanted, {"keys": to_json(list(keys))}))
+
+        return await self._database.read(read)
+
+    async def scopes(self) -> list[Scope]:
+        def read(connection: Connection) -> list[Scope]:
+            ids = connection.scalars(select(_ARCHIVES.c.scope_id).distinct()).all()
+            return list(scopes_by_id(connection, ids).values())
+
+        return await self._database.read(read)
+
+
+def add_archive(
+    connection: Connection, new: NewArchive, scope_id: int, now: int
+) -> tuple[str, ...]:
+    """Insert an archive and count its blob; the key of a blob that was brought in vain."""
+    archive = new.archive
+    same = _same_blob(archive.scope, archive.content_hash)
+    there = connection.scalar(select(_BLOBS.c.key).where(same))
+    unused: tuple[str, ...] = ()
+    if there is not None:
+        counted = _BLOBS.c.reference_count + 1
+        connection.execute(update(_BLOBS).where(same).values(reference_count=counted))
+        unused = () if new.blob is None or new.blob.key == there else (new.blob.key,)
+    elif new.blob is None:
+        raise Conflict(
+            f"The content of {archive.id} was removed a moment ago",
+            code="blob_gone",
+            hint="Store the content again.",
+        )
+    else:
+        connection.execute(insert(_BLOBS), _blob_row(new.blob, archive.scope, now))
+    connection.execute(insert(_ARCHIVES), _archive_row(archive, scope_id))
+    return unused
+
+
+def remove_archive(connection: Connection, archive: Archive) -> tuple[str, ...] | None:
+    """Delete an archive; the key of its blob if nothing else needs it. None if it was gone."""
+    gone = connection.execute(delete(_ARCHIVES).where(_ARCHIVES.c.id == archive.id))
+    if not gone.rowcount:
+        return None
+    its_blob = _same_blob(archive.scope, archive.content_hash)
+    row = connection.execute(select(_BLOBS.c.key, _BLOBS.c.reference_count).where(its_blob)).one()
+    if row.reference_count > 1:
+        fewer = _BLOBS.c.reference_count - 1
+        connection.execute(update(_BLOBS).where(its_blob).values(reference_count=fewer))
+        return ()
+    connection.execute(delete(_BLOBS).where(its_blob))
+    return (row.key,)
+
+
+# Building a statement costs more than running it, so the few there are are kept.
+@lru_cache(maxsize=64)
+def _find_statement(equal: tuple[str, ...], *, by_id: bool) -> Quick:
+    table = _ARCHIVES.c
+    parts = [table[name] == bindparam(name) for name in equal]
+    if by_id:
+        parts.append(table.id.in_(listed("ids")))
+    return Quick(
+        select(_ARCHIVES)
+        .where(table.scope_id.in_(listed("scopes")), *parts)
+        .order_by(table.created_at.desc(), table.id.desc())
+        .limit(bindparam("most"))
+    )
+
+
+def _find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
+    key = {"org": scope.org, "workspace": scope.workspace, "hash": content_hash}
+    for row in _BLOB_BY_HASH.rows(connection, key):
+        return Blob(
+            hash=row["hash"],
+            key=row["key"],
+            size=row["size"],
+            stored_size=row["stored_size"],
+            stored_hash=row["stored_hash"],
+        )
+    return None
+
+
+def _same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
+    table = _BLOBS.c
+    return and_(
+        table.org == scope.org, table.workspace == scope.workspace, table.hash == content_hash
+    )
+
+
+def _has_units_of(analyzer: str) -> ColumnElement[bool]:
+    units = schema.units.c
+    return exists().where(units.owner_id == _ARCHIVES.c.id, units.analyzer == analyzer)
+
+
+def _has_vectors_of(model: int | None) -> ColumnElement[bool]:
+    units, vectors = schema.units.c, schema.vectors.c
+    return exists().where(
+        units.owner_id == _ARCHIVES.c.id, vectors.unit_id == units.id, vectors.model_id == model
+    )
+
+
+def _blob_row(blob: Blob, scope: Scope, now: int) -> dict[str, object]:
+    return {
+        "org": scope.org,
+        "workspace": scope.workspace,
+        "hash": blob.hash,
+        "key": blob.key,
+        "size": blob.size,
+        "stored_size": blob.stored_size,
+        "stored_hash": blob.stored_hash,
+        "reference_count": 1,
+        "created_at": now,
+    }
+
+
+def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:
+    return {
+        "id": archive.id,
+        "scope_id": scope_id,
+        "session": archive.session,
+        "thread": archive.thread,
+        "tool": archive.tool,
+        "input": archive.input,
+        "input_hash": archive.input_hash,
+        "query": archive.query,
+        "summary": archive.summary,
+        "sources": to_json(archive.sources),
+        "form": archive.form,
+        "content_hash": archive.content_hash,
+        "chars": archive.chars,
+        "lines": archive.lines,
+        "bytes": archive.bytes,
+        "indexed_chars": archive.indexed_chars,
+        "created_at": to_micros(archive.created_at),
+        "expires_at": None if archive.expires_at is None else to_micros(archive.expires_at),
+        "last_loaded": None if archive.last_loaded is None else to_micros(archive.last_loaded),
+        "loads": archive.loads,
+    }
+
+
+def _archive_from(row: Row, scope: Scope) -> Archive:
+    return Archive(
+        id=row["id"],
+        scope=scope,
+        session=row["session"],
+        thread=row["thread"],
+        tool=row["tool"],
+        input=row["input"],
+        input_hash=row["input_hash"],
+        query=row["query"],
+        summary=row["summary"],
+        sources=tuple(json.loads(row["sources"])),
+        form=row["form"],
+        content_hash=row["content_hash"],
+        chars=row["chars"],
+        lines=row["lines"],
+        bytes=row["bytes"],
+        indexed_chars=row["indexed_chars"],
+        created_at=from_micros(row["created_at"]),
+        expires_at=None if row["expires_at"] is None else from_micros(row["expires_at"]),
+        last_loaded=None if row["last_loaded"] is None else from_micros(row["last_loaded"]),
+        loads=row["loads"],
+    )

@@ -1,0 +1,339 @@
+"""Anthropic's messages to and from neutral ones, losing nothing on the way back.
+
+Anthropic keeps the system prompt apart, has several tools' results in one user message, and wants
+user and assistant to alternate; a neutral list has one message for each, in the order of talking.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, cast
+
+from recollect.domain.message import (
+    FilePart,
+    ImagePart,
+    Message,
+    Part,
+    Role,
+    TextPart,
+    ToolCall,
+    mention,
+)
+from recollect.errors import InvalidInput
+
+Block: TypeAlias = dict[str, Any]
+Content: TypeAlias = str | list[Block]
+
+_PROVIDER: Final = "anthropic"
+_ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
+_PICTURES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
+_NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
+# A message must say something, and the first one must be a user's.
+_NOTHING_SAID: Final = "(empty)"
+_BEGINNING: Final = "(the conversation goes on)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnthropicMessages:
+    """What a request takes: the system prompt, if there is one, and the messages."""
+
+    system: Content | None
+    messages: list[dict[str, Any]]
+
+
+def from_anthropic(
+    messages: Sequence[Mapping[str, Any]], system: str | Sequence[Mapping[str, Any]] | None = None
+) -> tuple[Message, ...]:
+    """Neutral messages from those of a request, the system prompt first."""
+    neutral: list[Message] = []
+    if system is not None:
+        prompt = system if isinstance(system, str) else [dict(block) for block in system]
+        neutral.append(_kept(_message("system", prompt, 0), prompt))
+    role_before: object = None
+    for index, native in enumerate(messages):
+        first, *rest = from_anthropic_message(native, index)
+        # Messages of one role in a row are joined when written, unless they came apart.
+        apart = native["role"] == (role_before if index else "assistant")
+        neutral += (_marked(first, {"apart": True} if apart else {}), *rest)
+        role_before = native["role"]
+    return tuple(neutral)
+
+
+def from_anthropic_message(native: Mapping[str, Any], index: int = 0) -> list[Message]:
+    """One message of a conversation that goes on; several where it holds results of tools."""
+    first, *rest = _read(native, index)
+    own = {key: value for key, value in native.items() if key not in ("role", "content")}
+    return [_marked(first, {"fields": own} if own else {}), *rest]
+
+
+def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
+    """A request's messages from neutral ones, joined where Anthropic wants one of them."""
+    system: list[Content] = []
+    wire: list[dict[str, Any]] = []
+    for message in messages:
+        marks, content = _marks(message), _written_again(message)
+        role = "user" if message.role == "tool" else message.role
+        if role == "system" and not marks.get("inline"):
+            system.append(content)
+            continue
+        if not wire and role == "assistant" and not marks.get("apart"):
+            wire.append({"role": "user", "content": _BEGINNING})
+        if wire and wire[-1]["role"] == role and not marks.get("apart"):
+            wire[-1]["content"] = [*_as_blocks(wire[-1]["content"]), *_as_blocks(content)]
+        else:
+            wire.append({"role": role, "content": content, **marks.get("fields", {})})
+    if len(system) > 1:
+        system = [[block for content in system for block in _as_blocks(content)]]
+    return AnthropicMessages(system=system[0] if system else None, messages=wire)
+
+
+def valid_for_anthropic(messages: Sequence[Message]) -> list[str]:
+    """What Anthropic would refuse here, a line each; calls may be pending at the end."""
+    return anthropic_rule_breaks(to_anthropic(messages).messages)
+
+
+def anthropic_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same for messages that are Anthropic's already."""
+    breaks: list[str] = []
+    waiting: set[str] = set()
+    called: set[str] = set()
+    role_before = ""
+    for index, message in enumerate(wire):
+        role = message["role"]
+        blocks = _as_blocks(message["content"])
+        results = [str(block["tool_use_id"]) for block in blocks if block["type"] == "tool_result"]
+        calls = [str(block["id"]) for block in blocks if block["type"] == "tool_use"]
+        problems = [*_content_breaks(role, blocks)]
+        if role not in _ROLES:
+            problems.append(f"role {role!r}")
+        if role == (role_before or "assistant"):
+            problems.append(f"role {role!r} {'again' if role_before else 'first'}")
+        if len(set(results)) < len(results) or set(results) - waiting:
+            problems.append(f"answers {results}, called right before: {sorted(waiting)}")
+        if waiting - set(results) and index < len(wire) - 1:
+            problems.append(f"does not answer {sorted(waiting - set(results))}")
+        if len(set(calls)) < len(calls) or called & set(calls):
+            problems.append("a tool call's id for the second time")
+        waiting = set(calls)
+        called |= set(calls)
+        role_before = role
+        breaks += (f"{index}: {problem}" for problem in problems)
+    return breaks
+
+
+def _content_breaks(role: str, blocks: Sequence[Block]) -> Iterator[str]:
+    if not blocks:
+        yield "no content"
+    others = 0
+    for block in blocks:
+        kind = block["type"]
+        if kind == "text" and not block["text"].strip():
+            yield "an empty text"
+        if kind == "tool_use" and (role != "assistant" or _NOT_IN_IDS.search(block["id"])):
+            yield f"a tool call {block['id']!r} with role {role!r}"
+        if kind == "tool_result" and (role != "user" or others):
+            yield "a tool's result that does not come first in a user's message"
+        if kind in ("image", "document") and role != "user":
+            yield f"{kind} with role {role!r}"
+        others += kind != "tool_result"
+
+
+def _read(native: Mapping[str, Any], index: int) -> list[Message]:
+    """One message, or several where a user's message holds results of tools."""
+    role, content = native.get("role"), native.get("content")
+    if role not in _ROLES:
+        raise InvalidInput(
+            f"Message {index} has the role {role!r}",
+            code="unknown_role",
+            hint=f"Use one of: {', '.join(_ROLES)}.",
+        )
+    if role != "user" or isinstance(content, str):
+        content = content if isinstance(content, str) else _checked_blocks(content, index)
+        message = _kept(_message(role, content, index), content)
+        return [_marked(message, {"inline": True} if role == "system" else {})]
+    runs: list[list[Block]] = []
+    for block in _checked_blocks(content, index):
+        goes_on = runs and "tool_result" not in (block["type"], runs[-1][-1]["type"])
+        runs[-1].append(block) if goes_on else runs.append([block])
+    if len(runs) > 1:
+        return [_kept(_message("user", run, index), run, joined=True) for run in runs]
+    run = runs[0] if runs else []
+    return [_kept(_message("user", run, index), run)]
+
+
+def _checked_blocks(content: object, index: int) -> list[Block]:
+    if not isinstance(content, Sequence):
+        raise _unreadable(index, "content", content)
+    blocks: list[Block] = []
+    for block in cast("Sequence[object]", content):
+        match block:
+            case {"type": str()}:
+                blocks.append(dict(cast("Block", block)))
+            case _:
+                raise _unreadable(index, "a content block", block)
+    return blocks
+
+
+def _unreadable(index: int, what: str, value: object) -> InvalidInput:
+    return InvalidInput(
+        f"Message {index}: {what} cannot be read: {str(value)[:80]}",
+        code="unreadable_message",
+        hint="Give the messages as Anthropic's messages API takes them.",
+    )
+
+
+def _message(role: str, content: Content, index: int) -> Message:
+    blocks = _as_blocks(content)
+    if role == "user" and blocks and blocks[0]["type"] == "tool_result":
+        result = blocks[0]
+        if not isinstance(result.get("tool_use_id"), str):
+            raise _unreadable(index, "a tool's result", result)
+        said = result.get("content")
+        blocks = said if isinstance(said, str) else _checked_blocks(said or [], index)
+        return Message(role="tool", parts=_parts(blocks), answers=result["tool_use_id"])
+    call_type = "tool_use" if role == "assistant" else None
+    return Message(
+        role=_ROLES[role],
+        parts=_parts([block for block in blocks if block["type"] != call_type]),
+        tool_calls=tuple(_tool_call(b, index) for b in blocks if b["type"] == call_type),
+    )
+
+
+def _parts(content: Content) -> tuple[Part, ...]:
+    return tuple(map(_part, _as_blocks(content)))
+
+
+def _part(block: Block) -> Part:
+    title = block.get("title")
+    name = title if isinstance(title, str) else ""
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return TextPart(text=text)
+        case {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}:
+            return ImagePart(source={"media_type": kind, "data": data})
+        case {"type": "image", "source": {"type": "url", "url": url}}:
+            return ImagePart(source={"url": url})
+        case {"type": "image"}:
+            return ImagePart(source={_PROVIDER: block})
+        case {"type": "document", "source": {"type": "base64", "media_type": kind, "data": data}}:
+            return FilePart(source={"media_type": kind, "data": data}, name=name)
+        case {"type": "document", "source": {"type": "url", "url": url}}:
+            return FilePart(source={"url": url}, name=name)
+        case {"type": "document", "source": {"type": "text", "data": str(text)}}:
+            return FilePart(source={"text": text}, name=name)
+        case _:
+            return FilePart(source={_PROVIDER: block}, name=name or block["type"])
+
+
+def _tool_call(block: Block, index: int) -> ToolCall:
+    match block:
+        case {"id": str(id), "name": str(name), "input": input}:
+            return ToolCall(id=id, name=name, arguments=json.dumps(input, ensure_ascii=False))
+        case _:
+            raise _unreadable(index, "a tool call", block)
+
+
+def _kept(message: Message, content: Content, *, joined: bool = False) -> Message:
+    """The message, with its content as it came if that cannot be rebuilt from the rest."""
+    rebuilt = _as_blocks(_written(message)) if joined else _written(message)
+    return message if rebuilt == content else _marked(message, {"content": content})
+
+
+def _marked(message: Message, marks: Mapping[str, Any]) -> Message:
+    if not marks:
+        return message
+    return replace(message, extra={_PROVIDER: {**_marks(message), **marks}})
+
+
+def _marks(message: Message) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", message.extra.get(_PROVIDER, {}))
+
+
+def _written_again(message: Message) -> Content:
+    """The content as it came, as long as it still says what the message says."""
+    content = cast("Content | None", _marks(message).get("content"))
+    if content is None:
+        return _written(message)
+    said = _message("user" if message.role == "tool" else message.role, content, 0)
+    same = _says(said) == _says(message)
+    return content if same else _written(message)
+
+
+def _says(message: Message) -> tuple[object, ...]:
+    return (message.role, message.parts, message.tool_calls, message.answers)
+
+
+def _as_blocks(content: Content) -> list[Block]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _written(message: Message) -> Content:
+    if message.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": _id(message.answers or "")}
+        return [result | ({"content": _shown(message.parts)} if message.parts else {})]
+    if message.role == "user":
+        return _shown(message.parts) or _NOTHING_SAID
+    calls = [
+        {"type": "tool_use", "id": _id(call.id), "name": call.name, "input": _input(call)}
+        for call in message.tool_calls
+    ]
+    said = _shown(tuple(map(_in_words, message.parts)))
+    if calls:
+        return [*_as_blocks(said or []), *calls]
+    return said or (_NOTHING_SAID if message.role == "assistant" else [])
+
+
+def _shown(parts: Sequence[Part]) -> Content:
+    """The blocks of the parts; text alone is plain text."""
+    blocks = [block for part in parts if (block := _block(part)) is not None]
+    if len(parts) == 1 and isinstance(parts[0], TextPart):
+        return parts[0].text if blocks else ""
+    return blocks
+
+
+def _in_words(part: Part) -> Part:
+    """A part as an assistant or a system prompt may have it: no pictures, no documents."""
+    if isinstance(part, TextPart) or _PROVIDER in part.source:
+        return part
+    if isinstance(part, FilePart) and isinstance(part.source.get("text"), str):
+        return TextPart(text=part.source["text"])
+    return TextPart(text=mention(part))
+
+
+def _block(part: Part) -> Block | None:
+    title = {"title": part.name} if isinstance(part, FilePart) and part.name else {}
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text} if text.strip() else None
+        case ImagePart(source={"anthropic": block}) | FilePart(source={"anthropic": block}):
+            return cast("Block", block)
+        case ImagePart(source={"url": url}):
+            return {"type": "image", "source": {"type": "url", "url": url}}
+        case ImagePart(source={"media_type": kind, "data": data}) if kind in _PICTURES:
+            return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+        case FilePart(source={"media_type": "application/pdf", "data": data}):
+            source = {"type": "base64", "media_type": "application/pdf", "data": data}
+        case FilePart(source={"url": url}):
+            source = {"type": "url", "url": url}
+        case FilePart(source={"text": text}):
+            source = {"type": "text", "media_type": "text/plain", "data": text}
+        case _:
+            return {"type": "text", "text": mention(part)}
+    return {"type": "document", "source": source, **title}
+
+
+def _id(id: str) -> str:
+    """An id of a tool call as Anthropic takes it: letters, digits, hyphens and underscores."""
+    return _NOT_IN_IDS.sub("_", id)
+
+
+def _input(call: ToolCall) -> object:
+    """A call's arguments as an object, also when the model wrote something else."""
+    try:
+        arguments: object = json.loads(call.arguments or "{}")
+    except ValueError:
+        return {"arguments": call.arguments}
+    return cast("object", arguments) if isinstance(arguments, dict) else {"arguments": arguments}

@@ -1,0 +1,166 @@
+"""What a tool was asked and what it answered, in a few lines, with no model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final, cast
+
+from recollect.context.archive_passages import Needles
+from recollect.context.placeholder import one_line
+from recollect.domain.tool_result import Content
+from recollect.errors import InvalidInput
+
+MAX_SUMMARY: Final = 500
+MAX_QUERY: Final = 500
+_HEAD: Final = 110
+# A summary is made while a turn waits, so not all of a long text is looked at.
+_LOOKED_AT: Final = 30_000
+_MOST_LINES: Final = 400
+_LONGEST_LINE: Final = 160
+# A JSON text beyond this is summarised as any text: reading it would take longer than it tells.
+MAX_PARSED: Final = 2_000_000
+
+_QUERY_NAMES: Final = (
+    *("query", "q", "question", "search_query", "search", "keywords", "keyword", "topic"),
+    *("pattern", "prompt", "text", "command", "sql", "url", "path", "file_path", "file"),
+    *("查询", "问题", "关键词", "关键字"),
+)
+_HEADING: Final = re.compile(
+    r"#{1,6} \S|第[一二三四五六七八九十百零\d]{1,5}[章节条步部]|[一二三四五六七八九十]{1,3}、|"
+    r"\d{1,2}(?:\.\d{1,2}){0,3}[.、)）] ?\S|\*\*[^*]+\*\*\s*$|【[^】]+】"
+)
+_TELLING: Final = Needles(
+    (
+        *("总结", "结论", "结果", "注意", "重要", "必须", "错误", "失败", "警告"),
+        *("summary", "conclu", "result", "note:", "important", "must ", "error", "fail", "warn"),
+    )
+)
+_MAGIC: Final = {
+    b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"GIF8": "GIF",
+    b"%PDF": "PDF",
+    b"PK\x03\x04": "ZIP",
+    b"\x1f\x8b": "GZIP",
+    b"RIFF": "RIFF",
+}
+
+
+def canonical_input(tool_input: object) -> str:
+    """The input as JSON in which equal inputs are equal, whatever the order of their names."""
+    try:
+        return json.dumps(tool_input, sort_keys=True, separators=(",", ":"), default=str)
+    except (TypeError, ValueError, RecursionError) as unusable:
+        raise InvalidInput(
+            f"The tool's input cannot be written as JSON: {unusable}", code="wrong_type"
+        ) from None
+
+
+def query_of(tool_input: object) -> str:
+    """What the tool was asked, as far as its input has a name for it."""
+    if not isinstance(tool_input, Mapping):
+        return "" if tool_input is None else str(tool_input)
+    named = cast("Mapping[str, object]", tool_input)
+    for name in _QUERY_NAMES:
+        asked = named.get(name)
+        several = cast("list[object]", asked) if isinstance(asked, list) else [asked]
+        words = " ".join(it for it in several if isinstance(it, str))
+        if words.strip():
+            return words
+    return ", ".join(f"{name}: {value}" for name, value in named.items())
+
+
+def parsed(content: Content) -> object:
+    """The result read as JSON, if it is one; None when it is not."""
+    text = content.text
+    if text is None or len(text) > MAX_PARSED or text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def summary_of(content: Content, value: object, query: str) -> str:
+    """Up to 500 characters taken from the result: what it is made of, how it begins, what it says.
+
+    `value` is the result read as JSON, if it is one.
+    """
+    if content.text is None:
+        return _of_bytes(content.data)
+    if isinstance(value, dict | list):
+        return one_line(_of_structure(cast("dict[str, object] | list[object]", value)), MAX_SUMMARY)
+    return _of_text(content.text[:_LOOKED_AT], query)
+
+
+def _of_text(text: str, query: str) -> str:
+    """The beginning, then the lines that tell most, in their order."""
+    lines = [one_line(line, _LONGEST_LINE) for line in islice(text.split("\n"), _MOST_LINES)]
+    lines = [line for line in lines if line]
+    head = one_line(" ".join(lines[:3]), _HEAD)
+    room = MAX_SUMMARY - len(head)
+    chosen: list[int] = []
+    for index in _most_telling(lines, Needles.of(query)):
+        if len(lines[index]) + 3 <= room and lines[index] not in head:
+            chosen.append(index)
+            room -= len(lines[index]) + 3
+    told = " | ".join([head, *(lines[index] for index in sorted(chosen))])
+    # A text in one long line has nothing to choose from: more of its beginning is told instead.
+    return told if chosen else one_line(text, MAX_SUMMARY)
+
+
+def _most_telling(lines: Sequence[str], needles: Needles) -> list[int]:
+    worth = needles.scores(lines)
+    for index in set[int]().union(*_TELLING.counts(lines)):
+        worth[index] += 0.3
+    for index, line in enumerate(lines):
+        if _HEADING.match(line):
+            worth[index] += 0.5
+    telling = [index for index, it in enumerate(worth) if it > 0]
+    seen: set[str] = set()
+    unique = [it for it in telling if not (lines[it] in seen or seen.add(lines[it]))]
+    return sorted(unique, key=lambda index: (-worth[index], index))
+
+
+def _of_structure(value: dict[str, object] | list[object]) -> str:
+    """The names and counts of a JSON value, then its first items."""
+    if isinstance(value, list):
+        return f"[{len(value)}] {_first_items(value)}"
+    parts = [f"{name}{_size(inner)}" for name, inner in value.items()]
+    samples = (
+        f"{name}: {_first_items(cast('list[object]', inner), 2)}"
+        if isinstance(inner, list)
+        else f"{name}: {_brief(inner)}"
+        for name, inner in value.items()
+    )
+    return f"{{{', '.join(parts)}}} {'; '.join(islice(samples, 12))}"
+
+
+def _size(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{len(cast('list[object]', value))}]"
+    return f"{{{len(cast('dict[str, object]', value))}}}" if isinstance(value, dict) else ""
+
+
+def _first_items(items: Iterable[object], most: int = 3) -> str:
+    return " | ".join(_brief(item) for item in islice(items, most))
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = islice(cast("dict[str, object]", value).items(), 4)
+        return ", ".join(f"{name}={_brief_leaf(inner)}" for name, inner in pairs)
+    return _brief_leaf(value)
+
+
+def _brief_leaf(value: object) -> str:
+    told = value if isinstance(value, str) else _size(value) or json.dumps(value)
+    return one_line(told, 60)
+
+
+def _of_bytes(data: bytes) -> str:
+    kind = next((name for mark, name in _MAGIC.items() if data.startswith(mark)), "binary")
+    return f"{kind}, {len(data):,} bytes"

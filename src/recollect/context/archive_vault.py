@@ -1,0 +1,81 @@
+"""The contents of archives in the blob store: compressed, and checked when they come back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Sequence
+from typing import Final
+
+from recollect.context.archive_description import hash_of
+from recollect.domain.archive import Archive, Blob
+from recollect.domain.tool_result import Content, content_from
+from recollect.errors import StorageError
+from recollect.ports.blobs import Blobs
+
+_LEVEL: Final = 3
+
+_log = logging.getLogger(__name__)
+
+
+class Vault:
+    """Puts contents away and brings them back, byte for byte or not at all."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+
+    async def put(self, content: Content, archive: Archive) -> Blob:
+        """Store an archive's content under a key of its own; nothing refers to it yet."""
+        stored, stored_hash = await asyncio.to_thread(_compress, content.data)
+        # A name of a scope may hold anything; its digest is safe in a path.
+        scope = archive.scope
+        workspace = hash_of(f"{scope.org}/{scope.workspace}".encode())[:16]
+        blob = Blob(
+            hash=archive.content_hash,
+            key=f"{workspace}/{archive.content_hash}-{uuid.uuid4().hex[:12]}.zst",
+            size=len(content.data),
+            stored_size=len(stored),
+            stored_hash=stored_hash,
+        )
+        await self._blobs.put(blob.key, stored)
+        return blob
+
+    async def read(self, archive: Archive, blob: Blob) -> Content:
+        """The content of an archive, or an error that tells how it is damaged."""
+        stored = await self._blobs.get(blob.key)
+        if stored is None:
+            raise _damaged(archive, blob, "there is no file")
+        return await asyncio.to_thread(_open, archive, blob, stored)
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Delete contents that nothing refers to; what cannot be deleted now is collected later."""
+        try:
+            await self._blobs.delete(keys)
+        except StorageError as problem:
+            _log.warning("%d unused blobs stay for now: %s", len(keys), problem)
+
+
+def _compress(data: bytes) -> tuple[bytes, str]:
+    import zstandard
+
+    stored = zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+    return stored, hash_of(stored)
+
+
+def _open(archive: Archive, blob: Blob, stored: bytes) -> Content:
+    import zstandard
+
+    found = hash_of(stored)
+    if found != blob.stored_hash:
+        raise _damaged(archive, blob, f"found {found}")
+    data = zstandard.ZstdDecompressor().decompress(stored, max_output_size=blob.size)
+    return content_from(archive.form, data)
+
+
+def _damaged(archive: Archive, blob: Blob, found: str) -> StorageError:
+    return StorageError(
+        f"The content of {archive.id} is damaged: expected checksum {blob.stored_hash}, {found}",
+        code="archive_damaged",
+        hint=f"Put {blob.key} back from a backup, or call the tool {archive.tool} again.",
+    )

@@ -1,0 +1,192 @@
+"""Three levels of compression, as pure functions from a conversation to edits of it.
+
+How far a conversation is compressed is a value, `Compression`: up to where results are short, up
+to where segments are summarised, up to where a digest stands for everything. Each level only moves
+one of these marks on, so what was sent once stays as it is until the next level is due.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal
+
+from recollect.context.edits import Drop, Edit, Insert, Replace
+from recollect.context.groups import grouped
+from recollect.context.summary_text import is_summary, summary_message
+from recollect.context.trimming import Trimmer, newest_prompts
+from recollect.domain.message import Message, TextPart
+from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
+
+Level = Literal[0, 1, 2, 3]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionOptions:
+    """When each level is due, as a share of the budget, and how much it leaves."""
+
+    trim_above: float = 0.60
+    summarise_above: float = 0.75
+    digest_above: float = 0.90
+    segment: int = 10
+    kept_by_summaries: int = 10
+    kept_by_digest: int = 5
+    # The window takes 50 messages; the system prompt and the summaries are two of them.
+    most_verbatim: int = 48
+    result_tokens: int = 80
+    summary_tokens: int = 160
+    digest_tokens: int = 800
+    # A long session's digest grows by this much a message, up to a share of the budget.
+    digest_tokens_a_message: int = 4
+    digest_share: float = 0.25
+
+    def digest_room(self, messages: int, budget: int) -> int:
+        """How many tokens a digest of so many messages may take."""
+        wanted = max(self.digest_tokens, self.digest_tokens_a_message * messages)
+        return min(wanted, int(self.digest_share * budget))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compression:
+    """How far a conversation is compressed.
+
+    A digest stands for everything up to its end, the summaries for what follows it, segment by
+    segment; from there up to `trimmed_to` messages are trimmed, and the rest is as it was.
+    """
+
+    trimmed_to: int = 0
+    summaries: tuple[SegmentSummary, ...] = ()
+    digest: SessionDigest | None = None
+
+    @property
+    def level(self) -> Level:
+        if self.digest is not None:
+            return 3
+        return 2 if self.summaries else 1 if self.trimmed_to else 0
+
+    @property
+    def digested_to(self) -> int:
+        return self.digest.end if self.digest else 0
+
+    @property
+    def covered_to(self) -> int:
+        """Messages before this one are represented by a summary or the digest."""
+        return self.summaries[-1].end if self.summaries else self.digested_to
+
+    @property
+    def parts(self) -> tuple[Summary, ...]:
+        """The digest, if there is one, and the summaries after it."""
+        return (*(() if self.digest is None else (self.digest,)), *self.summaries)
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Why models could not be used, each reason once."""
+        return tuple(dict.fromkeys(it.degraded for it in self.parts if it.degraded))
+
+    def as_json(self) -> dict[str, Any]:
+        """What `from_json` reads again, for keeping it beyond this process."""
+        return {
+            "trimmed_to": self.trimmed_to,
+            "summaries": [summary.as_json() for summary in self.summaries],
+            "digest": self.digest and self.digest.as_json(),
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Compression:
+        return cls(
+            trimmed_to=stored["trimmed_to"],
+            summaries=tuple(map(SegmentSummary.from_json, stored["summaries"])),
+            digest=SessionDigest.from_json(stored["digest"]) if stored["digest"] else None,
+        )
+
+
+def edits_of(
+    messages: Sequence[Message], compression: Compression, trimmer: Trimmer
+) -> tuple[Edit, ...]:
+    """What a conversation needs to be as compressed as this says; no edit means it stays."""
+    if compression.level == 0:
+        return ()
+    prompts = newest_prompts(messages)
+    staying = _staying(messages, compression.covered_to)
+    edits: list[Edit] = []
+    if compression.parts:
+        edits.append(Insert(_beginning(messages), summary_message(compression.parts)))
+    for index, message in enumerate(messages):
+        wanted = prompts.get(index, message)
+        if wanted is None or (index < compression.covered_to and index not in staying):
+            edits.append(Drop(index))
+            continue
+        if index < compression.trimmed_to:
+            wanted = trimmer.trimmed(wanted)
+        if wanted is not message:
+            edits.append(Replace(index, wanted))
+    return tuple(edits)
+
+
+def trimmed_to(messages: Sequence[Message], options: CompressionOptions) -> int:
+    """Up to where the first level trims; it moves on in whole segments."""
+    return _whole_segments(len(messages) - options.kept_by_summaries, options)
+
+
+def summarised_to(messages: Sequence[Message], options: CompressionOptions) -> int:
+    """Up to where the second level summarises when tokens are short: whole segments only."""
+    return _whole_segments(len(messages) - options.kept_by_summaries, options)
+
+
+def summarised_for_number(messages: Sequence[Message], options: CompressionOptions) -> int:
+    """Up to where the second level summarises because there are too many messages."""
+    surplus = max(0, len(messages) - options.most_verbatim)
+    return -(-surplus // options.segment) * options.segment
+
+
+def digested_to(messages: Sequence[Message], options: CompressionOptions) -> int:
+    """Up to where the third level's digest reaches."""
+    return max(0, len(messages) - options.kept_by_digest)
+
+
+def segments(start: int, end: int, options: CompressionOptions) -> Iterator[tuple[int, int]]:
+    """The segments between two positions; their borders are the same however long it gets."""
+    while start < end:
+        border = min(end, (start // options.segment + 1) * options.segment)
+        yield start, border
+        start = border
+
+
+def content_key(messages: Sequence[Message], start: int) -> str:
+    """A hash of some messages and of where they begin."""
+    digest = blake2b(str(start).encode(), digest_size=12)
+    for message in messages:
+        parts = [
+            part.text if isinstance(part, TextPart) else [part.description, dict(part.source)]
+            for part in message.parts
+        ]
+        calls = [[call.id, call.name, call.arguments] for call in message.tool_calls]
+        content = [message.role, message.name, message.answers, message.id, parts, calls]
+        digest.update(json.dumps(content, default=str).encode())
+    return digest.hexdigest()
+
+
+def _whole_segments(position: int, options: CompressionOptions) -> int:
+    return max(0, position) // options.segment * options.segment
+
+
+def _beginning(messages: Sequence[Message]) -> int:
+    """Behind the system prompt."""
+    others = (index for index, message in enumerate(messages) if message.role != "system")
+    return next(others, len(messages))
+
+
+def _staying(messages: Sequence[Message], covered_to: int) -> frozenset[int]:
+    """Messages that stay although they are summarised.
+
+    System messages, the newest words of the user, and calls whose results are not all among the
+    summarised: a call is never parted from its result.
+    """
+    staying = {i for i, message in enumerate(messages[:covered_to]) if message.role == "system"}
+    for group in grouped(messages):
+        if group.pending or group.members[-1] >= covered_to:
+            staying.update(group.members)
+    users = [i for i, it in enumerate(messages) if it.role == "user" and not is_summary(it)]
+    return frozenset(staying.union(users[-1:]))

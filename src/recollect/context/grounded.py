@@ -1,0 +1,38 @@
+"""Whether what a model says of a text is in the text: its numbers and its names."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recollect.text.entities import entities
+from recollect.text.folding import fold
+
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3})")
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+# Small numbers are often spelled out where a summary writes a digit.
+_SPELLED: Final = (
+    *(("1", r"\bone\b|一"), ("2", r"\btwo\b|\bboth\b|二|两"), ("3", r"\bthree\b|三")),
+    *(("4", r"\bfour\b|四"), ("5", r"\bfive\b|五"), ("6", r"\bsix\b|六")),
+    *(("7", r"\bseven\b|七"), ("8", r"\beight\b|八"), ("9", r"\bnine\b|九")),
+    *(("10", r"\bten\b|十"), ("11", r"\beleven\b|十一"), ("12", r"\btwelve\b|\bdozen\b|十二")),
+)
+
+
+class Ground:
+    """A text that claims are checked against."""
+
+    def __init__(self, text: str) -> None:
+        self._text = fold(text).casefold()
+        spelled = {digits for digits, words in _SPELLED if re.search(words, self._text)}
+        self._numbers = _numbers(self._text) | spelled
+
+    def supports(self, claim: str) -> bool:
+        """Whether every number and every name of the claim is in the text."""
+        if not _numbers(fold(claim)) <= self._numbers:
+            return False
+        return all(name in self._text for name in entities(claim))
+
+
+def _numbers(text: str) -> set[str]:
+    return {found.lstrip("0") or "0" for found in _NUMBER.findall(_THOUSANDS.sub("", text))}

@@ -1,0 +1,254 @@
+"""OpenAI's chat messages to and from neutral ones, losing nothing on the way back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from recollect.domain.message import (
+    FilePart,
+    ImagePart,
+    Message,
+    Part,
+    Role,
+    TextPart,
+    ToolCall,
+    mention,
+)
+from recollect.errors import InvalidInput
+
+_PROVIDER: Final = "openai"
+_ROLES: Final[Mapping[str, Role]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+# What a neutral message says in fields of its own.
+_READ: Final = frozenset({"role", "content", "refusal", "tool_calls", "tool_call_id", "name"})
+_DATA_URL: Final = re.compile(r"data:(?P<media_type>[\w.+-]+/[\w.+-]+);base64,(?P<data>[^,]*)")
+_AUDIO_FORMATS: Final = ("wav", "mp3")
+_THINKING: Final = ("thinking", "redacted_thinking")
+
+
+def from_openai(messages: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Neutral messages from a chat completion's list."""
+    return tuple(from_openai_message(message, index) for index, message in enumerate(messages))
+
+
+def to_openai(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """A chat completion's list from neutral messages."""
+    return [_unread(message) for message in messages]
+
+
+def valid_for_openai(messages: Sequence[Message]) -> list[str]:
+    """What OpenAI would refuse in these messages, a line each; calls may be pending at the end."""
+    return openai_rule_breaks(to_openai(messages))
+
+
+def openai_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same for messages that are OpenAI's already."""
+    breaks: list[str] = []
+    waiting: set[str] = set()
+    for index, message in enumerate(wire):
+        role = message.get("role")
+        if role == "tool":
+            answered = message.get("tool_call_id")
+            if answered not in waiting:
+                breaks.append(f"{index}: answers {answered!r}, not called right before")
+            waiting.discard(cast("str", answered))
+        elif waiting:
+            breaks.append(f"{index}: comes before the results of {sorted(waiting)}")
+            waiting = set()
+        if role not in _ROLES:
+            breaks.append(f"{index}: role {role!r}")
+        calls = cast("Sequence[Mapping[str, Any]]", message.get("tool_calls") or ())
+        if calls and role != "assistant":
+            breaks.append(f"{index}: tool calls with role {role!r}")
+        ids = [cast("str", call.get("id")) for call in calls]
+        if len(set(ids)) < len(ids):
+            breaks.append(f"{index}: two tool calls with one id")
+        waiting.update(ids)
+        breaks += (f"{index}: {problem}" for problem in _content_breaks(message))
+    return breaks
+
+
+def _content_breaks(message: Mapping[str, Any]) -> Iterator[str]:
+    role, content = message.get("role"), message.get("content")
+    if isinstance(content, str):
+        return
+    if content is None:
+        if role != "assistant" or not (message.get("tool_calls") or message.get("refusal")):
+            yield "no content"
+        return
+    if not content:
+        yield "an empty list as content"
+    allowed = {"text", "refusal"} if role == "assistant" else {"text"}
+    for part in cast("Sequence[Mapping[str, Any]]", content):
+        if role != "user" and part.get("type") not in allowed:
+            yield f"a part of type {part.get('type')!r} with role {role!r}"
+
+
+def from_openai_message(native: Mapping[str, Any], index: int = 0) -> Message:
+    """A neutral message; `extra` holds the native one if it cannot be rebuilt from the rest."""
+    role = native.get("role")
+    if not isinstance(role, str) or role not in _ROLES:
+        raise InvalidInput(
+            f"Message {index} has the role {role!r}",
+            code="unknown_role",
+            hint=f"Use one of: {', '.join(_ROLES)}.",
+        )
+    message = Message(
+        role=_ROLES[role],
+        parts=_parts(native, index),
+        tool_calls=tuple(
+            _tool_call(call, index) for call in cast("list[Any]", native.get("tool_calls") or ())
+        ),
+        answers=_text_or_none(native, "tool_call_id", index),
+        name=_text_or_none(native, "name", index),
+    )
+    if _written(message) == native:
+        return message
+    return replace(message, extra={_PROVIDER: dict(native)})
+
+
+def _unread(message: Message) -> dict[str, Any]:
+    """The native message as it was, as long as it still says what the neutral one says."""
+    native = cast("dict[str, Any] | None", message.extra.get(_PROVIDER))
+    if native is None:
+        return _written(message)
+    if _says(from_openai_message(native)) == _says(message):
+        return dict(native)
+    own = {key: value for key, value in native.items() if key not in _READ}
+    return _written(message) | own
+
+
+def _says(message: Message) -> tuple[object, ...]:
+    return (message.role, message.parts, message.tool_calls, message.answers, message.name)
+
+
+def _text_or_none(native: Mapping[str, Any], key: str, index: int) -> str | None:
+    value = native.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _unreadable(index, key, value)
+    return value
+
+
+def _parts(native: Mapping[str, Any], index: int) -> tuple[Part, ...]:
+    content: object = native.get("content")
+    refusal = native.get("refusal")
+    said = (TextPart(text=refusal),) if isinstance(refusal, str) else ()
+    if content is None:
+        return said
+    if isinstance(content, str):
+        return (TextPart(text=content), *said)
+    if not isinstance(content, Sequence):
+        raise _unreadable(index, "content", content)
+    return (*(_part(part, index) for part in cast("Sequence[object]", content)), *said)
+
+
+def _part(part: object, index: int) -> Part:
+    match part:
+        case str() | {"type": "text", "text": str()} | {"type": "refusal", "refusal": str()}:
+            block = cast("Mapping[str, str]", part)
+            text = part if isinstance(part, str) else block.get("text") or block.get("refusal")
+            return TextPart(text=text or "")
+        case {"type": "image_url", "image_url": {"url": str(url)}}:
+            return ImagePart(source=_located(url))
+        case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(coding)}}:
+            return FilePart(source={"media_type": f"audio/{coding}", "data": data})
+        case {"type": "file", "file": {"file_data": str(url), "filename": str(name)}}:
+            return FilePart(source=_located(url), name=name)
+        case {"type": "file", "file": {"file_data": str(url)}}:
+            return FilePart(source=_located(url))
+        case {"type": str(kind)}:
+            return FilePart(source={_PROVIDER: part}, name=kind)
+        case _:
+            raise _unreadable(index, "a content part", part)
+
+
+def _located(url: str) -> Mapping[str, Any]:
+    found = _DATA_URL.fullmatch(url)
+    return found.groupdict() if found else {"url": url}
+
+
+def _tool_call(call: object, index: int) -> ToolCall:
+    match call:
+        case {"id": str(id), "function": {"name": str(name), "arguments": str(arguments)}}:
+            return ToolCall(id=id, name=name, arguments=arguments)
+        case {"id": str(id), "custom": {"name": str(name), "input": str(text)}}:
+            return ToolCall(id=id, name=name, arguments=text)
+        case _:
+            raise _unreadable(index, "a tool call", call)
+
+
+def _unreadable(index: int, what: str, value: object) -> InvalidInput:
+    return InvalidInput(
+        f"Message {index}: {what} cannot be read: {str(value)[:80]}",
+        code="unreadable_message",
+        hint="Give the messages as OpenAI's chat completions take them.",
+    )
+
+
+def _written(message: Message) -> dict[str, Any]:
+    native: dict[str, Any] = {"role": message.role, "content": _content(message)}
+    if message.tool_calls:
+        native["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.answers is not None:
+        native["tool_call_id"] = message.answers
+    if message.name is not None:
+        native["name"] = message.name
+    return native
+
+
+def _content(message: Message) -> str | list[dict[str, Any]] | None:
+    write = _user_part if message.role == "user" else _text_part
+    written = [part for part in map(write, message.parts) if part is not None]
+    if not written:
+        return None if message.tool_calls else ""
+    if len(written) == 1 and written[0]["type"] == "text":
+        return cast("str", written[0]["text"])
+    return written
+
+
+def _user_part(part: Part) -> dict[str, Any] | None:
+    """A part as a user may send it: the only role that shows pictures and files."""
+    match part:
+        case ImagePart(source={"url": url}):
+            return {"type": "image_url", "image_url": {"url": url}}
+        case ImagePart(source={"media_type": media_type, "data": data}):
+            return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
+        case FilePart(source={"media_type": str(media_type), "data": data}):
+            kind, _, coding = media_type.partition("/")
+            if kind == "audio" and coding in _AUDIO_FORMATS:
+                return {"type": "input_audio", "input_audio": {"data": data, "format": coding}}
+            name = {"filename": part.name} if part.name else {}
+            return {
+                "type": "file",
+                "file": {"file_data": f"data:{media_type};base64,{data}"} | name,
+            }
+        case _:
+            return _text_part(part)
+
+
+def _text_part(part: Part) -> dict[str, Any] | None:
+    """A part as words; another provider's thinking is nobody else's business."""
+    match part:
+        case TextPart(text=text) | FilePart(source={"text": str(text)}):
+            return {"type": "text", "text": text}
+        case ImagePart(source={"openai": block}) | FilePart(source={"openai": block}):
+            return dict(cast("Mapping[str, Any]", block))
+        case FilePart(name=name) if name in _THINKING:
+            return None
+        case _:
+            return {"type": "text", "text": mention(part)}

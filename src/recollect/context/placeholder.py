@@ -1,0 +1,253 @@
+"""Placeholders: the one place that writes and reads what stands in for an archived tool result.
+
+A placeholder can be opened: what it stands for, or a part of it, follows it in a block that tells
+its own length, so that it can be closed again to the letter whatever the content holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal, TypeAlias
+
+Language: TypeAlias = Literal["zh", "en"]
+LengthUnit: TypeAlias = Literal["characters", "bytes"]
+Shown: TypeAlias = Literal["full", "passages", "range", "problem"]
+
+SHOWN_SUMMARY: Final = 200
+SHOWN_QUERY: Final = 200
+SHOWN_SOURCES: Final = 3
+_SHOWN_SOURCE: Final = 200
+
+_RULE: Final = "━" * 37
+_ID: Final = r"[\w-]{1,64}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """What a language calls the parts of a placeholder."""
+
+    title: str
+    tool: str
+    query: str
+    time: str
+    length: str
+    units: Mapping[LengthUnit, str]
+    summary: str
+    sources: str
+    load: str
+    blocks: Mapping[Shown, str]
+    end: str
+
+
+_WORDS: Final[Mapping[Language, _Words]] = {
+    "zh": _Words(
+        title="工具结果存档",
+        tool="工具",
+        query="查询",
+        time="时间",
+        length="原始长度",
+        units={"characters": "字", "bytes": "字节"},
+        summary="内容摘要",
+        sources="主要来源",
+        load="如需查看完整内容，请调用",
+        blocks={
+            "full": "完整内容",
+            "passages": "相关段落",
+            "range": "所选范围",
+            "problem": "无法加载",
+        },
+        end="内容结束",
+    ),
+    "en": _Words(
+        title="Tool result archived",
+        tool="Tool",
+        query="Query",
+        time="Time",
+        length="Original length",
+        units={"characters": " characters", "bytes": " bytes"},
+        summary="Summary",
+        sources="Main sources",
+        load="To see the full content, call",
+        blocks={
+            "full": "Full content",
+            "passages": "Relevant passages",
+            "range": "Selected range",
+            "problem": "Could not be loaded",
+        },
+        end="End of content",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placeholder:
+    """What is shown of an archive. Texts are kept to one line and to what is shown of them."""
+
+    id: str
+    tool: str
+    query: str
+    time: datetime
+    length: int
+    unit: LengthUnit = "characters"
+    summary: str
+    sources: tuple[str, ...] = ()
+    language: Language = "en"
+
+    def __post_init__(self) -> None:
+        sources = (one_line(source, _SHOWN_SOURCE) for source in self.sources)
+        shown: dict[str, object] = {
+            "tool": one_line(self.tool, SHOWN_QUERY),
+            "query": one_line(self.query, SHOWN_QUERY),
+            "summary": one_line(self.summary, SHOWN_SUMMARY),
+            "sources": tuple(source for source in sources if source)[:SHOWN_SOURCES],
+            "time": self.time.astimezone(UTC).replace(microsecond=0),
+        }
+        for name, value in shown.items():
+            object.__setattr__(self, name, value)
+
+    def __str__(self) -> str:
+        words = _WORDS[self.language]
+        return "\n".join(
+            [
+                f"📎 [{words.title}: {self.id}]",
+                _RULE,
+                f"{words.tool}: {self.tool}",
+                f"{words.query}: {self.query}",
+                f"{words.time}: {self.time.replace(tzinfo=None)} UTC",
+                f"{words.length}: {self.length}{words.units[self.unit]}",
+                _RULE,
+                f"{words.summary}:",
+                self.summary,
+                *(["", f"{words.sources}:"] if self.sources else []),
+                *(f"- {source}" for source in self.sources),
+                _RULE,
+                f'{words.load} load_tool_history(uuid="{self.id}")',
+            ]
+        )
+
+
+def parse_placeholder(text: str) -> Placeholder | None:
+    """The placeholder that a text consists of; None when it is something else."""
+    for language, pattern in _PATTERNS.items():
+        if (found := pattern.fullmatch(text)) is not None:
+            return _placeholder(found, language)
+    return None
+
+
+def find_placeholders(text: str) -> Iterator[tuple[int, int, Placeholder]]:
+    """Where placeholders begin and end in a text, in order, and what they say."""
+    found = [
+        (match.start(), match.end(), _placeholder(match, language))
+        for language, pattern in _PATTERNS.items()
+        for match in pattern.finditer(text)
+    ]
+    yield from sorted(found, key=lambda it: it[0])
+
+
+def opened(placeholder: Placeholder, shown: Shown, content: str) -> str:
+    """The placeholder, and behind it what was asked of its content."""
+    return str(placeholder) + _block(placeholder, shown, content)
+
+
+def open_in(text: str, contents: Mapping[str, tuple[Shown, str]]) -> str:
+    """The text with the placeholders of these ids opened, and all others closed."""
+    closed = close_in(text)
+    pieces: list[str] = []
+    at = 0
+    for _, end, placeholder in find_placeholders(closed):
+        pieces.append(closed[at:end])
+        at = end
+        if placeholder.id in contents:
+            pieces.append(_block(placeholder, *contents[placeholder.id]))
+    return "".join([*pieces, closed[at:]])
+
+
+def close_in(text: str) -> str:
+    """The text with every opened placeholder closed again."""
+    pieces: list[str] = []
+    at = 0
+    while (found := _OPENED.search(text, at)) is not None:
+        pieces.append(text[at : found.start("block")])
+        at = _end_of_block(text, found)
+    return "".join([*pieces, text[at:]])
+
+
+def one_line(text: str, limit: int) -> str:
+    """The text in one line without unprintable characters, cut to `limit` with an ellipsis."""
+    # Spaces may go, so somewhat more than the limit is looked at.
+    line = " ".join(text[: 4 * limit + 100].split())
+    if not line.isprintable():
+        visible = (letter if letter.isprintable() else " " for letter in line)
+        line = " ".join("".join(visible).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def _block(placeholder: Placeholder, shown: Shown, content: str) -> str:
+    words = _WORDS[placeholder.language]
+    unit = words.units["characters"]
+    head = f"📂 [{words.blocks[shown]}: {placeholder.id}, {len(content)}{unit}]"
+    return f"\n{head}\n{content}{_end_mark(words, placeholder.id)}"
+
+
+def _end_mark(words: _Words, archive_id: str) -> str:
+    return f"\n📂 [{words.end}: {archive_id}]"
+
+
+def _end_of_block(text: str, found: re.Match[str]) -> int:
+    """Behind the block's last line; behind the text if somebody cut that line off."""
+    marks = [_end_mark(words, found["id"]) for words in _WORDS.values()]
+    end = found.end() + int(found["length"])
+    for mark in marks:
+        if text.startswith(mark, end):
+            return end + len(mark)
+    # The content was changed meanwhile, so that its length says nothing any more.
+    ends = [at + len(mark) for mark in marks if (at := text.find(mark, found.end())) >= 0]
+    return min(ends, default=len(text))
+
+
+def _pattern(words: _Words) -> re.Pattern[str]:
+    units = "|".join(map(re.escape, sorted(words.units.values(), key=len, reverse=True)))
+    return re.compile(
+        rf"📎 \[{words.title}: (?P<id>{_ID})\]\n"
+        rf"{_RULE}\n"
+        rf"{words.tool}: ?(?P<tool>.*)\n"
+        rf"{words.query}: ?(?P<query>.*)\n"
+        rf"{words.time}: (?P<time>\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\n"
+        rf"{words.length}: (?P<length>\d+)(?P<unit>{units})\n"
+        rf"{_RULE}\n"
+        rf"{words.summary}:\n"
+        rf"(?P<summary>.*)\n"
+        rf"(?:\n{words.sources}:\n(?P<sources>(?:- .*\n)+))?"
+        rf"{_RULE}\n"
+        rf'{words.load} load_tool_history\(uuid="(?P=id)"\)'
+    )
+
+
+_PATTERNS: Final[Mapping[Language, re.Pattern[str]]] = {
+    language: _pattern(words) for language, words in _WORDS.items()
+}
+_BLOCK_NAMES: Final = "|".join(name for words in _WORDS.values() for name in words.blocks.values())
+_BLOCK_UNITS: Final = "|".join(words.units["characters"] for words in _WORDS.values())
+_OPENED: Final = re.compile(
+    rf'load_tool_history\(uuid="(?P<id>{_ID})"\)'
+    rf"(?P<block>\n📂 \[(?:{_BLOCK_NAMES}): (?P=id), (?P<length>\d{{1,12}})(?:{_BLOCK_UNITS})\]\n)"
+)
+
+
+def _placeholder(found: re.Match[str], language: Language) -> Placeholder:
+    units: dict[str, LengthUnit] = {word: it for it, word in _WORDS[language].units.items()}
+    sources = (found["sources"] or "").splitlines()
+    return Placeholder(
+        id=found["id"],
+        tool=found["tool"],
+        query=found["query"],
+        time=datetime.fromisoformat(found["time"]).replace(tzinfo=UTC),
+        length=int(found["length"]),
+        unit=units[found["unit"]],
+        summary=found["summary"],
+        sources=tuple(source.removeprefix("- ") for source in sources),
+        language=language,
+    )

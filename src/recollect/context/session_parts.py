@@ -1,0 +1,49 @@
+"""What sessions work with, and how they behave; one set serves all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from recollect.context.archive import ArchiveOptions, ArchiveParts
+from recollect.context.archive_triggers import TriggerOptions
+from recollect.context.compression import CompressionOptions
+from recollect.context.notes import NotesOptions
+from recollect.context.notes_rules import NotesRule
+from recollect.context.scratchpad import SCRATCHPAD_TTL
+from recollect.context.summarise import Summariser
+from recollect.ports.state import State
+from recollect.recall.prefetch import Prefetch
+from recollect.writing.observe import Observer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionParts:
+    """What a session works with. `ended` is told when one has ended for good."""
+
+    archive: ArchiveParts
+    observer: Observer
+    prefetch: Prefetch
+    state: State
+    summariser: Summariser
+    ended: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions:
+    """How sessions behave where nobody says otherwise."""
+
+    context_tokens: int = 128_000
+    # The context of models that have another one, by the beginning of their names.
+    models: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    share: float = 0.70
+    messages: int = 50
+    # How long the state of a session stays of which nothing is heard.
+    keep_for: timedelta = timedelta(days=30)
+    scratchpad_ttl: timedelta = SCRATCHPAD_TTL
+    compression: CompressionOptions = field(default_factory=CompressionOptions)
+    archive: ArchiveOptions = field(default_factory=ArchiveOptions)
+    trigger: TriggerOptions = field(default_factory=TriggerOptions)
+    notes: NotesOptions = field(default_factory=NotesOptions)
+    notes_rules: Mapping[str, NotesRule] = field(default_factory=dict[str, NotesRule], hash=False)

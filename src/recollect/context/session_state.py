@@ -1,0 +1,94 @@
+"""What a session is in the middle of, kept behind the state port: its window and its notes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from recollect.context.compression import Compression
+from recollect.context.notes import SessionNotes
+from recollect.domain.scope import Scope
+from recollect.ports.state import State, StateKey
+
+WINDOW: Final = "window"
+NOTES: Final = "notes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowState:
+    """How far a session is compressed, and what its current turn shows of archived results.
+
+    `shown` has texts by turn. `spans` has, for every summary that ever stood in the window, the
+    messages it stands for: from the first up to, not including, the second number.
+    """
+
+    compression: Compression = field(default_factory=Compression)
+    shown: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    spans: Mapping[str, tuple[int, int]] = field(
+        default_factory=dict[str, tuple[int, int]], hash=False
+    )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "compression": self.compression.as_json(),
+            "shown": dict(self.shown),
+            "spans": dict(self.spans),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> WindowState:
+        return cls(
+            compression=Compression.from_json(stored["compression"]),
+            shown=stored["shown"],
+            spans={summary: (start, end) for summary, (start, end) in stored["spans"].items()},
+        )
+
+
+class KeptState:
+    """One session's state: read once, and written when it has changed."""
+
+    def __init__(self, state: State, scope: Scope, session: str, ttl: timedelta) -> None:
+        self._state = state
+        self._window = StateKey(scope=scope, session=session, name=WINDOW)
+        self._notes = StateKey(scope=scope, session=session, name=NOTES)
+        self._ttl = ttl
+        self._saved_window = WindowState()
+        self._saved_notes: object = _mark(SessionNotes())
+
+    async def load(self, notes: SessionNotes) -> WindowState:
+        """Fill the notes with what was noted, and give the window as it was."""
+        noted = await self._state.get(self._notes)
+        if noted is not None:
+            notes.load(json.loads(noted.value))
+            await self._state.touch(self._notes, self._ttl)
+        self._saved_notes = _mark(notes)
+        window = await self._state.get(self._window)
+        if window is not None:
+            self._saved_window = WindowState.from_json(json.loads(window.value))
+            await self._state.touch(self._window, self._ttl)
+        return self._saved_window
+
+    async def save(self, notes: SessionNotes, window: WindowState) -> None:
+        """Write what is not written yet."""
+        if window != self._saved_window:
+            await self._put(self._window, window.as_json())
+            self._saved_window = window
+        if (mark := _mark(notes)) != self._saved_notes:
+            await self._put(self._notes, notes.dump())
+            self._saved_notes = mark
+
+    async def clear(self) -> None:
+        """The session has ended: its window, its notes and its scratchpad are gone."""
+        await self._state.clear(self._window.scope, self._window.session)
+
+    async def _put(self, key: StateKey, value: Mapping[str, Any]) -> None:
+        await self._state.put(key, json.dumps(value, ensure_ascii=False), ttl=self._ttl)
+
+
+def _mark(notes: SessionNotes) -> object:
+    """Something that is equal as long as the notes say the same; made without copying them."""
+    structures = [(document, id(value)) for document, value in notes.toc_cache.items()]
+    return notes.current_query, [*notes.known_chapters], notes.relevant_chunks, structures

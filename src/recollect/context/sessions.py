@@ -1,0 +1,74 @@
+"""Opening sessions, each with the window of the model it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+from weakref import WeakSet
+
+from recollect.context.archive import ToolResultManager
+from recollect.context.session import Session
+from recollect.context.session_parts import SessionOptions, SessionParts
+from recollect.context.window import Budget
+from recollect.domain.fields import MAX_LABEL, checked_text
+from recollect.domain.ids import new_id
+from recollect.domain.scope import Caller
+
+# Tokens of input that families of models take, by the beginning of their names.
+_FAMILIES: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "claude-": 200_000,
+        "gemini-": 1_000_000,
+        "gpt-4.1": 1_000_000,
+        "gpt-5": 272_000,
+        "o3": 200_000,
+        "o4-": 200_000,
+    }
+)
+
+
+class Sessions:
+    """Opens sessions, and closes those that are still open in the end."""
+
+    def __init__(self, parts: SessionParts, options: SessionOptions) -> None:
+        self._parts = parts
+        self._options = options
+        self._open: WeakSet[Session] = WeakSet()
+
+    def open(
+        self, caller: Caller, session_id: str | None, model: str | None, context_tokens: int | None
+    ) -> Session:
+        """A session, a new one without an id; it is read when it is first used."""
+        name = new_id("sess") if session_id is None else session_id
+        session = Session(
+            checked_text(name, "session", MAX_LABEL),
+            caller,
+            self._parts,
+            self._options,
+            Budget(
+                context_tokens=(
+                    self._context_of(model) if context_tokens is None else context_tokens
+                ),
+                share=self._options.share,
+                messages=self._options.messages,
+            ),
+        )
+        self._open.add(session)
+        return session
+
+    def archive(self, caller: Caller) -> ToolResultManager:
+        """The archived tool results of a caller, whichever session they are from."""
+        return ToolResultManager(caller, self._parts.archive, self._options.archive)
+
+    async def close(self) -> None:
+        """Stop working on the open sessions and keep their state."""
+        for session in [*self._open]:
+            await session.close()
+
+    def _context_of(self, model: str | None) -> int:
+        """How many tokens a model takes: as the settings say, else as its family is known for."""
+        name = (model or "").rpartition(":")[2]
+        known = {**_FAMILIES, **self._options.models}
+        fitting = [beginning for beginning in known if name.startswith(beginning)]
+        return known[max(fitting, key=len)] if fitting else self._options.context_tokens

@@ -1,0 +1,263 @@
+"""The window: which messages of a conversation are sent, within a budget of tokens and messages.
+
+A conversation is gone through from its first message, and whenever it no longer fits, more leaves
+at once than must. So what lies outside depends on nothing but the conversation, does not come
+back, and stays the same for several turns, which providers' prompt caches reward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from recollect.context.edits import Drop, Edit, Insert, Keep
+from recollect.context.groups import Group, grouped
+from recollect.context.summary_text import OUTSIDE_MARK, is_summary
+from recollect.domain.message import Message, TextPart
+from recollect.errors import InvalidInput
+from recollect.ports.tokens import TokenCounter, message_tokens
+from recollect.text.language import language
+
+# The code of the error for a window that cannot hold even what must stay.
+TOO_SMALL: Final = "window_too_small"
+# Of the room beside what must stay, this part is freed at once.
+_STEP: Final = 1 / 5
+_MANY: Final = 999_999
+_ENOUGH_FOR_LANGUAGE: Final = 500
+_NOTE_EN: Final = (
+    "[Outside this window: {messages} earlier messages, {user} from the user, {results} results "
+    "of tools. Nothing is lost: call memory_recall with what you look for.]"
+)
+_NOTE_ZH: Final = (
+    "[窗口之外：更早的 {messages} 条消息，其中用户消息 {user} 条、工具结果 {results} 条。"
+    "内容没有丢失：需要时用 memory_recall 检索。]"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much may be sent: a share of the model's context, and a number of messages."""
+
+    context_tokens: int
+    share: float = 0.70
+    messages: int = 50
+
+    def __post_init__(self) -> None:
+        if self.context_tokens < 1 or not 0 < self.share <= 1 or self.messages < 1:
+            raise InvalidInput(
+                f"No window fits {self.messages} messages and {self.share:.0%} of "
+                f"{self.context_tokens} tokens",
+                code="bad_budget",
+                hint="Give at least one token and one message, and a share above 0 and up to 1.",
+            )
+
+    @property
+    def tokens(self) -> int:
+        return int(self.context_tokens * self.share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to do with each message, how many tokens are then sent, how many messages are not."""
+
+    edits: tuple[Edit, ...]
+    tokens: int
+    outside: int
+
+
+class RememberedCounts:
+    """A counter that remembers: the messages of a conversation come again at every turn."""
+
+    def __init__(self, counter: TokenCounter, *, remembered: int = 50_000) -> None:
+        self._counter = counter
+        self._most = remembered
+        # By length and hash, so that the texts themselves are not kept alive.
+        self._counts: dict[tuple[int, int], int] = {}
+
+    def count(self, text: str) -> int:
+        key = (len(text), hash(text))
+        counted = self._counts.get(key)
+        if counted is None:
+            if len(self._counts) >= self._most:
+                self._counts.clear()
+            counted = self._counts[key] = self._counter.count(text)
+        return counted
+
+
+def plan_window(messages: Sequence[Message], budget: Budget, counter: TokenCounter) -> Plan:
+    """The edits that bring a conversation within the budget.
+
+    What must stay: the system prompt, the newest user message, tool calls without a result yet.
+    Short of tokens, older history leaves before tool calls with their results, oldest first;
+    short of messages, simply the oldest leave.
+    """
+    groups = grouped(messages)
+    tokens = [message_tokens(message, counter) for message in messages]
+    whole = sum(tokens)
+    if whole <= budget.tokens and len(messages) <= budget.messages:
+        return Plan(edits=tuple(map(Keep, range(len(messages)))), tokens=whole, outside=0)
+    window = _Window(messages, groups, budget, reserve=_longest_note(counter))
+    for index, count in enumerate(tokens):
+        window.take(index, count)
+    inside = window.inside()
+    sent = sum(tokens[index] for index in inside)
+    if sent > budget.tokens:
+        raise window.too_small()
+    edits: list[Edit] = [Keep(i) if i in inside else Drop(i) for i in range(len(messages))]
+    outside = [message for index, message in enumerate(messages) if index not in inside]
+    if outside:
+        note = _note(outside)
+        with_note = sent + message_tokens(note, counter)
+        # What must stay may leave no room for another word.
+        if with_note <= budget.tokens:
+            edits.insert(window.beginning, Insert(window.beginning, note))
+            sent = with_note
+    return Plan(edits=tuple(edits), tokens=sent, outside=len(outside))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Held:
+    """A group in the window, as much of it as has been said."""
+
+    first: Message
+    members: list[int]
+    tokens: int = 0
+    waiting: int = 0
+
+
+class _Window:
+    """A conversation's window as it grows, message by message."""
+
+    def __init__(
+        self, messages: Sequence[Message], groups: Iterable[Group], budget: Budget, *, reserve: int
+    ) -> None:
+        self.beginning = sum(1 for _ in takewhile(_is_prompt, messages))
+        self._messages = messages
+        self._budget = budget
+        self._reserve = reserve
+        self._first_of = {member: group.members[0] for group in groups for member in group.members}
+        # By the index of a group's first message, in that order.
+        self._held: dict[int, _Held] = {}
+        self._newest_user = -1
+        self._tokens = 0
+        self._number = 0
+        self._cut = False
+
+    def inside(self) -> frozenset[int]:
+        return frozenset(member for held in self._held.values() for member in held.members)
+
+    def take(self, index: int, tokens: int) -> None:
+        """One more message is said; what no longer fits leaves."""
+        message, first = self._messages[index], self._first_of[index]
+        held = self._held.setdefault(first, _Held(first=message, members=[]))
+        held.members.append(index)
+        held.tokens += tokens
+        held.waiting += len(message.tool_calls) - (message.role == "tool")
+        if message.role == "user" and not is_summary(message):
+            self._newest_user = index
+        self._tokens += tokens
+        self._number += 1
+        # Once something is outside, the line that says so takes its room too.
+        if (
+            self._tokens + self._cut * self._reserve > self._budget.tokens
+            or self._number + self._cut > self._budget.messages
+        ):
+            self._make_room()
+
+    def too_small(self) -> InvalidInput:
+        """The error for a window that cannot hold even what must stay."""
+        needed = sum(held.tokens for i, held in self._held.items() if self._must_stay(i, held))
+        system = sum(self._held[i].tokens for i in range(self.beginning))
+        newest = self._held[self._newest_user].tokens if self._newest_user >= 0 else 0
+        return InvalidInput(
+            f"The window has room for {self._budget.tokens} tokens, and {needed} must be in it: "
+            f"system prompt {system}, newest user message {newest}, tool calls without a result "
+            f"{needed - system - newest}",
+            code=TOO_SMALL,
+            hint="Use a model with a larger context, or shorten the system prompt or the message.",
+        )
+
+    def _make_room(self) -> None:
+        """Let groups leave until the rest fits, with some room to spare."""
+        loose = {i: held for i, held in self._held.items() if not self._must_stay(i, held)}
+        tokens = sum(held.tokens for held in loose.values())
+        if self._tokens - tokens > self._budget.tokens:
+            return  # there was no window at this point, so nothing has left yet
+        room = max(0, self._budget.tokens - self._reserve - (self._tokens - tokens))
+        if tokens > room:
+            for first in _by_priority(loose, room):
+                if tokens <= room * (1 - _STEP):
+                    break
+                tokens -= loose.pop(first).tokens
+                self._leave(first)
+
+        number = sum(len(held.members) for held in loose.values())
+        places = max(0, self._budget.messages - 1 - (self._number - number))
+        if number > places:
+            loose.pop(max(self._held), None)  # the newest group is there, however many messages
+            for first, held in loose.items():
+                if number <= places * (1 - _STEP):
+                    break
+                number -= len(held.members)
+                self._leave(first)
+
+    def _leave(self, first: int) -> None:
+        held = self._held.pop(first)
+        self._tokens -= held.tokens
+        self._number -= len(held.members)
+        self._cut = True
+
+    def _must_stay(self, first: int, held: _Held) -> bool:
+        return first < self.beginning or first == self._newest_user or held.waiting > 0
+
+
+def _by_priority(loose: Mapping[int, _Held], room: int) -> list[int]:
+    """What leaves first comes first: what is too large by itself, history, tool calls with their
+    results, system messages in the middle; the oldest first of each.
+    """
+
+    def rank(first: int) -> tuple[bool, int, int]:
+        held = loose[first]
+        kind = 2 if held.first.role == "system" else 1 if held.first.tool_calls else 0
+        return held.tokens <= room, kind, first
+
+    return sorted(loose, key=rank)
+
+
+def _is_prompt(message: Message) -> bool:
+    return message.role == "system" or is_summary(message)
+
+
+def _note(outside: Sequence[Message]) -> Message:
+    """One line on what lies outside, in its language; the same as long as the same lies there."""
+    roles = [message.role for message in outside]
+    return _rendered(
+        _NOTE_ZH if _is_chinese(outside) else _NOTE_EN,
+        messages=len(outside),
+        user=roles.count("user"),
+        results=roles.count("tool"),
+    )
+
+
+def _is_chinese(messages: Sequence[Message]) -> bool:
+    sample = ""
+    for message in [m for m in messages if m.role == "user"] or messages:
+        sample += message.text[:_ENOUGH_FOR_LANGUAGE]
+        if len(sample) >= _ENOUGH_FOR_LANGUAGE:
+            break
+    return language(sample[:_ENOUGH_FOR_LANGUAGE]) == "zh"
+
+
+def _rendered(template: str, *, messages: int, user: int, results: int) -> Message:
+    text = template.format(messages=messages, user=user, results=results)
+    # A user's message: with one in front, any rest of a conversation begins as providers want it.
+    return Message(role="user", parts=(TextPart(text=text),), extra={OUTSIDE_MARK: messages})
+
+
+def _longest_note(counter: TokenCounter) -> int:
+    return max(
+        message_tokens(_rendered(template, messages=_MANY, user=_MANY, results=_MANY), counter)
+        for template in (_NOTE_EN, _NOTE_ZH)
+    )

@@ -1,0 +1,58 @@
+"""What extraction finds in a conversation: claims, each with the words that support it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from recollect.domain.record import Episode, Evidence, Kind, Procedure, Tier
+
+BufferClass = Literal["preference", "decision", "follow-up", "sentiment"]
+
+# What is neither to be done nor felt lasts as long as a preference or a decision.
+_CLASSES: Final[Mapping[str, BufferClass]] = {
+    "preference": "preference",
+    "user": "preference",
+    "feedback": "preference",
+    "follow-up": "follow-up",
+    "sentiment": "sentiment",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Something a conversation says that may be worth remembering, not yet checked or stored."""
+
+    kind: Kind
+    category: str
+    content: str
+    """A sentence that is understood on its own, in the language of its source."""
+    evidence: tuple[Evidence, ...]
+    """The first supports the content; others confirm it."""
+    confidence: float
+    importance: float
+    explicit: bool
+    """The user said that it shall hold or be remembered."""
+    title: str = ""
+    """A procedure's name."""
+    details: Episode | Procedure | None = None
+
+    @property
+    def tier(self) -> Tier:
+        """Where it belongs at first: an explicit wish need not prove itself."""
+        return Tier.LONG if self.explicit else Tier.SHORT
+
+    @property
+    def buffer_class(self) -> BufferClass:
+        """Whose time to live it has as long as it is short-term."""
+        return _CLASSES.get(self.category, "decision")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounded:
+    """Whether words of a source support a claim, and what of the claim they do not support."""
+
+    ok: bool
+    missing: tuple[str, ...] = ()
+    reason: str = ""

@@ -1,0 +1,67 @@
+"""What lies in a model's folder: the graph, the tokenizer, and what its settings files say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from recollect.errors import NotAvailable
+from recollect.models.faults import ModelDamaged
+
+# Repositories keep the graph beside the tokenizer or in a folder of its own.
+_GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
+_TOKENIZER: Final = "tokenizer.json"
+_USUAL_LONGEST: Final = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderFiles:
+    """The two files that a model cannot do without."""
+
+    graph: Path
+    tokenizer: Path
+
+    def read_tokenizer(self) -> bytes:
+        try:
+            return self.tokenizer.read_bytes()
+        except OSError as problem:
+            raise ModelDamaged(f"{self.tokenizer} cannot be read: {problem.strerror}") from None
+
+
+def find_files(folder: Path) -> FolderFiles:
+    """The model's files, none of them read yet."""
+    graph = next((folder / name for name in _GRAPHS if (folder / name).is_file()), None)
+    tokenizer = folder / _TOKENIZER
+    if graph is None or not tokenizer.is_file():
+        raise NotAvailable(
+            f"{folder} does not hold a model: model.onnx and tokenizer.json are needed",
+            code="model_not_found",
+            hint="Export one with: optimum-cli export onnx --model NAME FOLDER",
+        )
+    return FolderFiles(graph=graph, tokenizer=tokenizer)
+
+
+def longest_text(folder: Path) -> int:
+    """How many tokens the model was made to read, and never more than it has positions for."""
+    limits = [
+        read_settings(folder / "sentence_bert_config.json").get("max_seq_length"),
+        read_settings(folder / "tokenizer_config.json").get("model_max_length"),
+        read_settings(folder / "config.json").get("max_position_embeddings"),
+        _USUAL_LONGEST,
+    ]
+    return min(limit for limit in limits if isinstance(limit, int) and limit > 0)
+
+
+def read_settings(file: Path) -> dict[str, Any]:
+    """A settings file of the folder; one that is not there says nothing."""
+    try:
+        content: Any = json.loads(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as problem:
+        raise ModelDamaged(f"{file} cannot be read: {problem}") from None
+    if not isinstance(content, dict):
+        raise ModelDamaged(f"{file} is not a table of settings")
+    return cast("dict[str, Any]", content)

@@ -1,0 +1,1 @@
+"""Language models: a client for every provider, tiers that count, a script for tests."""

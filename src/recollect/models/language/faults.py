@@ -1,0 +1,39 @@
+"""What can go wrong between a question and an answer, as errors of our tree."""
+
+from __future__ import annotations
+
+from recollect.errors import ModelError
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be reached, is busy or is slow; later it may well answer."""
+
+    code = "model_unavailable"
+    retryable = True
+
+
+def too_slow(model: str, seconds: float) -> ModelError:
+    """A model that did not answer in time."""
+    return ModelUnavailable(
+        f"{model} did not answer within {seconds:g} s",
+        code="model_timeout",
+        hint="It may answer later; models.timeout sets how long a call may take.",
+    )
+
+
+def bad_output(model: str, why: str) -> ModelError:
+    """A model whose answer cannot be used, shown its mistake or not."""
+    return ModelError(
+        f"{model} gave no usable answer: {why}",
+        code="model_bad_output",
+        hint="Ask for less at once, allow more tokens, or choose a stronger model for this tier.",
+    )
+
+
+def misconfigured(model: str, why: str) -> ModelError:
+    """A model that cannot be opened as it is configured."""
+    return ModelError(
+        f"{model} cannot be used: {why}",
+        code="model_misconfigured",
+        hint="Check models.tiers and models.providers; a tier is provider:model.",
+    )

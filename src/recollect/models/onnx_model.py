@@ -1,0 +1,82 @@
+"""What every model over ONNX shares: threads of its own, late loading, batches by length."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, Generic, TypeVar, TypeVarTuple
+
+from recollect.errors import Closed, NotAvailable
+from recollect.models.batches import by_length
+from recollect.models.onnx_session import first_line, session_errors
+from recollect.models.tokenizer import Tokens
+
+Engine = TypeVar("Engine")
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
+
+# Small enough that a question waits little and a cancelled call stops soon; larger is not faster.
+_BATCH_TOKENS: Final = 512
+_MOST_WORKERS: Final = 8
+
+
+class OnnxModel(Generic[Engine]):
+    """Loads its engine when the first text comes, and again after the engine failed."""
+
+    def __init__(self, open_engine: Callable[[], Engine]) -> None:
+        self._open_engine = open_engine
+        self._workers = min(os.cpu_count() or 1, _MOST_WORKERS)
+        # One thread more than one call uses, so that a question need not queue behind an import.
+        self._threads = ThreadPoolExecutor(self._workers + 1, "recollect-model")
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._is_closed = False
+
+    async def close(self) -> None:
+        self._is_closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._engine = None
+
+    def _in_thread(
+        self, work: Callable[[*Arguments], Result], *arguments: *Arguments
+    ) -> asyncio.Future[Result]:
+        if self._is_closed:
+            raise Closed("The model was closed")
+        return asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+
+    async def _in_batches(
+        self, texts: Sequence[Tokens], run: Callable[[list[Tokens]], Result]
+    ) -> AsyncGenerator[list[tuple[list[int], Result]]]:
+        """Run all texts, a few batches side by side; a result comes with its texts' positions."""
+        batches = by_length([len(text) for text in texts], _BATCH_TOKENS)
+        for first in range(0, len(batches), self._workers):
+            together = batches[first : first + self._workers]
+            results = await asyncio.gather(
+                *(self._in_thread(run, [texts[at] for at in batch]) for batch in together)
+            )
+            yield list(zip(together, results, strict=True))
+
+    def _attempt(
+        self, work: Callable[[Engine], Result], failed: Callable[[str], NotAvailable]
+    ) -> Result:
+        """Work with the engine; one that fails is given up, and the next call loads another."""
+        engine = self._loaded()
+        try:
+            return work(engine)
+        except session_errors() as problem:
+            self._forget(engine)
+            raise failed(first_line(problem)) from None
+
+    def _loaded(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                self._engine = self._open_engine()
+            return self._engine
+
+    def _forget(self, engine: Engine) -> None:
+        with self._lock:
+            if self._engine is engine:
+                self._engine = None

@@ -1,0 +1,162 @@
+"""Scores from any endpoint that speaks Cohere's /rerank, or that of text-embeddings-inference."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.errors import Closed, NotAvailable
+from recollect.models.http_service import Access, HttpService
+from recollect.models.readable import readable
+from recollect.models.rerank_scores import RerankingFailed, Scores, bad_scores, from_logits
+
+COHERE_URL: Final = "https://api.cohere.com/v2"
+
+# `endpoint` is Cohere's form elsewhere: Jina, vLLM, llama.cpp, LiteLLM and most gateways.
+Kind = Literal["cohere", "endpoint", "tei"]
+
+# Somebody waits for the answer of a recall, so pauses are short.
+_FIRST_PAUSE: Final = 0.1
+_LONGEST_PAUSE: Final = 1.0
+# A probability may come rounded a little over its end.
+_ROUNDING: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankEndpoint:
+    """Where a remote reranker is and how to talk to it."""
+
+    kind: Kind
+    model: str
+    base_url: str
+    api_key: str = field(default="", repr=False)
+    batch_size: int
+    # Seconds for all texts of a question, further tries included.
+    timeout: float
+    retries: int
+
+
+class EndpointReranker:
+    """A remote reranker. Its library is imported and connected when the first question comes."""
+
+    def __init__(self, endpoint: RerankEndpoint) -> None:
+        self._endpoint = endpoint
+        self._service: HttpService | None = None
+        self._opening = asyncio.Lock()
+        self._is_closed = False
+        self._gives_logits = False
+
+    @property
+    def name(self) -> str:
+        return f"{self._endpoint.kind}:{self._endpoint.model}"
+
+    async def scores(self, question: str, texts: Sequence[str]) -> Scores:
+        asked, size = readable(question), self._endpoint.batch_size
+        raw: list[float] = []
+        try:
+            async with asyncio.timeout(self._endpoint.timeout):
+                service = await self._opened()
+                for start in range(0, len(texts), size):
+                    # An empty text is refused by some endpoints with the whole batch.
+                    batch = [readable(text) or " " for text in texts[start : start + size]]
+                    answer = await service.post("rerank", self._body(asked, batch))
+                    raw += _read(answer, count=len(batch), model=self.name)
+        except TimeoutError:
+            raise self._failed(f"no answer within {self._endpoint.timeout:g} s") from None
+        return self._in_range(np.array(raw, np.float64))
+
+    async def close(self) -> None:
+        async with self._opening:
+            self._is_closed = True
+            if self._service is not None:
+                await self._service.close()
+
+    async def _opened(self) -> HttpService:
+        async with self._opening:
+            if self._is_closed:
+                raise Closed("The reranker was closed")
+            if self._service is None:
+                self._check_access()
+                # Importing the library takes long enough for other tasks to notice.
+                self._service = await asyncio.to_thread(self._open)
+            return self._service
+
+    def _open(self) -> HttpService:
+        access = Access(
+            base_url=self._endpoint.base_url,
+            api_key=self._endpoint.api_key,
+            timeout=self._endpoint.timeout,
+            retries=self._endpoint.retries,
+            first_pause=_FIRST_PAUSE,
+            longest_pause=_LONGEST_PAUSE,
+        )
+        return HttpService(access, failed=self._failed, refused=self._refused)
+
+    def _check_access(self) -> None:
+        """Nothing anybody remembers is sent where no answer can come from."""
+        endpoint = self._endpoint
+        if not endpoint.base_url:
+            missing = "base_url"
+        elif endpoint.base_url == COHERE_URL and not endpoint.api_key:
+            missing = "api_key"
+        else:
+            return
+        raise NotAvailable(
+            f"{self.name} cannot be asked without {missing}",
+            code="reranker_not_configured",
+            hint=f"Set rerank.{missing}.",
+        )
+
+    def _body(self, question: str, texts: list[str]) -> dict[str, Any]:
+        if self._endpoint.kind == "tei":
+            return {"query": question, "texts": texts, "truncate": True}
+        model = self._endpoint.model
+        return {"model": model, "query": question, "documents": texts, "top_n": len(texts)}
+
+    def _in_range(self, raw: NDArray[np.float64]) -> Scores:
+        """Some servers hand on the model's own numbers: once one did, it is known to."""
+        if np.any((raw < -_ROUNDING) | (raw > 1 + _ROUNDING)):
+            self._gives_logits = True
+        if self._gives_logits:
+            return from_logits(raw)
+        return np.clip(raw, 0, 1).astype(np.float32)
+
+    def _failed(self, why: str) -> RerankingFailed:
+        return RerankingFailed(
+            f"The rerank endpoint {self._endpoint.base_url} failed: {why}",
+            code="rerank_endpoint_failed",
+            hint="Recall goes on without it, and asks it again with the next question.",
+        )
+
+    def _refused(self, why: str) -> NotAvailable:
+        return NotAvailable(
+            f"The rerank endpoint {self._endpoint.base_url} refused {self.name}: {why}",
+            code="rerank_refused",
+            hint="Check rerank.model, rerank.base_url, rerank.api_key and rerank.batch_size.",
+        )
+
+
+def _read(answer: bytes, *, count: int, model: str) -> list[float]:
+    """The scores of an answer, which lists the best text first, in the order of the texts."""
+    try:
+        told: Any = json.loads(answer)
+        results = cast("list[dict[str, Any]]", told["results"] if isinstance(told, dict) else told)
+        scored = {int(result["index"]): _score(result) for result in results}
+        ordered = [scored[at] for at in range(count)]
+    except (ValueError, KeyError, TypeError, OverflowError) as problem:
+        raise bad_scores(model, f"{type(problem).__name__} {problem}") from None
+    if len(results) != count:
+        raise bad_scores(model, f"{len(results)} for {count} texts")
+    if not np.all(np.isfinite(ordered)):
+        raise bad_scores(model, "some are not numbers")
+    return ordered
+
+
+def _score(result: dict[str, Any]) -> float:
+    return float(result["relevance_score"] if "relevance_score" in result else result["score"])

@@ -1,0 +1,63 @@
+"""Text as an ONNX model reads it: tokens, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.models.faults import ModelDamaged, missing_library
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text, or two texts after each other, as numbers."""
+
+    ids: NDArray[np.int64]
+    # For each token 0 or 1: the first text or the second.
+    types: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Tokenizer:
+    """A tokenizer.json, set to cut at the length that the model reads."""
+
+    def __init__(self, data: bytes, longest: int) -> None:
+        self._tokenizer = _opened(data)
+        # Files come with a padding and a cut of their own, which were another program's choice.
+        self._tokenizer.no_padding()
+        # Of two texts the longer one is cut.
+        self._tokenizer.enable_truncation(longest)
+
+    def read(self, text: str, second: str | None = None) -> Tokens:
+        read = self._tokenizer.encode(text, second)
+        # Where no mark opens a text, an empty one has no token; it stands as the first of all.
+        return Tokens(np.array(read.ids or [0], np.int64), np.array(read.type_ids or [0], np.int64))
+
+
+def padded(texts: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:
+    """The inputs of a model for a batch, each text made as long as the longest."""
+    ids = np.zeros((len(texts), max(map(len, texts))), np.int64)
+    mask = np.zeros_like(ids)
+    types = np.zeros_like(ids)
+    for row, text in enumerate(texts):
+        ids[row, : len(text)] = text.ids
+        mask[row, : len(text)] = 1
+        types[row, : len(text)] = text.types
+    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+
+
+def _opened(data: bytes) -> Any:
+    try:
+        from tokenizers import Tokenizer as FromLibrary
+    except ImportError:
+        raise missing_library("tokenizers", "local") from None
+    try:
+        return FromLibrary.from_str(data.decode("utf-8"))
+    except Exception as problem:  # noqa: BLE001 (the library raises nothing narrower)
+        raise ModelDamaged(f"tokenizer.json cannot be read: {problem}") from None

@@ -1,0 +1,151 @@
+"""From hits to the block that goes into a prompt: what enters, within the budget, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final, cast
+
+from recollect.domain.context import (
+    ContextOptions,
+    Form,
+    LeftOut,
+    MemoryContext,
+    Place,
+    Reason,
+    Tongue,
+)
+from recollect.domain.hit import Hit
+from recollect.ports.tokens import TokenCounter
+from recollect.recall.fence import SECTIONS, memory_block, strip_memory
+from recollect.recall.items import Item, as_item
+from recollect.text.folding import fold
+
+# A few letters stand in many a sentence that says something else. Counted in bytes, because a
+# Chinese character says about as much as three Latin letters.
+_TELLING: Final = 12
+_SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+
+
+def build_context(
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    counter: TokenCounter,
+    *,
+    now: datetime,
+    language: Tongue,
+    already: AbstractSet[str] = frozenset(),
+    window_texts: Sequence[str] = (),
+) -> MemoryContext:
+    """The block for a prompt: the best hits that fit the budget whole and are not there already.
+
+    The same items give the same bytes until midnight, in whatever order they were found, so that
+    a provider's prompt cache holds.
+    """
+    repeats = _Repeats(window_texts, already)
+    chosen: list[Item] = []
+    left_out: list[LeftOut] = []
+    text, tokens = "", 0
+    for hit in sorted(hits, key=lambda hit: (-hit.score, hit.id)):
+        item = as_item(hit, options.form, now, language)
+        reason = repeats.reason_against(item)
+        if reason is None:
+            # Tokens of parts do not add up to tokens of the whole, so the whole is counted.
+            tried = _rendered([*chosen, item], options.form, language)
+            cost = counter.count(tried)
+            if cost <= options.max_tokens:
+                chosen.append(item)
+                text, tokens = tried, cost
+                continue
+            reason = Reason.BUDGET
+        left_out.append(LeftOut(id=item.id, reason=reason))
+    ids = tuple(item.id for item in chosen)
+    return MemoryContext(text=text, tokens=tokens, ids=ids, left_out=tuple(left_out))
+
+
+class _Repeats:
+    """Knows what the reader has seen already: in the window, from another agent, in this block."""
+
+    def __init__(self, window_texts: Sequence[str], already: AbstractSet[str]) -> None:
+        # A block from the last request is about to be replaced: what it says is not there to stay.
+        self._window = {_squeezed(strip_memory(text)) for text in window_texts}
+        self._already = already
+        self._titles_by_body: dict[str, set[str]] = {}
+
+    def reason_against(self, item: Item) -> Reason | None:
+        is_told = self._is_told(_squeezed(fold(item.title)), _squeezed(fold(item.body)))
+        if item.id in self._already:
+            return Reason.GIVEN
+        if self._is_in_window(_squeezed(item.body)):
+            return Reason.IN_WINDOW
+        return Reason.DUPLICATE if is_told else None
+
+    def _is_told(self, title: str, body: str) -> bool:
+        """Whether these words came before; under two titles they are two facts, Ann's and Bob's."""
+        titles = self._titles_by_body.setdefault(body, set())
+        is_told = bool(titles) and (not title or not titles.isdisjoint({title, ""}))
+        titles.add(title)
+        return is_told
+
+    def _is_in_window(self, body: str) -> bool:
+        if len(body.encode()) < _TELLING:
+            return body in self._window
+        return any(body in text for text in self._window)
+
+
+def _squeezed(text: str) -> str:
+    """The text without the differences of case and spacing that a reader overlooks."""
+    return "".join(text.casefold().split())
+
+
+def _rendered(items: Sequence[Item], form: Form, language: Tongue) -> str:
+    """The one renderer of the block."""
+    ordered = sorted(items, key=_place_in_block)
+    if form == "flat":
+        return memory_block(form, language, "\n" + "\n\n".join(item.text for item in ordered))
+    sections = (
+        f"  <{name}>\n" + "".join(f"    {item.text}\n" for item in members) + f"  </{name}>"
+        for name, members in groupby(ordered, key=lambda item: item.section)
+    )
+    return memory_block(form, language, "\n\n".join(sections))
+
+
+def _place_in_block(item: Item) -> tuple[int, float, str]:
+    """By section, newest first: an order that another question does not change."""
+    return SECTIONS.index(item.section), -item.at.timestamp(), item.id
+
+
+def placed(messages: Sequence[Mapping[str, Any]], block: str, place: Place) -> list[dict[str, Any]]:
+    """The messages with the block in its place; those given are left as they are.
+
+    `system` puts it at the end of the one system message, made if there is none; `last_user` before
+    the words of the last user message.
+    """
+    result = [dict(message) for message in messages]
+    if not block:
+        return result
+    if place == "last_user":
+        users = [index for index, message in enumerate(result) if message.get("role") == "user"]
+        if users:
+            result[users[-1]]["content"] = _joined(block, result[users[-1]].get("content"))
+            return result
+    for message in result:
+        if message.get("role") in _SYSTEM_ROLES:
+            message["content"] = _joined(message.get("content"), block)
+            return result
+    return [{"role": "system", "content": block}, *result]
+
+
+def _joined(first: object, second: object) -> object:
+    """Two contents as one: texts with a blank line between, or a list of parts."""
+    if isinstance(first, str | None) and isinstance(second, str | None):
+        return "\n\n".join(text for text in (first, second) if text)
+    return [*_parts(first), *_parts(second)]
+
+
+def _parts(content: object) -> list[object]:
+    if isinstance(content, list):
+        return cast("list[object]", content)
+    return [{"type": "text", "text": content}] if content else []

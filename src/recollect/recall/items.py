@@ -1,0 +1,207 @@
+"""One recalled hit as an item of the block: its section, its words, and what to know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from recollect.domain.category import with_aliases
+from recollect.domain.context import Form, Tongue
+from recollect.domain.hit import Hit
+from recollect.domain.record import Episode, Kind, Procedure, Record
+from recollect.domain.turn import Turn
+from recollect.recall.fence import SECTIONS, fenced
+from recollect.text.ago import days_ago
+from recollect.text.language import language
+from recollect.text.passages import passages
+
+# A longer text shows the passage that matched, and where the rest is.
+LONG: Final = 600
+
+_PREFERENCES, _PROJECT, _EPISODES, _PROCEDURES = SECTIONS
+_BY_KIND: Final[Mapping[Kind, str]] = {Kind.EPISODIC: _EPISODES, Kind.PROCEDURAL: _PROCEDURES}
+_BY_CATEGORY: Final[Mapping[str, str]] = {
+    name: section
+    for section, categories in (
+        (_PREFERENCES, ("user", "feedback", "sentiment")),
+        (_EPISODES, ("task-traces", "tool-effects", "follow-up")),
+    )
+    for category in categories
+    for name in with_aliases(category)
+}
+_STATED_BY_USER: Final = frozenset({"user", "user-stated"})
+_NO_BRACKETS: Final = str.maketrans("", "", "[]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A hit as it stands in the block: its own words, and the fenced text made of them."""
+
+    id: str
+    section: str
+    at: datetime
+    title: str
+    body: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """The words around recalled text, in one language."""
+
+    stated: str
+    saved: str
+    inferred: str
+    turn: str
+    confidence: str
+    sources: str
+    whole: str
+    roles: Mapping[str, str]
+
+
+_WORDS: Final[Mapping[Tongue, _Words]] = {
+    "zh": _Words(
+        stated="用户明说",
+        saved="主动保存",
+        inferred="推断",
+        turn="对话原文",
+        confidence="置信度: {:.0%}",
+        sources="来源: {}次对话",
+        whole="全文: {}",
+        roles={
+            "user": "用户",
+            "assistant": "助手",
+            "system": "系统",
+            "developer": "系统",
+            "tool": "工具",
+            "function": "工具",
+        },
+    ),
+    "en": _Words(
+        stated="user-stated",
+        saved="saved",
+        inferred="inferred",
+        turn="turn",
+        confidence="confidence: {:.0%}",
+        sources="sources: {}",
+        whole="full text: {}",
+        roles={},
+    ),
+}
+
+
+def as_item(hit: Hit, form: Form, now: datetime, conversation: Tongue) -> Item:
+    """The hit as an item, told about in the language of its own text."""
+    tongue = _tongue(hit.content, conversation)
+    words = _WORDS[tongue]
+    body, is_excerpt = _body(hit)
+    if isinstance(hit.item, Record):
+        section, at, notes = _about_record(hit.item, words)
+        label, title = hit.item.category, _title(hit.item)
+    else:
+        section, at, notes = _about_turn(hit.item, words)
+        label, title = "turn", hit.item.speaker
+    if is_excerpt:
+        notes = f"{notes}, {words.whole.format(hit.id)}"
+    if body.startswith(title):
+        title = ""
+    told = _Told(
+        label=fenced(label).translate(_NO_BRACKETS),
+        title=title,
+        body=body,
+        ellipsis=" …" if is_excerpt else "",
+        notes=fenced(notes),
+        when=days_ago(at, now, tongue),
+    )
+    if form == "flat":
+        text = told.flat()
+    else:
+        text = told.as_episode() if section == _EPISODES else told.as_fact()
+    return Item(id=hit.id, section=section, at=at, title=title, body=body, text=text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What an item's text is put together from; its notes always come last."""
+
+    label: str
+    title: str
+    body: str
+    ellipsis: str
+    notes: str
+    when: str
+
+    def as_fact(self) -> str:
+        return f"- {self._line()} ({self.notes}, {self.when})"
+
+    def as_episode(self) -> str:
+        return f"- [{self.when}] {self._line()} ({self.notes})"
+
+    def flat(self) -> str:
+        heading = f"[{self.label}] {fenced(self.title)}".rstrip()
+        return f"{heading}\n{fenced(self.body)}{self.ellipsis} ({self.notes}, {self.when})"
+
+    def _line(self) -> str:
+        return fenced(f"{self.title}: {self.body}" if self.title else self.body) + self.ellipsis
+
+
+def section_of(record: Record) -> str:
+    """Where a record stands in the block: by its kind, and a fact by its category."""
+    return _BY_KIND.get(record.kind) or _BY_CATEGORY.get(record.category, _PROJECT)
+
+
+def _about_record(record: Record, words: _Words) -> tuple[str, datetime, str]:
+    # An event is as old as it is; what is known is as fresh as its last confirmation.
+    at = record.observed_at if record.kind is Kind.EPISODIC else record.last_confirmed
+    notes = (
+        _origin(record, words),
+        words.confidence.format(record.confidence),
+        words.sources.format(record.evidence_count),
+    )
+    return section_of(record), at, ", ".join(notes)
+
+
+def _about_turn(turn: Turn, words: _Words) -> tuple[str, datetime, str]:
+    return _EPISODES, turn.at, f"{words.turn}, {words.roles.get(turn.role, turn.role)}"
+
+
+def _origin(record: Record, words: _Words) -> str:
+    """Who vouches for a record: the user's own words, a conclusion, or whoever saved it."""
+    if record.source in _STATED_BY_USER:
+        return words.stated
+    return words.inferred if record.evidence else words.saved
+
+
+def _title(record: Record) -> str:
+    if isinstance(record.details, Procedure):
+        return record.title or record.details.trigger
+    return record.title
+
+
+def _tongue(text: str, conversation: Tongue) -> Tongue:
+    spoken = language(text)
+    return conversation if spoken == "other" else spoken
+
+
+def _body(hit: Hit) -> tuple[str, bool]:
+    """What is shown of a hit, and whether it is only a part of it."""
+    details = hit.item.details if isinstance(hit.item, Record) else None
+    if isinstance(details, Procedure) and details.steps:
+        return " → ".join(details.steps), False
+    content = hit.content.strip()
+    if len(content) > LONG:
+        is_part = len(hit.passage) < len(hit.content)
+        passage = (hit.passage if is_part else _best_passage(hit)).strip()
+        return passage, len(passage) < len(content)
+    if isinstance(details, Episode) and details.outcome not in content:
+        return f"{content} → {details.outcome}", False
+    return content, False
+
+
+def _best_passage(hit: Hit) -> str:
+    """The passage with most of the words, for a text that matched only as a whole."""
+    pieces = [hit.content[start:end] for start, end in passages(hit.content)]
+    terms = hit.explanation.matched_terms
+    return max(pieces, key=lambda piece: sum(term in piece.casefold() for term in terms))

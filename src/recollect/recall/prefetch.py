@@ -1,0 +1,161 @@
+"""What an agent should know before it answers a message: a recall, made into a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Unpack, cast
+
+from recollect.domain.context import (
+    FORMS,
+    TONGUES,
+    ContextOptions,
+    Form,
+    MemoryContext,
+    Tongue,
+    WindowItem,
+    checked_choice,
+    checked_tokens,
+)
+from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
+from recollect.domain.filters import CommonFilters, make_filter
+from recollect.domain.hit import Recalled
+from recollect.domain.ids import new_id
+from recollect.domain.message import Message
+from recollect.domain.record import Record
+from recollect.domain.scope import Caller
+from recollect.ports.clock import Clock
+from recollect.ports.tokens import TokenCounter
+from recollect.recall.cache import CachedRecaller
+from recollect.recall.inject import build_context
+from recollect.recall.pipeline import MAX_QUERY
+from recollect.recall.runs import Receiver, Runs
+from recollect.text.language import language as language_of
+
+# Is told the session and the records that entered a prompt of it.
+Entered = Callable[[str, Sequence[Record]], None]
+
+_MAX_MESSAGE: Final = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefetchOptions:
+    """How much is looked up for a message, and how it is told."""
+
+    limit: int
+    context: ContextOptions
+
+
+class Prefetch:
+    """Makes the block for a prompt, and remembers who was given what."""
+
+    def __init__(
+        self,
+        recaller: CachedRecaller,
+        counter: TokenCounter,
+        clock: Clock,
+        options: PrefetchOptions,
+        entered: Entered,
+    ) -> None:
+        self._recaller = recaller
+        self._counter = counter
+        self._clock = clock
+        self._options = options
+        self._entered = entered
+        self._runs = Runs(clock)
+
+    async def context(
+        self,
+        caller: Caller,
+        own_session: str,
+        message: str,
+        *,
+        limit: int | None = None,
+        min_score: float | None = None,
+        max_tokens: int | None = None,
+        form: Form | None = None,
+        language: Tongue | None = None,
+        window: Iterable[WindowItem] = (),
+        session: str | None = None,
+        run: str | None = None,
+        namespace: str | tuple[str, str] | None = None,
+        asked_at: datetime | None = None,
+        **filters: Unpack[CommonFilters],
+    ) -> MemoryContext:
+        """The block for a message; empty when nothing is good enough and new to the reader."""
+        checked_text(message, "message", _MAX_MESSAGE, blank=True)
+        session = own_session if session is None else checked_text(session, "session", MAX_LABEL)
+        receiver = Receiver.of(caller.scope, session, run)
+        options = self._shaped(form, max_tokens)
+        tongue = _tongue(message) if language is None else checked_choice(language, TONGUES)
+        # What the message says itself is in the prompt already.
+        texts = [message, *map(_words, checked_items(window, "window"))]
+        where = make_filter(**filters)
+        scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
+        recalled = Recalled(hits=())
+        if message.strip():
+            recalled = await self._recaller.recall(
+                _question(message),
+                scopes,
+                where,
+                limit=self._options.limit if limit is None else limit,
+                min_score=min_score,
+                asked_at=asked_at,
+            )
+        # From here to the end nothing is waited for, so that no two agents get the same item.
+        built = build_context(
+            recalled.hits,
+            options,
+            self._counter,
+            now=asked_at or self._clock.now(),
+            language=tongue,
+            already=self._runs.given_to_others(receiver),
+            window_texts=texts,
+        )
+        self._runs.give(receiver, built.ids)
+        self._entered(session, _records(recalled, built.ids))
+        return replace(
+            built, place=options.place, degraded=recalled.degraded, recall_id=new_id("recall")
+        )
+
+    def _shaped(self, form: Form | None, max_tokens: int | None) -> ContextOptions:
+        usual = self._options.context
+        return replace(
+            usual,
+            form=usual.form if form is None else checked_choice(form, FORMS),
+            max_tokens=usual.max_tokens if max_tokens is None else checked_tokens(max_tokens),
+        )
+
+
+def _question(message: str) -> str:
+    """The message, or of one with a long text in it the beginning and the end: there one asks."""
+    if len(message) <= MAX_QUERY:
+        return message
+    half = MAX_QUERY // 2 - 1
+    return f"{message[:half]}\n{message[-half:]}"
+
+
+def _tongue(message: str) -> Tongue:
+    return "zh" if language_of(message) == "zh" else "en"
+
+
+def _words(item: object) -> str:
+    """What a text or a message in the window says, whichever provider's form it has."""
+    match item:
+        case str():
+            return item
+        case Message():
+            return item.text
+        case Mapping():
+            parts = cast("Mapping[str, object]", item)
+            return "\n".join(_words(parts[name]) for name in ("text", "content") if name in parts)
+        case list() | tuple():
+            return "\n".join(map(_words, cast("Sequence[object]", item)))
+        case _:
+            return ""
+
+
+def _records(recalled: Recalled, ids: Sequence[str]) -> list[Record]:
+    records = {hit.id: hit.item for hit in recalled if isinstance(hit.item, Record)}
+    return [records[it] for it in ids if it in records]

@@ -1,0 +1,86 @@
+"""What can have only one value at a time, and what never changes once it is true.
+
+Named by concepts, which the word lists of every language share.
+"""
+
+from functools import cache
+from typing import Final
+
+
+def _concepts(text: str) -> frozenset[str]:
+    return frozenset(concept.strip() for concept in text.split(","))
+
+
+ONE_VALUE: Final = _concepts("""
+    live, come from, work, name, favourite, cost, pay, due, weigh, listen on, run on, return,
+    commute, wake, sleep, store, expire, limit, report to, deploy, study, open, start, finish,
+    depart, arrive, send, answer, indent, drive, sit, back up, backup, belong, format, can
+""")
+"""Verbs of which a thing has one object at a time: who lives in Rome does not live in Oslo."""
+
+ONE_VALUE_FOR_A_PURPOSE: Final = _concepts("use, write, build, need, want, prefer")
+"""Verbs of one object where both claims name the same purpose: spaces or tabs for indentation."""
+
+ONCE: Final = _concepts("born, found, graduate, sign, win, die, first")
+"""What happens once: a later claim about it is no newer."""
+
+HELD_BY_ONE: Final = _concepts("manage, win, found, first")
+"""Verbs whose object has one who does it: the team is led by Ann, or by Bea."""
+
+DEEDS: Final = _concepts("""
+    run, eat, buy, visit, meet, watch, travel, walk, swim, cook, call, talk, read, play, hike, fly
+""")
+"""What is done again and again: another day is another deed."""
+
+ATTRIBUTES: Final = _concepts("""
+    name, title, branch, 分支, default, version, colour, size, format, language, status, owner,
+    leader, boss, limit, port, address, email, phone, password, role, job, editor, framework,
+    database, tool, goal, theme, priority, deadline, location, timezone, favourite, total,
+    model, doctor, lawyer, wife, husband, landlord, teacher of, ceo, cto, cfo, capital, plan,
+    brand, meeting, standup, stand-up, sync, weekly, conference, budget, rent, membership, home,
+    office, blood, win, birthday, age, point, mode, partner, roommate, neighbour, team lead
+""")
+"""What something has one of, so that it can be told from its other properties."""
+
+UNCHANGING: Final = _concepts("blood, birthday, birthplace, win, 血")
+"""Words for what stays as it is for life."""
+
+BLAND: Final = _concepts("""
+    use, store, send, run on, name, cost, work, live, listen on, deploy, come from, due,
+    weigh, belong, limit, format, eat, drink, need, suffer, study, attend
+""")
+"""Verbs for which "is" may stand: the key is stored in Vault, the key is in Vault."""
+
+_FAMILIES: Final = (
+    "use, run on, write, build, format",
+    "run, run on, start",
+    "prefer, like",
+    "prefer, want",
+    "prepare, study, learn",
+    "prepare, want",
+    "attend, study",
+    "finish, expire, due",
+    "visit, travel, play, fly",
+    "read, watch",
+    "want, need",
+    "speak, know",
+    "start, found",
+    "cost, pay",
+    "explain, cover",
+    "meet, talk",
+)
+_FAMILY: Final = tuple(_concepts(family) for family in _FAMILIES)
+
+
+@cache
+def are_akin(verb: str, other: str) -> bool:
+    """Whether two verbs may say the same of the same things."""
+    return verb == other or any(verb in family and other in family for family in _FAMILY)
+
+
+STANCES: Final = _concepts("""
+    want, like, prefer, need, learn, fear, find, finish, start, miss, buy, prepare, sell, admire,
+    avoid, plan, recommend, teach, test, review, fix, break, pass, delete, expire, speak, interest,
+    know, allergic, die, born, live, work, manage, pay, cost, apply, borrow, lend
+""")
+"""Verbs that say how somebody stands to a thing: without them the claim is another one."""

@@ -1,0 +1,351 @@
+"""What two claims have to do with each other, judged by their words.
+
+What an embedder thinks of them only adds where everything that can be told apart (names, numbers,
+negation, who does what) agrees already: vectors find "likes coffee" and "does not like coffee"
+nearly equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from recollect.domain.relation import Relation
+from recollect.text.claim_parts import AMOUNTS, TIMES, Claim, Word
+from recollect.text.claim_slots import BLAND, HELD_BY_ONE, ONCE, STANCES, UNCHANGING
+from recollect.text.rivalry import are_rivals
+from recollect.text.similarity import Contrast, are_exchanged, contrast, weight
+
+_NEAR: Final = 0.90
+"""From this cosine on, other words for the rest are taken to say the same."""
+
+_SLIGHT: Final = 0.75
+_NOTHING: Final = 0.25
+_FEW_WORDS: Final = 2.5
+_CLEARLY: Final = 3.0
+_HEAVY: Final = 2.0
+
+_PEOPLE: Final = frozenset({"kin", "pronoun"})
+_PLAIN: Final = frozenset({"word", "char", "verb", "weak", "self", "when"})
+
+
+class Comparison:
+    """Two claims beside each other."""
+
+    def __init__(self, new: Claim, old: Claim, cosine: float | None) -> None:
+        self._new = new
+        self._old = old
+        self._cosine = cosine
+        self._contrast: Contrast = contrast(new, old)
+        self._only_new = self._contrast.new
+        self._only_old = self._contrast.old
+
+    @property
+    def similarity(self) -> float:
+        by_words = self._contrast.similarity
+        if self._cosine is None:
+            return by_words
+        return (by_words + min(1.0, max(0.0, self._cosine))) / 2
+
+    @property
+    def corrects(self) -> bool:
+        """Whether the new claim says that it sets something right."""
+        return "correct" in self._new.marks
+
+    @property
+    def says_change(self) -> bool:
+        return self._new.says_change
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the claims are about what does not change with time."""
+        shared = {word.concept for word, _ in self._contrast.shared}
+        if shared & UNCHANGING or (self._new.verb in ONCE and self._old.verb in ONCE):
+            return True
+        return all("done" in it.marks and not it.says_change for it in (self._new, self._old))
+
+    def judge(self) -> tuple[Relation, str]:
+        """The relation so far as the claims alone tell, where any contradiction is a conflict."""
+        if self._is_about_others():
+            return "different", "about somebody else"
+        if self._ends_the_old():
+            return "update", "says that the stored claim is over"
+        if self._is_about_other_things() and not self._takes_over():
+            return "different", "about something else"
+        if self._says_the_same():
+            return "same", "says the same"
+        if self._contradicts():
+            return "conflict", "one denies what the other says"
+        if self._has_rival_value():
+            return "conflict", "another value of the same thing"
+        if self._adds():
+            return "update", "says the same and more"
+        return "different", "neither the same nor another value of it"
+
+    # --- What the claims are about --------------------------------------------------------------
+
+    def _is_about_others(self) -> bool:
+        only_new, only_old = _people(self._only_new), _people(self._only_old)
+        return bool(only_new or only_old) or self._is_self_and_other()
+
+    def _is_self_and_other(self) -> bool:
+        """The user in one claim, somebody who is named in the other."""
+        return any(
+            any(word.concept == "user" for word in mine)
+            and not any(word.kind == "self" for word in whole)
+            and weight(word for word in others if _tells_apart(word)) >= 1
+            for mine, others, whole in (
+                (self._only_new, self._only_old, self._old.words),
+                (self._only_old, self._only_new, self._new.words),
+            )
+        )
+
+    def _is_about_other_things(self) -> bool:
+        topics = [
+            [word for word in words if _tells_apart(word)]
+            for words in (self._only_new, self._only_old)
+        ]
+        return all(topics) or any(_heavy(topic) for topic in topics)
+
+    def _takes_over(self) -> bool:
+        """Somebody else does what only one can do: lead that team, win that race."""
+        return (
+            self._new.verb == self._old.verb
+            and self._new.verb in HELD_BY_ONE
+            and any(not word.is_topic and word.kind != "verb" for word, _ in self._contrast.shared)
+        )
+
+    # --- The same -------------------------------------------------------------------------------
+
+    def _says_the_same(self) -> bool:
+        if not self._agrees_in_manner() or self._is_swapped() or not self._shares_content():
+            return False
+        only_new = self._without_spare_verb(self._only_new, self._old, self._only_old)
+        only_old = self._without_spare_verb(self._only_old, self._new, self._only_new)
+        if weight(only_new) + weight(only_old) <= _SLIGHT:
+            return True
+        if weight(only_new) <= _NOTHING and self._is_detail(only_old, self._old):
+            return True
+        return self._means_the_same()
+
+    def _shares_content(self) -> bool:
+        """Whether more is shared than who and when; a rise and a fall share nothing."""
+        if all(any(it.kind == "direction" for it in w) for w in (self._only_new, self._only_old)):
+            return False
+        return any(
+            word.kind not in TIMES and word.kind != "self" for word, _ in self._contrast.shared
+        )
+
+    def _without_spare_verb(
+        self, words: tuple[Word, ...], other: Claim, only_other: tuple[Word, ...]
+    ) -> tuple[Word, ...]:
+        """The words without a verb that the other claim need not say."""
+        return tuple(
+            word
+            for word in words
+            if not (word.is_main and self._is_spare(word.concept, other, only_other))
+        )
+
+    def _is_spare(self, verb: str, other: Claim, only_other: tuple[Word, ...]) -> bool:
+        if verb == "use" or (not other.verb and verb in BLAND):
+            return True
+        if verb in ("want", "prefer") and _is_request(other):
+            return True
+        is_clear = self._contrast.shared_weight >= _CLEARLY and not _has_verb(only_other)
+        return is_clear and verb not in STANCES
+
+    def _means_the_same(self) -> bool:
+        """The rest is said in other words that the embedder takes for the same."""
+        return (
+            self._cosine is not None
+            and self._cosine >= _NEAR
+            and not (_has_verb(self._only_new) and _has_verb(self._only_old))
+            and all(
+                word.kind in _PLAIN and not _tells_apart(word)
+                for word in (*self._only_new, *self._only_old)
+            )
+            and weight(self._only_new) <= _FEW_WORDS
+            and weight(self._only_old) <= _FEW_WORDS
+        )
+
+    def _agrees_in_manner(self) -> bool:
+        """Both are said to be so, or both not; both still, or both formerly; done, or wished."""
+        new, old = self._new, self._old
+        wishes = ("wish" in new.marks) == ("wish" in old.marks) or self._is_request()
+        past = self._is_formerly(new) == self._is_formerly(old)
+        return not self._is_opposed() and wishes and past
+
+    @staticmethod
+    def _is_formerly(it: Claim) -> bool:
+        return "formerly" in it.marks
+
+    def _is_request(self) -> bool:
+        return _is_request(self._new) or _is_request(self._old)
+
+    def _is_opposed(self) -> bool:
+        """Whether one denies what the other says; "eats no meat" and "does not eat meat" agree."""
+        if _denials(self._new) != _denials(self._old):
+            return True
+        opposed = self._contrast.opposed
+        if self._new.clauses == self._old.clauses == 1:
+            return sum(word.kind == "verb" for word in opposed) > 1
+        return bool(opposed)
+
+    def _is_swapped(self) -> bool:
+        """The same words in other parts: Ann leads Bob, Bob leads Ann."""
+        new, old = self._new, self._old
+        if new.is_ordered and old.is_ordered and _concepts(new.words) != _concepts(old.words):
+            return True
+        for ours, theirs in ((new.origins, old.origins), (new.owners, old.owners)):
+            if ours and theirs and ours.isdisjoint(theirs):
+                return True
+        if new.is_symmetric or old.is_symmetric:
+            return False
+        if _order(new.words, self._named()) != _order(old.words, self._named()):
+            return True
+        if new.names_agent == old.names_agent and are_exchanged(_units(new), _units(old)):
+            return True
+        shared = self._contrast.shared
+        return any(
+            one.is_topic and not other.is_topic for one, other in shared if _acts(one)
+        ) and any(other.is_topic and not one.is_topic for one, other in shared if _acts(one))
+
+    def _named(self) -> set[str]:
+        """The names that both claims mention without listing them together."""
+        return {
+            new.concept
+            for new, old in self._contrast.shared
+            if new.kind == old.kind == "name" and not (new.is_listed and old.is_listed)
+        }
+
+    def _is_detail(self, words: tuple[Word, ...], whole: Claim) -> bool:
+        """Words that say more of the same thing, and are too slight to be what matters."""
+        return (
+            weight(words) <= weight(whole.words) / 2
+            and not any(word.denied or _is_weighty(word) for word in words)
+            and _is_addition(words, whole)
+        )
+
+    # --- Updates and contradictions -------------------------------------------------------------
+
+    def _contradicts(self) -> bool:
+        if self._is_formerly(self._new) or self._is_formerly(self._old):
+            return False
+        less, more = sorted((self._only_new, self._only_old), key=weight)
+        return (
+            self._is_opposed()
+            and self._shares_content()
+            and weight(less) <= _SLIGHT
+            and not _has_verb(more)
+        )
+
+    def _ends_the_old(self) -> bool:
+        """Whether the new claim itself says that what is stored is over."""
+        gone = self._new.gone
+        if not gone:
+            return False
+        if any(word.kind == "name" and word.concept in gone for word in self._old.words):
+            return self._is_of_the_same()
+        values = [
+            word
+            for word in self._old.words
+            if word.kind not in ("self", "weak", "verb") and not word.is_topic
+        ]
+        if not values:
+            return self._old.verb in gone
+        return weight(word for word in values if word.concept in gone) * 2 >= weight(values)
+
+    def _is_of_the_same(self) -> bool:
+        return self._shares_content() or any(
+            word.kind == "self" and other.is_topic for word, other in self._contrast.shared
+        )
+
+    def _has_rival_value(self) -> bool:
+        if self._is_opposed() or self._is_formerly(self._new) != self._is_formerly(self._old):
+            return False
+        # About other things only where somebody else does what only one can do.
+        return self._is_about_other_things() or are_rivals(self._new, self._old, self._contrast)
+
+    def _adds(self) -> bool:
+        new = self._only_new
+        return (
+            self._agrees_in_manner()
+            and self._shares_content()
+            and weight(self._only_old) <= _NOTHING
+            and not (self._old.verb and _has_verb(new))
+            and _is_addition(new, self._new)
+        )
+
+
+def _is_addition(words: tuple[Word, ...], whole: Claim) -> bool:
+    """Whether the words stand beside the rest of the claim and make no other thing of it."""
+    if not words or any(word.is_topic for word in words):
+        return False
+    inner = {id(word) for word in words}
+    before: Word | None = None
+    for word in whole.words:
+        if before and not word.is_apart and (id(word) in inner) != (id(before) in inner):
+            # What goes on with the word before it makes one thing with it: coffee ice cream.
+            return False
+        before = None if word.kind in TIMES or word.kind in ("verb", "self", "weak") else word
+    return True
+
+
+def _people(words: Iterable[Word]) -> set[str]:
+    return {word.concept for word in words if word.kind in _PEOPLE}
+
+
+def _has_verb(words: tuple[Word, ...]) -> bool:
+    return any(word.is_main for word in words)
+
+
+def _tells_apart(word: Word) -> bool:
+    """Whether the word says what a claim is about, so that another one would be about other."""
+    return word.is_topic and word.weight >= 0.5
+
+
+def _is_weighty(word: Word) -> bool:
+    """Whether the claim hangs on the word; one of several in a list can be left out."""
+    return word.weight >= _HEAVY and word.kind not in TIMES and not _is_list_item(word)
+
+
+def _is_list_item(word: Word) -> bool:
+    return word.is_listed and word.kind not in AMOUNTS
+
+
+def _heavy(words: list[Word]) -> bool:
+    return any(word.weight >= _HEAVY for word in words) or weight(words) >= _HEAVY
+
+
+def _denials(it: Claim) -> int:
+    return sum(word.denied for word in it.words)
+
+
+def _is_request(it: Claim) -> bool:
+    """Whether the claim asks for something to be done: "answer briefly", "tests should pass"."""
+    first = next((word for word in it.words if word.kind != "weak"), None)
+    return "request" in it.marks or (first is not None and first.is_main)
+
+
+def _concepts(words: tuple[Word, ...]) -> list[str]:
+    return [word.concept for word in words]
+
+
+def _units(it: Claim) -> list[Word]:
+    """The words that carry content, a Chinese name by its characters: not every one is told."""
+    return [
+        word._replace(concept=part)
+        for word in it.words
+        if word.kind not in ("self", "weak")
+        for part in (
+            word.concept if word.kind == "name" and not word.concept.isascii() else [word.concept]
+        )
+    ]
+
+
+def _order(words: tuple[Word, ...], concepts: set[str]) -> list[str]:
+    return [word.concept for word in words if word.concept in concepts]
+
+
+def _acts(word: Word) -> bool:
+    return word.kind not in TIMES and word.weight >= 0.5

@@ -1,0 +1,130 @@
+"""Numbers that belong to a person: identity cards, bank cards, passports.
+
+All functions take text in plain spelling (half-width digits and signs) and give places in it.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from recollect.text.cues import Cue, cue_after, cue_before
+
+Span = tuple[int, int]
+
+# Words that say a number names a thing and no person.
+OF_A_THING: frozenset[Cue] = frozenset({"order", "id"})
+
+_OF_A_PERSON: frozenset[Cue] = frozenset({"identity", "id"})
+
+# A number is whole: neither a piece of a longer one, nor of a name, nor of an amount.
+WHOLE_BEFORE = r"(?<![0-9A-Za-z_¥$€£#])(?<![0-9][-.])(?<![A-Za-z][-/])"
+WHOLE_AFTER = r"(?![0-9A-Za-z_%])(?![-.][0-9])"
+
+_PROVINCE = "(?:1[1-5]|2[1-3]|3[1-7]|4[1-6]|5[0-4]|6[1-5]|71|8[1-3]|91)"
+_IDENTITY = re.compile(
+    rf"{WHOLE_BEFORE}{_PROVINCE}[0-9]{{4}}(?P<gap>[ -]?)(?P<birth>(?:18|19|20)[0-9]{{6}})"
+    rf"(?P=gap)[0-9]{{3}}[0-9Xx]{WHOLE_AFTER}"
+)
+_OLD_IDENTITY = re.compile(
+    rf"{WHOLE_BEFORE}{_PROVINCE}[0-9]{{4}}(?P<birth>[0-9]{{6}})[0-9]{{3}}{WHOLE_AFTER}"
+)
+_IDENTITY_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+_IDENTITY_CHECKS = "10X98765432"
+
+_CARD = re.compile(
+    rf"{WHOLE_BEFORE}(?:[0-9]{{13,19}}"
+    r"|[0-9]{4}(?P<gap>[ -])[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{4}(?P<tail>(?P=gap)[0-9]{1,3})?"
+    r"|[0-9]{4}(?P<wide>[ -])[0-9]{6}(?P=wide)[0-9]{4,5}"
+    rf"|[0-9]{{6}}[ -][0-9]{{10,13}}){WHOLE_AFTER}"
+)
+# Networks by first digits and length; other numbers are cards only where a word says so.
+_NETWORK = re.compile(
+    r"62[0-9]{14,17}|4[0-9]{15}|5[1-5][0-9]{14}|2(?:2[2-9]|[3-6][0-9]|7[01])[0-9]{13}|272[0-9]{13}"
+    r"|3[47][0-9]{13}|35[0-9]{14}|3[068][0-9]{12}|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12}"
+)
+
+_PASSPORT = re.compile(
+    r"(?<![0-9A-Za-z_])(?:[A-Za-z]{1,3}[0-9]{6,8}[A-Za-z]?|[EG] [0-9]{8}|[0-9]{8}|[A-Z0-9]{9})"
+    r"(?![0-9A-Za-z_])"
+)
+_FEWEST_DIGITS = 4
+
+# Most lines hold no number: asking for one first makes them cheap.
+_NUMBER = re.compile("[0-9]{2}")
+
+
+def has_number(line: str) -> bool:
+    """Whether there is more than a lone digit in the line."""
+    return _NUMBER.search(line) is not None
+
+
+def identity_cards(text: str) -> Iterator[Span]:
+    """Chinese identity cards: 18 digits that check, or the old 15 where a word announces them."""
+    if not has_number(text):
+        return
+    for found in _IDENTITY.finditer(text):
+        if _is_day(found["birth"]) and _identity_checks(found[0]):
+            yield found.span()
+    for found in _OLD_IDENTITY.finditer(text):
+        if _is_day("19" + found["birth"]) and cue_before(text, found.start()) in _OF_A_PERSON:
+            yield found.span()
+
+
+def bank_cards(text: str) -> Iterator[Span]:
+    """Numbers of 13 to 19 digits that pass Luhn's check and begin as a card does."""
+    if not has_number(text):
+        return
+    for found in _CARD.finditer(text):
+        start, end = found.span()
+        # What follows a card after a gap may be its end, or a number of its own.
+        ends = (end,) if found["tail"] is None else (end, found.start("tail"))
+        for card_end in ends:
+            if _is_card(text, start, card_end):
+                yield start, card_end
+                break
+
+
+def passports(text: str) -> Iterator[Span]:
+    """Numbers of passports, which only the word beside them tells from those of parts."""
+    if not has_number(text):
+        return
+    for found in _PASSPORT.finditer(text):
+        if sum(map(str.isdecimal, found[0])) < _FEWEST_DIGITS or is_written_day(found[0]):
+            continue
+        before = cue_before(text, found.start())
+        if before == "passport" or (before is None and cue_after(text, found.end()) == "passport"):
+            yield found.span()
+
+
+def _is_day(digits: str) -> bool:
+    """Whether the first eight digits are year, month and day of a day that was or will be."""
+    try:
+        date(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+    except ValueError:
+        return False
+    return True
+
+
+def is_written_day(digits: str) -> bool:
+    """Whether this is a day of our time in eight digits, as in 20240312."""
+    return len(digits) == 8 and digits[:2] in ("19", "20") and _is_day(digits)
+
+
+def _identity_checks(number: str) -> bool:
+    digits = number.replace(" ", "").replace("-", "").upper()
+    weighed = sum(int(d) * w for d, w in zip(digits, _IDENTITY_WEIGHTS, strict=False))
+    return _IDENTITY_CHECKS[weighed % 11] == digits[-1]
+
+
+def _is_card(text: str, start: int, end: int) -> bool:
+    digits = text[start:end].replace(" ", "").replace("-", "")
+    if not passes_luhn(digits):
+        return False
+    cue = cue_before(text, start)
+    return cue == "card" or (cue not in OF_A_THING and _NETWORK.fullmatch(digits) is not None)
+
+
+def passes_luhn(digits: str) -> bool:
+    """Whether the last digit is the one that Luhn's sum of the others asks for."""
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0

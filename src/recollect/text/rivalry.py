@@ -1,0 +1,126 @@
+"""Whether two claims give different values to what can have only one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from recollect.text.claim_parts import AMOUNTS, DATES, TIMES, Claim, Word
+from recollect.text.claim_slots import (
+    ATTRIBUTES,
+    DEEDS,
+    ONCE,
+    ONE_VALUE,
+    ONE_VALUE_FOR_A_PURPOSE,
+    are_akin,
+)
+from recollect.text.similarity import Contrast
+
+_SORTS: Final = {
+    "name": "thing",
+    "word": "thing",
+    "char": "thing",
+    "half": "clock",
+    "often": "period",
+}
+_NO_VALUES: Final = frozenset({"self", "weak", "verb", "when", "direction"})
+_SOMEBODY: Final = frozenset({"self", "kin", "pronoun", "name"})
+
+
+def are_rivals(new: Claim, old: Claim, contrast: Contrast) -> bool:
+    """Whether each claim has a value of its own for the same slot of the same thing."""
+    return _Rivalry(new, old, contrast).is_over_one_slot()
+
+
+class _Rivalry:
+    def __init__(self, new: Claim, old: Claim, contrast: Contrast) -> None:
+        self._new = new
+        self._old = old
+        self._contrast = contrast
+        self._new_sorts = _sorts(contrast.new)
+        self._old_sorts = _sorts(contrast.old)
+        self._shared_sorts = self._new_sorts & self._old_sorts
+        """Sorts of which each claim has another member: these may exclude each other."""
+
+    def is_over_one_slot(self) -> bool:
+        verb = self._new.verb or self._old.verb
+        if not self._shared_sorts or not self._is_of_one_verb():
+            return False
+        times = self._shared_sorts & TIMES
+        if verb in ONE_VALUE or verb in ONCE or (not verb and self._is_attribute()):
+            # Another day and another thing are another event, unless one place can hold only one.
+            return verb in ONE_VALUE or not (times and self._shared_sorts - TIMES)
+        if self._shared_sorts - TIMES and (times or self._shared_sorts & AMOUNTS):
+            return self._shared_sorts <= AMOUNTS and not times
+        return self._new.says_change or self._has_one_value(verb)
+
+    def _is_of_one_verb(self) -> bool:
+        """Both say it with one verb, or one says only what it is, or that it changed."""
+        new, old = self._new, self._old
+        if new.verb and are_akin(new.verb, old.verb):
+            return True
+        if new.verb and old.verb:
+            return False
+        is_told = new.verb == old.verb or new.says_change or bool(self._shared_sorts & AMOUNTS)
+        return is_told and (self._shares_frame() or bool(self._shared_sorts - AMOUNTS - {"thing"}))
+
+    def _shares_frame(self) -> bool:
+        """Whether the claims share what the values belong to."""
+        return any(
+            word.is_main
+            or word.kind not in ("self", "weak", "verb")
+            or (word.kind == "weak" and (word.is_topic or word.concept == "age"))
+            for word, _ in self._contrast.shared
+        )
+
+    def _has_one_value(self, verb: str) -> bool:
+        sorts = self._shared_sorts
+        if sorts & DATES and self._is_deed(verb):
+            return False
+        if sorts & AMOUNTS:
+            return True
+        if verb:
+            return verb in ONE_VALUE_FOR_A_PURPOSE and self._is_one_for_another(verb)
+        if sorts - {"thing"}:
+            return not (self._new_sorts - sorts and self._old_sorts - sorts)
+        return self._has_names()
+
+    def _is_deed(self, verb: str) -> bool:
+        """Whether somebody did something: on another day it was done again."""
+        is_by_somebody = any(word.is_topic and word.kind in _SOMEBODY for word in self._new.words)
+        return is_by_somebody and (not verb or verb in DEEDS)
+
+    def _is_one_for_another(self, verb: str) -> bool:
+        """Whether one thing stands for one other, and for the same purpose if one is needed."""
+        is_single = all(
+            sum(word.is_apart or word.kind == "name" for word in words if not word.is_main) <= 1
+            for words in (self._contrast.new, self._contrast.old)
+        )
+        return is_single and (verb == "prefer" or self._shares_purpose())
+
+    def _shares_purpose(self) -> bool:
+        return any(
+            word.weight >= 1 and not word.is_main and word.kind != "kin"
+            for word, _ in self._contrast.shared
+        )
+
+    def _is_attribute(self) -> bool:
+        return any(
+            word.concept in ATTRIBUTES and word.is_topic for word, _ in self._contrast.shared
+        )
+
+    def _has_names(self) -> bool:
+        """Whether both call something other than a person by a name: my laptop is a ThinkPad."""
+        return all(
+            any(word.kind == "name" for word in words)
+            for words in (self._contrast.new, self._contrast.old)
+        ) and any(
+            word.is_topic and word.kind in ("word", "char") for word, _ in self._contrast.shared
+        )
+
+
+def _sorts(words: Iterable[Word]) -> frozenset[str]:
+    """The sorts of values that words give: members of one sort exclude each other."""
+    return frozenset(
+        _SORTS.get(word.kind, word.kind) for word in words if word.kind not in _NO_VALUES
+    )

@@ -1,0 +1,174 @@
+"""The times that a question names, in Chinese and English, as the one who asks means them.
+
+Languages are read side by side, for people mix them. A rule is tried only on a text that has one of
+its words, and every pattern is bounded: time grows with the length of the text, no faster.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from recollect.text import around_chinese, around_english, when_chinese, when_digits, when_english
+from recollect.text.dates import DAY, EARLIEST, LATEST, Interval, unit_around
+from recollect.text.folding import fold
+from recollect.text.mentions import EventMention, Found, Mention, longest, within_calendar
+
+Join = Callable[[str, Mention, Mention], Mention | None]
+
+_RULES = (*when_digits.RULES, *when_english.RULES, *when_chinese.RULES)
+_LONGEST_JOINT = 12
+
+_word = re.compile("[a-z]+")
+_usual = re.compile(
+    r"\b(?:usually|normally|typically|generally|always|(?:every|each) (?:day|week|month|year))\b"
+    "|一般|通常|经常|平时|总是|往往|习惯|每[天周月年]",
+    re.IGNORECASE,
+)
+_each = re.compile(r"(?:\b(?:every|each) |每个?)$", re.IGNORECASE)
+_joint = re.compile(
+    r"\s*(?:to|until|till|through|thru|up to|-|~|—+|一?直?到|至)\s*(?:the )?", re.IGNORECASE
+)
+_beside_year = re.compile(r",? (?:(?:of|in|on|at|over|during) )?(?:the )?", re.IGNORECASE)
+_pair = re.compile(r"\s*(?:and|和|与)\s*(?:the )?", re.IGNORECASE)
+_between = re.compile(r"\bbetween (?:the )?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class When:
+    """A time that a text names: from start up to, but not including, end."""
+
+    start: datetime
+    end: datetime
+    text: str
+    """The words that name it, in plain spelling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AfterEvent:
+    """A time that a text names by an event which memory may know: "two days after the trip"."""
+
+    event: str
+    """The words that name the event, in plain spelling."""
+    start: timedelta
+    end: timedelta
+    text: str
+
+
+def find_times(text: str, asked_at: datetime) -> tuple[When | AfterEvent, ...]:
+    """The times a text names, in the order they stand there.
+
+    The time zone of asked_at decides what a day is. A date without a year is the latest one that
+    is not after asked_at.
+    """
+    plain = fold(text)
+    clues = {*plain, *_word.findall(plain.lower())}
+    now = asked_at.replace(tzinfo=None)
+    mentions = _mentions(plain, clues, now)
+    found = longest([*mentions, *_related(plain, clues, mentions, now)])
+    return tuple(_answers(plain, found, asked_at))
+
+
+def _mentions(text: str, clues: set[str], now: datetime) -> list[Mention]:
+    """The times that the words name by themselves, narrowed to parts and joined to ranges."""
+    found = longest(
+        mention
+        for rule in _RULES
+        if not rule.clues.isdisjoint(clues)
+        for mention in rule.mentions(text, now)
+    )
+    if any(mention.may_be_habit for mention in found):
+        usual = _usual.search(text) is not None
+        found = [it for it in found if not (it.may_be_habit and (usual or _is_each(text, it)))]
+    found = list(_joined(text, found, _in_year))
+    if not around_english.PART_CLUES.isdisjoint(clues):
+        found = longest(around_english.narrowed(text, it, now) or it for it in found)
+    if not around_chinese.PART_CLUES.isdisjoint(clues):
+        found = longest(around_chinese.narrowed(text, it) or it for it in found)
+    return list(_joined(text, found, _range))
+
+
+def _is_each(text: str, mention: Mention) -> bool:
+    return _each.search(text[max(0, mention.begin - 6) : mention.begin]) is not None
+
+
+def _joined(text: str, mentions: list[Mention], join: Join) -> Iterator[Mention]:
+    """The times, with neighbours as one where they can be joined."""
+    waiting: Mention | None = None
+    for mention in mentions:
+        both = join(text, waiting, mention) if waiting else None
+        if waiting and not both:
+            yield waiting
+        waiting = both or mention
+    if waiting:
+        yield waiting
+
+
+def _in_year(text: str, first: Mention, second: Mention) -> Mention | None:
+    """What comes every year, in the year named beside it: "Christmas last year"."""
+    if first.recurs == second.recurs or second.begin - first.stop > _LONGEST_JOINT:
+        return None
+    if not _beside_year.fullmatch(text[first.stop : second.begin]):
+        return None
+    thing, year = (first, second) if first.recurs else (second, first)
+    interval = within_calendar(lambda: _reread_in(year.interval, thing))
+    if not interval:
+        return None
+    return replace(thing, begin=first.begin, stop=second.stop, interval=interval, recurs=False)
+
+
+def _reread_in(year: Interval, thing: Mention) -> Interval | None:
+    if year != unit_around(year.start, "year"):
+        return None
+    interval = thing.reread(year.end - timedelta.resolution)
+    return interval if interval and interval.start >= year.start else None
+
+
+def _range(text: str, first: Mention, second: Mention) -> Mention | None:
+    """From the one time to the other, if the words between and around them say so."""
+    if second.begin - first.stop > _LONGEST_JOINT:
+        return None
+    words = text[first.stop : second.begin]
+    if not _joint.fullmatch(words) and not (
+        _pair.fullmatch(words)
+        and (
+            _between.search(text[max(0, first.begin - _LONGEST_JOINT) : first.begin])
+            or text.startswith("之间", second.stop)
+        )
+    ):
+        return None
+    interval = within_calendar(lambda: _span(first, second))
+    return replace(second, begin=first.begin, interval=interval) if interval else None
+
+
+def _span(first: Mention, second: Mention) -> Interval | None:
+    """From the first to the second; a year that only one of them has is meant for both."""
+    start, end = first.interval, second.interval
+    if first.recurs and start.start >= end.start:
+        start = first.reread(end.start) or start
+    elif second.recurs:
+        # The next Friday after a Monday lies within a week, the next May after a March in a year.
+        later = (second.reread(start.start + days * DAY) for days in (6, 364))
+        end = next((it for it in later if it and it.start >= start.start), end)
+    return Interval(start.start, end.end) if start.start < end.end else None
+
+
+def _related(text: str, clues: set[str], mentions: list[Mention], now: datetime) -> Iterator[Found]:
+    if not around_english.CLUES.isdisjoint(clues):
+        yield from around_english.related(text, {it.begin: it for it in mentions}, now)
+    if not around_chinese.CLUES.isdisjoint(clues):
+        yield from around_chinese.related(text, {it.stop: it for it in mentions}, now)
+
+
+def _answers(text: str, found: list[Found], asked_at: datetime) -> Iterator[When | AfterEvent]:
+    zone = asked_at.tzinfo or UTC
+    for one in found:
+        words = text[one.begin : one.stop]
+        if isinstance(one, EventMention):
+            yield AfterEvent(event=one.event, start=one.start, end=one.end, text=words)
+        elif EARLIEST <= one.interval.start < one.interval.end <= LATEST:
+            yield When(
+                start=one.interval.start.replace(tzinfo=zone),
+                end=one.interval.end.replace(tzinfo=zone),
+                text=words,
+            )

@@ -1,0 +1,350 @@
+"""Reranking over HTTP, against a real server in this process that misbehaves on request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.errors import Closed, NotAvailable
+from recollect.models.rerank_scores import RerankingFailed
+from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
+from recollect.models.reranker_endpoint import EndpointReranker
+
+KEY = "sk-very-secret"
+
+
+class Server(ThreadingHTTPServer):
+    """Scores a text by its length in tenths; `faults` are answered first."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.faults: list[tuple[int, dict[str, str], bytes]] = []
+        self.requests: list[tuple[str, str | None]] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.delay = 0.0
+        self.gives_logits = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that gave up while the server was slow is what some tests are about."""
+
+    def score(self, text: str) -> float:
+        return len(text) - 5.0 if self.gives_logits else len(text) / 10
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v2"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.requests.append((self.path, self.headers.get("authorization")))
+        self.server.bodies.append(body)
+        time.sleep(self.server.delay)
+        if self.server.faults:
+            status, headers, content = self.server.faults.pop(0)
+        else:
+            status, headers, content = 200, {}, json.dumps(self._answer(body)).encode()
+        self.send_response(status)
+        for name, value in {**headers, "content-length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _answer(self, body: dict[str, Any]) -> Any:
+        """Best first, as these services answer."""
+        is_tei = "texts" in body
+        scored = enumerate(map(self.server.score, body["texts" if is_tei else "documents"]))
+        ranked = sorted(scored, key=lambda item: -item[1])
+        if is_tei:
+            return [{"index": at, "score": score} for at, score in ranked]
+        return {"results": [{"index": at, "relevance_score": score} for at, score in ranked]}
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests keep the terminal quiet."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def opened(server: Server, model: str = "cohere:rerank-v3.5", **changes: Any) -> EndpointReranker:
+    given = {"base_url": server.url, "api_key": KEY} | changes
+    reranker = open_reranker(RerankerChoice(model=model, **given))
+    assert isinstance(reranker, EndpointReranker)
+    return reranker
+
+
+async def test_scores_come_in_the_order_of_the_texts(server: Server):
+    remote = opened(server)
+    scores = await remote.scores("钥匙在哪里？", ["a", "在抽屉里", "bb"])
+    await remote.close()
+
+    assert scores.dtype == np.float32
+    np.testing.assert_allclose(scores, [0.1, 0.4, 0.2], rtol=1e-6)
+    assert server.requests == [("/v2/rerank", f"Bearer {KEY}")]
+    assert server.bodies == [
+        {
+            "model": "rerank-v3.5",
+            "query": "钥匙在哪里？",
+            "documents": ["a", "在抽屉里", "bb"],
+            "top_n": 3,
+        }
+    ]
+
+
+async def test_text_embeddings_inference_is_asked_in_its_own_form(server: Server):
+    remote = opened(server, "tei:bge", api_key="")
+    scores = await remote.scores("q", ["a", "ccc"])
+    await remote.close()
+
+    np.testing.assert_allclose(scores, [0.1, 0.3], rtol=1e-6)
+    assert server.requests == [("/v2/rerank", None)]
+    assert server.bodies == [{"query": "q", "texts": ["a", "ccc"], "truncate": True}]
+
+
+async def test_many_texts_go_in_batches(server: Server):
+    remote = opened(server, "endpoint:bge", batch_size=2)
+    scores = await remote.scores("q", ["a", "bb", "ccc", "", "eeeee"])
+    await remote.close()
+
+    np.testing.assert_allclose(scores, [0.1, 0.2, 0.3, 0.1, 0.5], rtol=1e-6)
+    assert [len(body["documents"]) for body in server.bodies] == [2, 2, 1]
+    assert [body["top_n"] for body in server.bodies] == [2, 2, 1]
+
+
+@pytest.mark.parametrize(("model", "requests"), [("tei:bge", 4), ("endpoint:bge", 1)])
+async def test_a_batch_is_as_large_as_the_kind_usually_takes(
+    server: Server, model: str, requests: int
+):
+    remote = opened(server, model)
+    assert (await remote.scores("q", ["a"] * 100)).shape == (100,)
+    await remote.close()
+
+    assert len(server.bodies) == requests
+
+
+async def test_no_texts_need_no_request(server: Server):
+    remote = opened(server)
+
+    assert (await remote.scores("q", [])).shape == (0,)
+    assert server.bodies == []
+
+
+async def test_half_a_surrogate_pair_is_sent_as_a_question_mark(server: Server):
+    remote = opened(server)
+    await remote.scores("q\ud83d", ["a\ud83d"])
+    await remote.close()
+
+    assert (server.bodies[0]["query"], server.bodies[0]["documents"]) == ("q?", ["a?"])
+
+
+async def test_the_models_own_numbers_are_brought_into_range(server: Server):
+    server.gives_logits = True
+    remote = opened(server, "endpoint:bge", batch_size=2)
+    scores = await remote.scores("q", ["aaaaaaaaaa", "aaaaa", "aaaaaa"])
+    later = await remote.scores("q", ["aaaaaa"])
+    await remote.close()
+
+    expected = [1 / (1 + np.exp(-it)) for it in (5.0, 0.0, 1.0)]
+    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+    # Alone it would pass for a probability; the server is known by now.
+    assert later[0] == scores[2]
+
+
+async def test_a_probability_rounded_over_its_end_stays_one(server: Server):
+    server.faults = [(200, {}, results(1.0000002, -0.0000001))]
+    remote = opened(server)
+
+    assert list(await remote.scores("q", ["a", "b"])) == [1, 0]
+    await remote.close()
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_a_busy_endpoint_is_tried_again(server: Server, status: int):
+    server.faults = [(status, {"retry-after": "0"}, b"")]
+    remote = opened(server)
+
+    assert (await remote.scores("q", ["a"])).shape == (1,)
+    assert len(server.bodies) == 2
+    await remote.close()
+
+
+async def test_an_endpoint_that_stays_down_is_a_failure_worth_a_later_try(server: Server):
+    server.faults = [(503, {}, b"")] * 2
+    remote = opened(server)
+
+    with pytest.raises(RerankingFailed, match="503") as failure:
+        await remote.scores("q", ["a"])
+    assert failure.value.code == "rerank_endpoint_failed"
+    assert failure.value.retryable
+    assert len(server.bodies) == 2
+    assert (await remote.scores("q", ["a"])).shape == (1,)
+    await remote.close()
+
+
+async def test_an_endpoint_that_asks_for_a_long_pause_does_not_get_it(server: Server):
+    server.faults = [(429, {"retry-after": "3600"}, b"")] * 2
+    remote = opened(server, retries=1)
+    start = time.perf_counter()
+
+    with pytest.raises(RerankingFailed, match="429"):
+        await remote.scores("q", ["a"])
+    assert time.perf_counter() - start < 5
+    await remote.close()
+
+
+async def test_nobody_listening_is_told(server: Server):
+    remote = opened(server, base_url="http://127.0.0.1:9/v2")
+
+    with pytest.raises(RerankingFailed, match=r"127\.0\.0\.1:9"):
+        await remote.scores("q", ["a"])
+    await remote.close()
+
+
+async def test_all_batches_and_tries_together_keep_the_time(server: Server):
+    server.delay = 0.15
+    remote = opened(server, timeout=0.4, batch_size=1, retries=5)
+    start = time.perf_counter()
+
+    with pytest.raises(RerankingFailed, match=r"0\.4 s") as failure:
+        await remote.scores("q", ["a"] * 10)
+    assert time.perf_counter() - start < 1
+    assert failure.value.code == "rerank_endpoint_failed"
+    await remote.close()
+
+
+async def test_waiting_for_an_answer_can_be_cancelled(server: Server):
+    server.delay = 1.0
+    remote = opened(server)
+    work = asyncio.create_task(remote.scores("q", ["a"]))
+    await asyncio.sleep(0.1)
+    start = time.perf_counter()
+
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert time.perf_counter() - start < 0.5
+    await remote.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "content"),
+    [
+        (401, b'{"message": "no such key"}'),
+        (404, b'{"error": {"message": "no such key"}}'),
+        (413, b'{"error": "no such key", "error_type": "validation"}'),
+        (422, b'{"detail": "no such key"}'),
+    ],
+    ids=["cohere", "gateway", "tei", "jina"],
+)
+async def test_a_refusal_is_not_tried_again_and_is_told_in_its_words(
+    server: Server, status: int, content: bytes
+):
+    server.faults = [(status, {}, content)]
+    remote = opened(server)
+
+    with pytest.raises(NotAvailable, match=f"{status} no such key") as refusal:
+        await remote.scores("q", ["a"])
+    assert refusal.value.code == "rerank_refused"
+    assert not refusal.value.retryable
+    assert "rerank.api_key" in refusal.value.hint
+    assert len(server.bodies) == 1
+    await remote.close()
+
+
+@pytest.mark.parametrize("content", [b"<html>", b"[]", b'{"detail": [{"msg": "x"}]}'])
+async def test_a_refusal_without_words_is_told_by_its_number(server: Server, content: bytes):
+    server.faults = [(400, {}, content)]
+    remote = opened(server)
+
+    with pytest.raises(NotAvailable, match="400"):
+        await remote.scores("q", ["a"])
+    await remote.close()
+
+
+def results(*scores: float) -> bytes:
+    told = [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]
+    return json.dumps({"results": told}).encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html>hello</html>",
+        b"{}",
+        b"5",
+        b'{"results": 5}',
+        b'{"results": [null, null]}',
+        b'{"results": [{"index": 0}, {"index": 1}]}',
+        b'{"results": [{"index": 0, "relevance_score": "x"}, {"index": 1, "score": 1}]}',
+        b'{"results": [{"index": 0, "score": 1}, {"index": 0, "score": 1}]}',
+        b'{"results": [{"index": -1, "score": 1}, {"index": 0, "score": 1}]}',
+        b'{"results": [{"index": 0, "score": 1' + b"0" * 400 + b'}, {"index": 1, "score": 1}]}',
+        results(0.5),
+        results(0.5, 0.5, 0.5),
+        results(0.5, float("nan")),
+        results(float("inf"), 0.5),
+    ],
+)
+async def test_garbage_and_wrong_counts_are_never_handed_on(server: Server, content: bytes):
+    server.faults = [(200, {}, content)]
+    remote = opened(server)
+
+    with pytest.raises(RerankingFailed) as problem:
+        await remote.scores("q", ["a", "b"])
+    assert problem.value.code == "bad_scores"
+    await remote.close()
+
+
+@pytest.mark.parametrize("changes", [{"base_url": "http://[::1"}, {"api_key": "密码"}])
+async def test_an_address_or_key_that_cannot_be_sent_is_told(server: Server, changes: Any):
+    remote = opened(server, **changes)
+
+    with pytest.raises(NotAvailable, match="cannot be sent") as problem:
+        await remote.scores("q", ["a"])
+    assert problem.value.code == "rerank_refused"
+    await remote.close()
+
+
+async def test_after_closing_it_says_so(server: Server):
+    asked, unasked = opened(server), opened(server)
+    await asked.scores("q", ["a"])
+
+    for remote in (asked, unasked):
+        await remote.close()
+        with pytest.raises(Closed):
+            await remote.scores("q", ["a"])
+
+
+async def test_the_key_is_shown_nowhere(server: Server, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG)
+    server.faults = [(401, {}, b"{}")]
+    remote = opened(server)
+
+    with pytest.raises(NotAvailable) as problem:
+        await remote.scores("q", ["a"])
+    await remote.close()
+
+    choice = RerankerChoice(model="cohere:x", api_key=KEY)
+    shown = f"{problem.value!s} {problem.value.hint} {caplog.text} {remote._endpoint!r} {choice!r}"
+    assert KEY not in shown

@@ -1,0 +1,90 @@
+"""A real cross-encoder, small enough to make in a test: it counts what two texts share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from recollect.models.onnx_file import FLOAT, INT64, Graph
+
+MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+WORDS = ("key", "drawer", "where", "the", "is", "in", "钥", "匙", "抽", "屉", "在", "哪")
+PER_MATCH = 3.0
+BIAS = -2.0
+
+
+def logit(question: str, text: str) -> float:
+    """What the model says of two texts whose words stand apart by spaces."""
+    first, second = question.split(), text.split()
+    return PER_MATCH * sum(first.count(word) * second.count(word) for word in WORDS) + BIAS
+
+
+def tiny_graph(*, knows_types: bool = True, labels: int = 1, bias: float = BIAS) -> bytes:
+    """Bags of words of both texts, multiplied; without token types the bag of all with itself."""
+    graph = Graph()
+    ids = graph.input("input_ids", INT64, ("batch", "tokens"))
+    mask = graph.input("attention_mask", INT64, ("batch", "tokens"))
+    first = second = everything = graph.node("Cast", mask, to=FLOAT)
+    if knows_types:
+        types = graph.input("token_type_ids", INT64, ("batch", "tokens"))
+        second = graph.node("Mul", graph.node("Cast", types, to=FLOAT), everything)
+        first = graph.node("Sub", everything, second)
+    marks = np.zeros((len(MARKS), len(WORDS)))
+    table = np.concatenate([marks, np.eye(len(WORDS))]).astype(np.float32)
+    states = graph.node("Gather", graph.constant(table), ids)
+    bags = [
+        graph.node("MatMul", graph.node("Unsqueeze", of, _axes(graph, 1)), states)
+        for of in (first, second)
+    ]
+    shared = graph.node("ReduceSum", graph.node("Mul", *bags), _axes(graph, 2), keepdims=0)
+    weights = graph.constant(np.full((1, labels), PER_MATCH, np.float32))
+    logits = graph.node("Mul", shared, weights)
+    logits = graph.node("Add", logits, graph.constant(np.array([bias], np.float32)))
+    graph.output(logits, "logits", FLOAT, ("batch", labels))
+    return graph.model()
+
+
+def tiny_tokenizer() -> bytes:
+    """A tokenizer as BERT's, over the few words; it cuts and pads as files from elsewhere do."""
+    tokenizer = {
+        "version": "1.0",
+        "truncation": {"max_length": 3, "strategy": "LongestFirst", "stride": 0},
+        "padding": {
+            "strategy": {"Fixed": 32},
+            "direction": "Right",
+            "pad_to_multiple_of": None,
+            "pad_id": 0,
+            "pad_type_id": 0,
+            "pad_token": "[PAD]",
+        },
+        "added_tokens": [],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        "decoder": None,
+        "model": {
+            "type": "WordLevel",
+            "vocab": {word: index for index, word in enumerate(MARKS + WORDS)},
+            "unk_token": "[UNK]",
+        },
+    }
+    return json.dumps(tokenizer).encode()
+
+
+def write_folder(folder: Path, graph: bytes | None = None) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.onnx").write_bytes(graph or tiny_graph())
+    (folder / "tokenizer.json").write_bytes(tiny_tokenizer())
+    return folder
+
+
+def _axes(graph: Graph, axis: int) -> str:
+    return graph.constant(np.array([axis], np.int64))

@@ -1,0 +1,43 @@
+"""What paths found, written down by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from recollect.domain.scope import Scope
+from recollect.ports.units import KINDS, UNIT, Matches, UnitRows
+from recollect.recall.paths import Found, PathName
+from recollect.recall.question import Question
+
+NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+
+def row(unit: int, *, kind: str = "turn", ordinal: int = 0, **setting: Any) -> UnitRows:
+    """One unit; what is not told of it is 0."""
+    made = np.zeros(1, UNIT)
+    made["unit"] = unit
+    made["kind"] = KINDS.index(kind)
+    made["owner"] = f"{kind}_{unit - ordinal}"
+    made["ordinal"] = ordinal
+    for name, value in setting.items():
+        made[name] = value
+    return made
+
+
+def found(
+    path: PathName, scored: Sequence[tuple[UnitRows, float]], *, trust: float = 1.0, **more: Any
+) -> Found:
+    """What a path found; it lists the best first, as paths do."""
+    best_first = sorted(scored, key=lambda it: -it[1])
+    scores = np.array([score for _, score in best_first])
+    rows = np.concatenate([one for one, _ in best_first]) if best_first else np.empty(0, UNIT)
+    matches = Matches(rows=rows, raw=10 * scores, scores=scores)
+    return Found(path=path, matches=matches, trust=trust, **more)
+
+
+def question(text: str = "harbour", **more: Any) -> Question:
+    return Question(text=text, scopes=(Scope(user="ann"),), limit=5, min_score=0.0, now=NOW, **more)
