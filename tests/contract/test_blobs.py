@@ -1,11 +1,13 @@
 """What a `Blobs` promises, whichever store lies behind it."""
 
 import asyncio
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from recollect.backends.lazy_blobs import LazyBlobs
 from recollect.backends.objects import open_blobs
 from recollect.errors import StorageError
 from recollect.ports.blobs import Blobs
@@ -66,17 +68,34 @@ class TestMemory(BlobsContract):
         return open_blobs("memory:///")
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
+class TestLazyDirectory(BlobsContract):
+    @pytest.fixture
+    def blobs(self, tmp_path: Path) -> Blobs:
+        return LazyBlobs(tmp_path / "not" / "yet" / "there")
+
+    async def test_a_folder_is_made_by_the_first_content_only(self, tmp_path: Path):
+        folder = tmp_path / "blobs"
+        blobs = LazyBlobs(folder)
+        assert await blobs.get("workspace/one") is None
+        assert [it async for it in blobs.stored()] == []
+        await blobs.delete(["workspace/one"])
+        assert not folder.exists()
+        await blobs.put("workspace/one", b"1")
+        assert folder.is_dir()
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError) as refused:
-        open_blobs(tmp_path / "file" / "folder")
+        await open_blobs(tmp_path / "file" / "folder").put("workspace/one", b"1")
     assert refused.value.code == "blobs_unreachable"
     assert str(tmp_path) in refused.value.message
 
 
 async def test_a_folder_that_was_taken_away_is_told_in_one_line(tmp_path: Path):
     blobs = open_blobs(tmp_path / "blobs")
-    (tmp_path / "blobs").rmdir()
+    await blobs.put("first", b"0")
+    shutil.rmtree(tmp_path / "blobs")
     (tmp_path / "blobs").write_text("in the way")
     with pytest.raises(StorageError) as refused:
         await blobs.put("workspace/one", b"1")

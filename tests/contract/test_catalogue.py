@@ -90,7 +90,7 @@ _steps = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(_steps, st.sampled_from((0, _MEGABYTE)), st.randoms(use_true_random=False))
 def test_rows_are_what_sql_says_also_asked_from_an_older_snapshot(
     database: Database, steps, budget: int, random: Random

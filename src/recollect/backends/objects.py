@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -19,11 +20,18 @@ if TYPE_CHECKING:
 class ObjectBlobs:
     """A `Blobs` over any object store."""
 
-    def __init__(self, store: ObjectStore, *, name: str, folder: Path | None = None) -> None:
-        self._store = store
+    def __init__(
+        self, opened: Callable[[], ObjectStore], *, name: str, folder: Path | None = None
+    ) -> None:
+        self._opened = opened
         self._name = name
         self._folder = folder
         self._durable_folders: set[Path] = set()
+
+    @cached_property
+    def _store(self) -> ObjectStore:
+        """Opened when it is first used: a memory that archives nothing needs no folder for it."""
+        return self._opened()
 
     async def put(self, key: str, content: bytes) -> None:
         from obstore.exceptions import BaseError
@@ -96,21 +104,26 @@ class ObjectBlobs:
 
 def open_blobs(where: str | Path) -> ObjectBlobs:
     """The blob store in a folder, or at a URL such as `s3://bucket/path`."""
+    is_url = isinstance(where, str) and "://" in where
+    return ObjectBlobs(
+        lambda: _open(where), name=str(where), folder=None if is_url else Path(where)
+    )
+
+
+def _open(where: str | Path) -> ObjectStore:
     from obstore.exceptions import BaseError
     from obstore.store import LocalStore, from_url
 
     try:
         if isinstance(where, str) and "://" in where:
-            return ObjectBlobs(from_url(where), name=where)
-        folder = Path(where)
-        store = LocalStore(prefix=folder, mkdir=True)
+            return from_url(where)
+        return LocalStore(prefix=Path(where), mkdir=True)
     except (BaseError, OSError, ValueError) as fault:
         raise StorageError(
             f"The blob store {where} cannot be opened: {str(fault).partition(chr(10))[0]}",
             code="blobs_unreachable",
             hint="Give a folder that can be made, or a URL such as s3://bucket/path.",
         ) from fault
-    return ObjectBlobs(store, name=str(folder), folder=folder)
 
 
 def _sync(path: Path) -> None:

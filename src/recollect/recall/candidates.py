@@ -23,7 +23,7 @@ class Opinion:
     rows: UnitRows
     raw: Scores
     # Of what it did not return, the path thinks this at the most.
-    lowest: float
+    horizon: float
 
     def of(self, owners: Ids, otherwise: float) -> Scores:
         """Its scores of these owners."""
@@ -79,11 +79,10 @@ def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
     # An owner's units are numbered in a row, so the number of its first one names it.
     numbers = matches.column("unit") - ordinals
     horizon = float(matches.scores[-1]) if is_cut_off else 0.0
-    lowest = float(matches.scores[-1]) if len(matches) else 0.0
     owners, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
     if not ordinals.any():
         chosen = matches.rows[first]
-        return Opinion(owners, matches.scores[first], chosen, matches.raw[first], lowest)
+        return Opinion(owners, matches.scores[first], chosen, matches.raw[first], horizon)
     is_passage = ordinals > 0
     whole = np.full(len(owners), horizon)
     whole[inverse[~is_passage]] = matches.scores[~is_passage]
@@ -94,4 +93,4 @@ def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
     scores[long_ones] = (whole[long_ones] + matches.scores[passages[best]]) / 2
     speaking = first.copy()
     speaking[long_ones] = passages[best]
-    return Opinion(owners, scores, matches.rows[speaking], matches.raw[speaking], lowest)
+    return Opinion(owners, scores, matches.rows[speaking], matches.raw[speaking], horizon)

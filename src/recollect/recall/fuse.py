@@ -46,7 +46,8 @@ class Weights:
     surroundings: SurroundingsOptions = field(default_factory=SurroundingsOptions)
     # A turn whose speaker the question names is worth so much more,
     speaker: float = 0.4
-    # one by the assistant so much less, since it repeats what it was told,
+    # one by the assistant so much less, since it repeats what it was told (or so much more when
+    # the question asks for what it said),
     assistant: float = 0.25
     # and one that says next to nothing too.
     terse: float = 0.25
@@ -148,8 +149,8 @@ def _beside_words(
     """What all paths but the keyword path say."""
     trust = {it.path: it.trust for it in found}
     vector = candidates.opinions.get("vector")
-    # What the vector path did not return is at most as near as the last thing it did return.
-    horizon = 0.0 if vector is None else vector.lowest
+    # Where there are more, what is not among the nearest is at most as near as the last of them.
+    horizon = 0.0 if vector is None else vector.horizon
     nearness = candidates.scores("vector", otherwise=horizon)
     evidence = weights.vector * trust.get("vector", 0.0) * nearness
     if "entity" in candidates.opinions:
@@ -168,9 +169,9 @@ def _factors(question: Question, candidates: Candidates, weights: Weights) -> Sc
         return factors
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
     factors += weights.speaker * np.isin(candidates.column("speaker"), named)
-    if not question.is_about_answers:
-        by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
-        factors -= weights.assistant * by_assistant
+    by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
+    sign = 1 if question.is_about_answers else -1
+    factors += sign * weights.assistant * by_assistant
     fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN)
     terseness = weights.terse * (1 - np.minimum(fullness, 1.0))
     return np.where(is_turn, factors * (1 - terseness), factors)

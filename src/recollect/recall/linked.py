@@ -5,10 +5,12 @@ A question that needs several records often names only what the first of them is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final
 
-from recollect.ports.units import UnitIndex
+import numpy as np
+
+from recollect.ports.units import Matches, UnitIndex
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 from recollect.text.searchable import entity_keys
@@ -27,11 +29,19 @@ class EntityPath:
     def __init__(self, units: UnitIndex) -> None:
         self._units = units
 
-    async def search(self, question: Question, texts: Iterable[str], limit: int) -> Found | None:
-        """What the names in these texts lead to; None when they name nothing new."""
+    async def search(
+        self, question: Question, seeds: Mapping[str, str], limit: int
+    ) -> Found | None:
+        """What the names in these texts, given by their owners, lead to, beside themselves."""
         known = set(entity_keys(question.text[:_READ]))
-        names = {key for text in texts for key in entity_keys(text[:_READ])} - known
+        names = {key for text in seeds.values() for key in entity_keys(text[:_READ])} - known
         if not names or len(names) > _MOST:
             return None
         matches = await self._units.search(question.scopes, sorted(names), limit, now=question.now)
-        return Found(path=self.name, matches=matches) if len(matches) else None
+        others = ~np.isin(matches.column("owner"), list(seeds))
+        if not others.any():
+            return None
+        led_to = Matches(
+            rows=matches.rows[others], raw=matches.raw[others], scores=matches.scores[others]
+        )
+        return Found(path=self.name, matches=led_to)

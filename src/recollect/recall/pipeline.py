@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from itertools import islice
+from typing import Final, TypeVar
 
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
@@ -30,6 +31,8 @@ from recollect.recall.rerank import RerankOptions, reranked
 from recollect.recall.scan import Scan
 
 _log = logging.getLogger(__name__)
+
+_F = TypeVar("_F")
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -148,8 +151,9 @@ class Recaller:
         """What the names in the best hits lead to."""
         if not kept or not self._options.weights.entity:
             return None
-        texts = (it.item.content for it in kept[:_SEEDS])
-        return await self._linked.search(question, texts, limit)
+        seeds = {it.item.id: it.item.content for it in kept[:_SEEDS]}
+        heard = await _heard(self._linked, self._linked.search(question, seeds, limit))
+        return None if isinstance(heard, RecollectError) else heard
 
     async def _ask(self, question: Question, limit: int, within: Filter | None) -> list[Found]:
         """Ask every path; one that fails or is slow is left out, and that is said.
@@ -196,6 +200,10 @@ class Recaller:
             looked_at += len(chosen)
             weighed.sort(key=lambda it: -it.score)
         kept, near_misses = self._cut(question, weighed)
+        if not near_misses and question.where == Filter():
+            near_misses = _too_weak(
+                [it for it in fused if 0 < it.score * most < question.min_score]
+            )
         # Only what the filter took away can be made up for by searching inside it.
         is_filtered = len(weighed) < looked_at
         return _Answer(
@@ -266,7 +274,7 @@ class Recaller:
         return items
 
 
-async def _heard(path: Path, answer: Awaitable[Found]) -> Found | RecollectError:
+async def _heard(path: Path | EntityPath, answer: Awaitable[_F]) -> _F | RecollectError:
     try:
         return await answer
     except RecollectError as failure:
@@ -284,3 +292,11 @@ def _told(path: Path, heard: Found | RecollectError) -> Found:
     if isinstance(heard, Found):
         return heard
     return Found(path=path.name, degraded=(f"the {path.name} path failed: {heard}",))
+
+
+def _too_weak(fused: Iterable[Fused]) -> tuple[NearMiss, ...]:
+    """What fits so little that it was not even fetched."""
+    return tuple(
+        NearMiss(id=it.owner_id, score=it.score, reason="below min_score")
+        for it in islice(fused, _NEAR_MISSES)
+    )

@@ -12,6 +12,8 @@ from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.recall.intent import Judged, Lean, judge, lean_of
 from recollect.text.analysis import query_terms, term_key
+from recollect.text.dates import date_terms
+from recollect.text.folding import fold
 from recollect.text.when import AfterEvent, When, find_times
 
 _SAYING: Final = (
@@ -44,8 +46,21 @@ class Question:
 
     @cached_property
     def terms(self) -> dict[int, str]:
-        """The question's terms by their keys."""
-        return {term_key(term): term for term in query_terms(self.text)}
+        """The question's terms by their keys.
+
+        The words of a time are no words that a memory should have, unless they are its date: "last
+        Wednesday" must not make a question about a dinner a worse fit.
+        """
+        named = [time for time in self.times if isinstance(time, When)]
+        said = self.text
+        dates: list[str] = []
+        if named:
+            said = fold(said)
+            for time in named:
+                said = said.replace(time.text, " ")
+                dated = {*date_terms(time.start.date()), *date_terms(time.end.date())}
+                dates += [term for term in query_terms(time.text) if term in dated]
+        return {term_key(term): term for term in (*query_terms(said), *dates)}
 
     @cached_property
     def judged(self) -> Judged:

@@ -75,4 +75,5 @@ def _in_the_past(named: When, asked_at: datetime) -> Stretch | None:
 def _share_of_time(question: Question) -> float:
     """How much of the question is about nothing but the time."""
     naming = {term for named in question.times for term in query_terms(named.text)}
-    return min(1.0, len(naming) / max(len(question.terms), 1))
+    others = set(question.terms.values()) - naming
+    return len(naming) / max(len(naming) + len(others), 1)

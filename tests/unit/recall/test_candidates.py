@@ -25,7 +25,7 @@ def test_an_owner_that_two_paths_found_is_one_candidate_with_both_opinions():
 def test_what_a_path_did_not_find_scores_what_the_caller_says():
     candidates = gather([found("keyword", [(row(10), 0.6)]), found("vector", [(row(20), 0.5)])])
     assert candidates.scores("vector", otherwise=0.2).tolist() == [0.2, 0.5]
-    assert candidates.opinions["vector"].lowest == 0.5
+    assert candidates.opinions["vector"].horizon == 0.0, "nothing was cut off"
     assert candidates.opinions["vector"].place_of(10) is None
     assert candidates.opinions["vector"].place_of(20) == 0
 

@@ -1,5 +1,6 @@
 """Paths are brought together: evidence is added, bent into [0, 1] and explained."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -43,17 +44,15 @@ def test_words_and_meaning_add_up():
 
 
 def test_a_model_that_cannot_read_the_question_is_believed_less():
-    scores = _scores(
-        found("keyword", [(row(1), 0.2)]), found("vector", [(row(1), 0.8)], trust=0.5)
-    )
+    scores = _scores(found("keyword", [(row(1), 0.2)]), found("vector", [(row(1), 0.8)], trust=0.5))
     assert scores["turn_1"] == _bent(0.2 + 0.5 * 0.7 * 0.8)
 
 
-def test_what_the_nearest_do_not_hold_is_as_near_as_the_last_of_them():
-    scores = _scores(
-        found("keyword", [(row(1), 0.5)]), found("vector", [(row(2), 0.9), (row(3), 0.2)])
-    )
-    assert scores["turn_1"] == _bent(0.5 + 0.7 * 0.2)
+def test_what_is_not_among_the_nearest_is_at_most_as_near_as_the_last_of_them():
+    words = found("keyword", [(row(1), 0.5)])
+    nearest = found("vector", [(row(2), 0.9), (row(3), 0.2)])
+    assert _scores(words, replace(nearest, is_cut_off=True))["turn_1"] == _bent(0.5 + 0.7 * 0.2)
+    assert _scores(words, nearest)["turn_1"] == _bent(0.5), "all there are were returned"
 
 
 def test_a_path_that_found_nothing_takes_nothing_away():
@@ -97,7 +96,7 @@ def test_a_chinese_speaker_is_named_too():
 def test_the_assistants_words_count_less_unless_they_are_asked_for(text: str, is_wanted: bool):
     said = [(row(1, traits=int(Trait.BY_ASSISTANT)), 0.5)]
     scores = _scores(found("keyword", said), text=text)
-    assert scores["turn_1"] == _bent(0.5 if is_wanted else 0.5 * 0.75)
+    assert scores["turn_1"] == _bent(0.5 * (1.25 if is_wanted else 0.75))
 
 
 def test_a_turn_that_says_next_to_nothing_counts_less_and_a_short_record_does_not():
@@ -142,7 +141,7 @@ def test_a_follow_up_leans_on_what_is_recent_and_a_plain_question_does_not():
     paths = [found("keyword", [(row(1), 0.1)]), found("recent", [(row(2), 1.0)])]
     assert list(_scores(*paths)) == ["turn_1", "turn_2"]
     assert _scores(*paths)["turn_2"] == 0
-    assert list(_scores(*paths, text="go on"))[0] == "turn_2"
+    assert next(iter(_scores(*paths, text="go on"))) == "turn_2"
 
 
 _units = st.builds(

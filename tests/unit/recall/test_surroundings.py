@@ -108,7 +108,10 @@ def test_one_candidate_alone_has_no_surroundings():
 def test_what_is_added_is_never_negative_and_bounded():
     rng = np.random.default_rng(1)
     said = [
-        (_turn(unit, int(rng.integers(1, 9)), cluster=int(rng.integers(-3, 4))), float(rng.random()))
+        (
+            _turn(unit, int(rng.integers(1, 9)), cluster=int(rng.integers(-3, 4))),
+            float(rng.random()),
+        )
         for unit in range(1, 40)
     ]
     options = SurroundingsOptions()

@@ -99,9 +99,9 @@ class Database:
         a few rows from thread to thread takes longer than reading them (see decision 0007).
         """
         if is_quick and self._at_once.acquire(blocking=False):
-            # Others get their turn even if somebody asks in a loop.
-            await asyncio.sleep(0)
             try:
+                # Others get their turn even if somebody asks in a loop.
+                await asyncio.sleep(0)
                 self._require_open()
                 return self._read_on(self._quick, work)
             finally:
