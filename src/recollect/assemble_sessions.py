@@ -55,7 +55,7 @@ def working_memory(
     limits = RetentionLimits(
         max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes
     )
-    sweeper = Sweeper(Retention(store, archives, blobs, clock, limits), state, jobs)
+    sweeper = Sweeper(Retention(store, archives, blobs, clock, limits), state, jobs, clock)
     models = Tiers(model_choice(settings), clock)
     options = _session_options(settings)
     parts = SessionParts(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -557,6 +559,63 @@ async def test_the_end_of_a_session_sweeps_what_has_had_its_time(
         # The placeholder says what there was; the session goes on without it.
         sent = await memory.session("old").prepare(load=_placeholder(turn.content))
         assert "unknown_archive" in sent[-1]["content"]
+
+
+async def test_a_state_that_cannot_be_read_is_made_anew(database_path: Path):
+    async with Memory.open(database_path) as memory:
+        session = memory.session("s", context_tokens=2_000)
+        await _talk(session, 20)
+        await session.prepare()
+        await session.settle()
+        session.notes.cache_toc("guide", {"a": 1})
+        await session.observe(_user("and now?"))
+    with sqlite3.connect(database_path) as database:
+        changed = database.execute("UPDATE state SET value = '{\"compression\": 7}'").rowcount
+    database.close()
+    assert changed == 2
+    async with Memory.open(database_path) as memory:
+        session = memory.session("s", context_tokens=2_000)
+        sent = await session.prepare()
+        assert sent[-1] == _user("and now?")
+        await session.settle()
+        await session.prepare()
+        assert session.summaries
+
+
+async def test_a_session_and_its_archives_belong_to_one_scope(memory: Memory):
+    ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
+    *_, turn = await ann.session("s").observe(
+        [_user("go"), _calls("a"), _result("a", manual("en"))]
+    )
+    assert await bob.session("s").prepare() == []
+    for call in (bob.load_tool_history, bob.session("s").archive.load_tool_result):
+        with pytest.raises(NotFound):
+            await call(_placeholder(turn.content))
+
+
+async def test_a_memory_that_ends_with_the_process_has_sessions_too(tmp_path: Path):
+    async with _open(tmp_path, storage={"backend": "in_memory"}) as memory:
+        session = memory.session("s")
+        *_, turn = await session.observe([_user("go"), _calls("a"), _result("a", manual("en"))])
+        assert await session.archive.load_tool_result(_placeholder(turn.content)) == manual("en")
+    assert _files(tmp_path) == []
+
+
+async def test_two_databases_in_one_folder_keep_their_archives_apart(
+    tmp_path: Path, clock: TurnedClock
+):
+    said = [_user("go"), _calls("a"), _result("a", manual("en"))]
+    async with (
+        Memory.open(tmp_path / "one.db", clock=clock) as one,
+        Memory.open(tmp_path / "other.db", clock=clock) as other,
+    ):
+        *_, turn = await one.session("s").observe(said)
+        await other.session("s").observe(said)
+        # The blobs of the other one look as if nobody needed them.
+        clock.time = datetime.now(UTC) + timedelta(hours=2)
+        await other.session("s").end()
+        await other.drain()
+        assert await one.load_tool_history(_placeholder(turn.content))
 
 
 async def test_a_new_session_has_an_id_of_its_own(memory: Memory):

@@ -10,23 +10,29 @@ import pytest
 _ROOT = Path(__file__).parent.parent.parent
 
 
-def _example(readme: str) -> str:
+def _examples(readme: str) -> list[str]:
     text = (_ROOT / readme).read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    return code
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
+def _printed(code: str, folder: Path) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.parametrize(
     ("readme", "answer"),
     [("README.md", "Ann prefers window seats"), ("README.zh-CN.md", "用户偏好使用 TypeScript")],
 )
-def test_the_librarys_example_prints_an_answer(readme: str, answer: str, tmp_path: Path):
-    code = _example(readme)
-    assert 10 <= len(code.splitlines()) <= 14
-    printed = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout
-    assert answer in printed.splitlines()[0]
+def test_the_librarys_examples_print_an_answer(readme: str, answer: str, tmp_path: Path):
+    library, prompt = _examples(readme)
+    assert 10 <= len(library.splitlines()) <= 14
+    assert answer in _printed(library, tmp_path).splitlines()[0]
+    # The second goes on with the memory that the first has made.
+    block = _printed(prompt, tmp_path)
+    assert block.startswith("<memory>")
+    assert answer in block
 
 
 @pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])

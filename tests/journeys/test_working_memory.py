@@ -189,7 +189,7 @@ async def test_a_result_that_left_the_window_comes_back_when_it_is_loaded(memory
     await session.prepare()
     await session.settle()
     sent = await session.prepare()
-    assert placeholder.id not in _text(sent)
+    assert "📎" not in _text(sent)
     loaded = await session.prepare(load=placeholder.id)
     assert answer in _text(loaded)
     assert openai_rule_breaks(loaded) == []

@@ -259,7 +259,10 @@ class Session:
             await self._kept.clear()
             self._notes.reset()
             self._is_over = True
-        await self._parts.ended()
+        try:
+            await self._parts.ended()
+        except StorageError as problem:
+            _log.warning("nothing is swept after session %s: %s", self._id, problem)
 
     async def _opened(self) -> _Window:
         if self._window is None or self._is_over:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,10 +12,15 @@ from typing import Any, Final
 from recollect.context.compression import Compression
 from recollect.context.notes import SessionNotes
 from recollect.domain.scope import Scope
+from recollect.errors import InvalidInput
 from recollect.ports.state import State, StateKey
 
 WINDOW: Final = "window"
 NOTES: Final = "notes"
+
+_UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, InvalidInput)
+
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +65,22 @@ class KeptState:
         self._saved_notes: object = _mark(SessionNotes())
 
     async def load(self, notes: SessionNotes) -> WindowState:
-        """Fill the notes with what was noted, and give the window as it was."""
-        noted = await self._state.get(self._notes)
-        if noted is not None:
-            notes.load(json.loads(noted.value))
-            await self._state.touch(self._notes, self._ttl)
+        """Fill the notes with what was noted, and give the window as it was.
+
+        What cannot be read, as another version may have written it, is made anew in time.
+        """
+        if (noted := await self._get(self._notes)) is not None:
+            try:
+                notes.load(noted)
+            except _UNREADABLE as problem:
+                notes.reset()
+                _log.warning("the notes of %s cannot be read: %r", self._notes.session, problem)
         self._saved_notes = _mark(notes)
-        window = await self._state.get(self._window)
-        if window is not None:
-            self._saved_window = WindowState.from_json(json.loads(window.value))
-            await self._state.touch(self._window, self._ttl)
+        if (window := await self._get(self._window)) is not None:
+            try:
+                self._saved_window = WindowState.from_json(window)
+            except _UNREADABLE as problem:
+                _log.warning("the window of %s cannot be read: %r", self._notes.session, problem)
         return self._saved_window
 
     async def save(self, notes: SessionNotes, window: WindowState) -> None:
@@ -83,6 +95,13 @@ class KeptState:
     async def clear(self) -> None:
         """The session has ended: its window, its notes and its scratchpad are gone."""
         await self._state.clear(self._window.scope, self._window.session)
+
+    async def _get(self, key: StateKey) -> dict[str, Any] | None:
+        entry = await self._state.get(key)
+        if entry is None:
+            return None
+        await self._state.touch(key, self._ttl)
+        return json.loads(entry.value)
 
     async def _put(self, key: StateKey, value: Mapping[str, Any]) -> None:
         await self._state.put(key, json.dumps(value, ensure_ascii=False), ttl=self._ttl)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.context.archive_retention import Retention
 from recollect.domain.job import Job, NewJob
 from recollect.errors import RecollectError
+from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
 from recollect.ports.state import State
 
@@ -17,6 +19,8 @@ SWEEP: Final = "sweep"
 # A program that is open for a moment only does not sweep; the end of a session asks for it too.
 _FIRST_AFTER: Final = 60.0
 _EVERY: Final = 6 * 60 * 60.0
+# It goes through everything, so many sessions that end share one.
+_NOT_WITHIN: Final = timedelta(hours=1)
 
 _log = logging.getLogger(__name__)
 
@@ -29,15 +33,13 @@ class Sweeper:
         retention: Retention,
         state: State,
         jobs: Jobs,
-        *,
-        first_after: float = _FIRST_AFTER,
-        every: float = _EVERY,
+        clock: Clock,
     ) -> None:
         self._retention = retention
         self._state = state
         self._jobs = jobs
-        self._first_after = first_after
-        self._every = every
+        self._clock = clock
+        self._asked_at: datetime | None = None
         self._loop: asyncio.Task[None] | None = None
 
     async def run(self, job: Job) -> None:
@@ -47,8 +49,11 @@ class Sweeper:
         _log.info("swept: %d archives, %d values of sessions", removed, expired)
 
     async def schedule(self) -> None:
-        """Have it done soon."""
-        await self._jobs.add([NewJob(kind=SWEEP, key=SWEEP)])
+        """Have it done soon, unless that was asked for just now."""
+        now = self._clock.now()
+        if self._asked_at is None or now - self._asked_at >= _NOT_WITHIN:
+            self._asked_at = now
+            await self._jobs.add([NewJob(kind=SWEEP, key=SWEEP)])
 
     def start(self) -> None:
         """Ask for it again and again until `stop`."""
@@ -62,10 +67,10 @@ class Sweeper:
             self._loop = None
 
     async def _ask_forever(self) -> None:
-        await asyncio.sleep(self._first_after)
+        await asyncio.sleep(_FIRST_AFTER)
         while True:
             try:
                 await self.schedule()
             except RecollectError as problem:
                 _log.warning("a sweep is put off: %s", problem)
-            await asyncio.sleep(self._every)
+            await asyncio.sleep(_EVERY)
