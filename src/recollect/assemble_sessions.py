@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from recollect.backends.lazy_blobs import LazyBlobs
+from recollect.backends.objects import open_blobs
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
@@ -50,7 +50,7 @@ def working_memory(
     store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
     state, archives = SqlState(database, clock), SqlArchives(database)
     is_temporary = settings.storage.backend == "in_memory"
-    blobs = LazyBlobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
+    blobs = open_blobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
     vault, tokens = Vault(blobs), token_counter(settings)
     limits = RetentionLimits(
         max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from recollect.backends.lazy_blobs import LazyBlobs
 from recollect.backends.objects import open_blobs
 from recollect.errors import StorageError
 from recollect.ports.blobs import Blobs
@@ -68,20 +67,13 @@ class TestMemory(BlobsContract):
         return open_blobs("memory:///")
 
 
-class TestLazyDirectory(BlobsContract):
-    @pytest.fixture
-    def blobs(self, tmp_path: Path) -> Blobs:
-        return LazyBlobs(tmp_path / "not" / "yet" / "there")
-
-    async def test_a_folder_is_made_by_the_first_content_only(self, tmp_path: Path):
-        folder = tmp_path / "blobs"
-        blobs = LazyBlobs(folder)
-        assert await blobs.get("workspace/one") is None
-        assert [it async for it in blobs.stored()] == []
-        await blobs.delete(["workspace/one"])
-        assert not folder.exists()
-        await blobs.put("workspace/one", b"1")
-        assert folder.is_dir()
+async def test_a_folder_is_made_by_the_first_content_only(tmp_path: Path):
+    folder = tmp_path / "blobs"
+    blobs = open_blobs(folder)
+    assert [it async for it in blobs.stored()] == []
+    assert not folder.exists()
+    await blobs.put("workspace/one", b"1")
+    assert folder.is_dir()
 
 
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):

@@ -68,6 +68,8 @@ class ObjectBlobs:
     async def stored(self) -> AsyncIterator[StoredBlob]:
         from obstore.exceptions import BaseError
 
+        if self._has_no_folder:
+            return
         try:
             # One overload of the library's own types names a package that is not installed.
             everything = self._store.list()  # pyright: ignore[reportUnknownMemberType]
@@ -78,6 +80,10 @@ class ObjectBlobs:
                     )
         except (BaseError, OSError) as fault:
             raise self._unreachable(fault) from fault
+
+    @property
+    def _has_no_folder(self) -> bool:
+        return self._folder is not None and not self._folder.exists()
 
     def _make_durable(self, root: Path, key: str) -> None:
         """Wait until a file, and its name in its folders, would survive a loss of power."""

@@ -16,15 +16,20 @@ from recollect.text.dates import date_terms
 from recollect.text.folding import fold
 from recollect.text.when import AfterEvent, When, find_times
 
-_SAYING: Final = (
-    "say|said|tell|told|suggest|suggested|recommend|recommended|advise|advised|propose|proposed|"
-    "mention|mentioned|give|gave|list|listed|provide|provided|explain|explained|write|wrote|answer|"
-    "answered|share|shared|describe|described"
+_SAID: Final = (
+    "said|told|suggested|recommended|advised|proposed|mentioned|gave|listed|provided|explained|"
+    "wrote|answered|shared|described"
 )
+_SAY: Final = (
+    "say|tell|suggest|recommend|advise|propose|mention|give|list|provide|explain|write|answer|"
+    "share|describe"
+)
+# What the assistant said, not what it is asked to say now.
 _ABOUT_ANSWERS: Final = re.compile(
-    rf"\b(?:you|assistant|agent)\b(?:\s+\w+){{0,2}}\s+(?:{_SAYING})\b"
-    r"|\byour\s+(?:\w+\s+)?(?:answer|reply|suggestion|recommendation|advice|response|list)s?\b"
-    "|(?:你|您|助手)[^，。？！,.?!]{0,6}(?:说|讲|提|推荐|建议|告诉|回答|列|给|写|解释)",
+    rf"\b(?:you|assistant|agent)\b(?:\s+\w+){{0,2}}\s+(?:{_SAID})\b"
+    rf"|\bdid\s+(?:you|the\s+(?:assistant|agent))\b(?:\s+\w+){{0,2}}\s+(?:{_SAY})\b"
+    r"|\byour\s+(?:\w+\s+)?(?:answer|reply|suggestion|recommendation|advice|response)s?\b"
+    "|(?:你|您|助手)[^，。？！,.?!]{0,6}(?:说|讲|提|推荐|建议|告诉|回答|列|给|写|解释)(?:过|了|的)",
     re.IGNORECASE,
 )
 
