@@ -136,7 +136,7 @@ class RecallSettings(Section):
         default=0.05, description="how much less counts what is not trusted at all"
     )
     use_boost: Annotated[float, Field(ge=0, le=0.25)] = Field(
-        default=0.05, description="how much more or less counts what helped or was rejected"
+        default=0.1, description="how much more or less counts what helped or was rejected"
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=5, description="how much is looked up for a message before it is answered"
