@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.context.anthropic_messages import valid_for_anthropic
@@ -118,6 +118,20 @@ def test_everything_that_is_not_sent_is_represented(
     assert messages[-1] in apply(messages, result.edits)
 
 
+# Two calls of which one result is beyond the digest: both stay, the first one trimmed.
+_PARTED_BY_THE_DIGEST = (
+    Message(role="user", parts=(TextPart(text="ok"),), id="u0"),
+    Message(
+        role="assistant",
+        tool_calls=tuple(ToolCall(id=it, name="read", arguments="{}") for it in ("one", "two")),
+    ),
+    Message(role="tool", parts=(TextPart(text="line one\nerror: 7 rows\n" * 20),), answers="one"),
+    Message(role="tool", parts=(TextPart(text="ok"),), answers="two"),
+    Message(role="assistant", parts=(TextPart(text="ok"),), id="a0"),
+)
+
+
+@example(_PARTED_BY_THE_DIGEST, 60)
 @settings(max_examples=40, deadline=None)
 @given(_conversations(), _budgets)
 def test_compressing_again_changes_nothing(messages: tuple[Message, ...], budget: int) -> None:

@@ -118,7 +118,9 @@ class BackgroundCompression:
         touched = max(self._compression.covered_to, self._compression.trimmed_to)
         if messages[:touched] != self._seen[:touched] or len(messages) < touched:
             valid = _still_valid(self._compression, messages)
-            mark = min(valid.trimmed_to, levels.trimmed_to(messages, self._options))
+            # What is summarised was trimmed too, also beyond where the first level would stop.
+            within = max(levels.trimmed_to(messages, self._options), valid.covered_to)
+            mark = min(valid.trimmed_to, within)
             self._compression = replace(valid, trimmed_to=mark)
         self._seen = messages
 
