@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +27,14 @@ SESSION_SOURCES: Final = {
     "ToolResultManager": PACKAGE / "context" / "archive.py",
     "SessionScratchpad": PACKAGE / "context" / "scratchpad.py",
 }
-TWINS: Final = frozenset({"Memory", *SESSION_SOURCES})
+BOUND_TARGET: Final = PACKAGE / "sync" / "bound.py"
+# The rooms of a memory.
+BOUND_SOURCES: Final = {
+    "SharedMemory": PACKAGE / "bound" / "shared.py",
+    "Upkeep": PACKAGE / "bound" / "upkeep.py",
+    "AuditTrail": PACKAGE / "bound" / "audit.py",
+}
+TWINS: Final = frozenset({"Memory", *SESSION_SOURCES, *BOUND_SOURCES})
 # Values that a method may give without asking the loop.
 PLAIN: Final = frozenset({"str", "Placeholder"})
 
@@ -46,6 +53,7 @@ from types import TracebackType
 from typing import Any
 
 from recollect.memory import Memory as AsyncMemory
+from recollect.sync.bound import AuditTrail, SharedMemory, Upkeep
 from recollect.sync.loop import Loop
 from recollect.sync.session import Session
 '''
@@ -56,6 +64,14 @@ SESSION_HEADER: Final = f'''"""Sessions for blocking code: the calls of a sessio
 from __future__ import annotations
 
 from types import TracebackType
+
+from recollect.sync.loop import Loop
+'''
+
+BOUND_HEADER: Final = f'''"""The rooms of a memory for blocking code: their calls without await.
+{MARK}"""
+
+from __future__ import annotations
 
 from recollect.sync.loop import Loop
 '''
@@ -113,8 +129,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def main() -> None:
     SESSION_TARGET.write_text(generated_sessions(), encoding="utf-8")
+    BOUND_TARGET.write_text(generated_bound(), encoding="utf-8")
     TARGET.write_text(generated(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"wrote {TARGET.name} and {SESSION_TARGET.name}")
+    print(f"wrote {TARGET.name}, {SESSION_TARGET.name} and {BOUND_TARGET.name}")
 
 
 def generated(source: str) -> str:
@@ -127,16 +144,30 @@ def generated(source: str) -> str:
 
 def generated_sessions() -> str:
     """The text of sync/session.py."""
+    return twins_of(SESSION_SOURCES, SESSION_HEADER, SESSION_TARGET)
+
+
+def generated_bound() -> str:
+    """The text of sync/bound.py."""
+    return twins_of(BOUND_SOURCES, BOUND_HEADER, BOUND_TARGET)
+
+
+def twins_of(sources: Mapping[str, Path], header: str, target: Path) -> str:
+    """The twins of classes that wrap what is inside."""
     imports: list[str] = []
     twins: list[str] = []
-    for name, path in SESSION_SOURCES.items():
-        place = f"recollect.context.{path.stem}"
+    for name, path in sources.items():
+        place = f"recollect.{path.parent.name}.{path.stem}"
         module = ast.parse(path.read_text(encoding="utf-8"))
         imports += (f"from {place} import {name} as Async{name}", *imports_of(module, place))
         context = SESSION_ENTER + EXIT if name == "Session" else ""
         init = SESSION_INIT.format(name=name)
         twins.append(ast.unparse(blocking(class_in(module, name), "_inner", init, context)))
-    return tidied("\n".join([SESSION_HEADER, *imports, *twins]), SESSION_TARGET)
+    # The parts that a class is wired with are no concern of its twin; what is needed for types
+    # only ends the list that ruff sorts, so it comes last.
+    imports = [it for it in imports if "recollect.parts" not in it]
+    imports.sort(key=lambda it: it.startswith("if "))
+    return tidied("\n".join([header, *imports, *twins]), target)
 
 
 def class_in(module: ast.Module, name: str) -> ast.ClassDef:
@@ -148,6 +179,8 @@ def imports_of(module: ast.Module, place: str) -> Iterator[str]:
     """What a module imports and the aliases it defines; ruff drops those that are not used."""
     for statement in module.body:
         match statement:
+            case ast.ImportFrom(module="__future__"):
+                pass
             case ast.Import() | ast.ImportFrom():
                 yield from without_twins([statement])
             case ast.Assign(targets=[ast.Name(id=name)]):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
+from recollect.bound.audit import AuditTrail
+from recollect.bound.opening import Opening
+from recollect.bound.shared import SharedMemory
+from recollect.bound.upkeep import Upkeep
 from recollect.domain.archive import ContentRange
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.fields import Draft, RecordFields, checked_items
@@ -75,6 +79,21 @@ class Memory:
     def anonymous_user(self) -> str:
         """A user id for a run whose user is unknown: made once, the same for the whole run."""
         return self._anonymous
+
+    @property
+    def shared(self) -> SharedMemory:
+        """What all agents of the workspace know, and what is proposed to become so."""
+        return SharedMemory(self._parts, self._caller)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """Keeping memory in order: its health, conflicts, quarantine, expiry and retention."""
+        return Upkeep(self._parts, self._caller)
+
+    @property
+    def audit(self) -> AuditTrail:
+        """What happened to this memory, by whom and why."""
+        return AuditTrail(self._parts, self._caller)
 
     def scope(
         self,
@@ -362,35 +381,3 @@ class Memory:
 
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)
-
-
-class Opening:
-    """A memory about to be opened, to be awaited or entered."""
-
-    def __init__(
-        self,
-        where: str | Path | Settings | None,
-        clock: Clock | None,
-        embedder: Embedder | None,
-    ) -> None:
-        self._where = where
-        self._clock = clock
-        self._embedder = embedder
-        self._memory: Memory | None = None
-
-    def __await__(self) -> Generator[Any, None, Memory]:
-        return self._open().__await__()
-
-    async def __aenter__(self) -> Memory:
-        self._memory = await self._open()
-        return self._memory
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._memory is not None:
-            await self._memory.close()
-
-    async def _open(self) -> Memory:
-        # The parts bring a database driver and more; importing Memory alone stays fast.
-        from recollect.assemble import assemble
-
-        return await assemble(self._where, self._clock, self._embedder)

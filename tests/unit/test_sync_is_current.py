@@ -7,7 +7,15 @@ import pytest
 import recollect
 import recollect.sync
 from recollect.context.session import Session
-from tools.generate_sync import SESSION_TARGET, SOURCE, TARGET, generated, generated_sessions
+from tools.generate_sync import (
+    BOUND_TARGET,
+    SESSION_TARGET,
+    SOURCE,
+    TARGET,
+    generated,
+    generated_bound,
+    generated_sessions,
+)
 
 
 def test_the_generated_file_is_current():
@@ -21,6 +29,12 @@ def test_the_generated_file_is_current():
 def test_the_generated_sessions_are_current():
     assert SESSION_TARGET.read_text(encoding="utf-8") == generated_sessions(), (
         "recollect/sync/session.py is stale: run .venv/bin/python tools/generate_sync.py"
+    )
+
+
+def test_the_generated_rooms_are_current():
+    assert BOUND_TARGET.read_text(encoding="utf-8") == generated_bound(), (
+        "recollect/sync/bound.py is stale: run .venv/bin/python tools/generate_sync.py"
     )
 
 

@@ -26,6 +26,7 @@ from recollect.domain.stats import Stats
 from recollect.domain.transfer import ExportCounts, Imported
 from recollect.domain.turn import Turn
 from recollect.memory import Memory as AsyncMemory
+from recollect.sync.bound import AuditTrail, SharedMemory, Upkeep
 from recollect.sync.loop import Loop
 from recollect.sync.session import Session
 
@@ -83,6 +84,21 @@ class Memory:
     def anonymous_user(self) -> str:
         """A user id for a run whose user is unknown: made once, the same for the whole run."""
         return self._memory.anonymous_user
+
+    @property
+    def shared(self) -> SharedMemory:
+        """What all agents of the workspace know, and what is proposed to become so."""
+        return SharedMemory(self._memory.shared, self._loop)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """Keeping memory in order: its health, conflicts, quarantine, expiry and retention."""
+        return Upkeep(self._memory.upkeep, self._loop)
+
+    @property
+    def audit(self) -> AuditTrail:
+        """What happened to this memory, by whom and why."""
+        return AuditTrail(self._memory.audit, self._loop)
 
     def scope(
         self,

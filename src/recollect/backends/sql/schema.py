@@ -12,55 +12,79 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     PrimaryKeyConstraint,
     String,
     Table,
     Text,
     UniqueConstraint,
 )
-from sqlalchemy.types import TypeEngine
 
-HEAD_REVISION: Final = "0004"
-
-_Id: Final = String(64)
-_Label: Final = String(100)
-# SQLite only makes a rowid alias, the fast primary key, of a column declared INTEGER.
-_Big: Final[TypeEngine[int]] = BigInteger().with_variant(Integer(), "sqlite")
-
-metadata: Final = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
+from recollect.backends.sql.schema_base import Big, Id, Label, metadata
+from recollect.backends.sql.schema_keeping import (
+    audit,
+    audit_chain,
+    conflicts,
+    proposals,
+    tombstones,
+    watermarks,
+    writes,
 )
+
+__all__ = [
+    "FULL_TEXT_SQLITE",
+    "HEAD_REVISION",
+    "archives",
+    "audit",
+    "audit_chain",
+    "blobs",
+    "changes",
+    "conflicts",
+    "embedding_models",
+    "idempotency",
+    "jobs",
+    "metadata",
+    "proposals",
+    "record_tags",
+    "records",
+    "scopes",
+    "state",
+    "tombstones",
+    "turns",
+    "units",
+    "vectors",
+    "versions",
+    "watermarks",
+    "writes",
+]
+
+HEAD_REVISION: Final = "0005"
 
 scopes: Final = Table(
     "scopes",
     metadata,
-    Column("id", _Big, primary_key=True, autoincrement=True),
-    Column("org", _Label, nullable=False),
-    Column("workspace", _Label, nullable=False),
-    Column("agent", _Label, nullable=False),
-    Column("user", _Label, nullable=False),
+    Column("id", Big, primary_key=True, autoincrement=True),
+    Column("org", Label, nullable=False),
+    Column("workspace", Label, nullable=False),
+    Column("agent", Label, nullable=False),
+    Column("user", Label, nullable=False),
     # Raised under this row's lock in every transaction that writes to the scope.
     Column("version", BigInteger, nullable=False),
     # Units are numbered `scope id << 32 | counter`, so a scope's units lie side by side.
     Column("next_unit", BigInteger, nullable=False),
     Column("unit_count", BigInteger, nullable=False),
     Column("unit_length", BigInteger, nullable=False),
+    # The model whose vectors answer here; none is the one that the settings name.
+    Column("model_id", Integer),
     UniqueConstraint("org", "workspace", "agent", "user"),
 )
 
 records: Final = Table(
     "records",
     metadata,
-    Column("id", _Id, primary_key=True),
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("id", Id, primary_key=True),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
     Column("kind", String(16), nullable=False),
-    Column("category", _Label, nullable=False),
+    Column("category", Label, nullable=False),
     Column("title", String(255), nullable=False),
     Column("content", Text, nullable=False),
     Column("description", String(500), nullable=False),
@@ -72,8 +96,8 @@ records: Final = Table(
     Column("source", String(255), nullable=False),
     Column("related", Text, nullable=False),
     Column("details", Text),
-    Column("session", _Label),
-    Column("task", _Label),
+    Column("session", Label),
+    Column("task", Label),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("first_observed", BigInteger, nullable=False),
@@ -89,7 +113,7 @@ records: Final = Table(
     Column("version", Integer, nullable=False),
     Column("status", String(16), nullable=False),
     Column("metadata", Text, nullable=False),
-    Column("changed_by", _Label, nullable=False),
+    Column("changed_by", Label, nullable=False),
     Column("reason", Text, nullable=False),
     Column("helped", Integer, nullable=False, server_default="0"),
     Column("rejected", Integer, nullable=False, server_default="0"),
@@ -100,8 +124,8 @@ records: Final = Table(
 record_tags: Final = Table(
     "record_tags",
     metadata,
-    Column("record_id", _Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
-    Column("tag", _Label, nullable=False),
+    Column("record_id", Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("tag", Label, nullable=False),
     PrimaryKeyConstraint("record_id", "tag"),
     sqlite_with_rowid=False,
 )
@@ -110,9 +134,9 @@ record_tags: Final = Table(
 versions: Final = Table(
     "versions",
     metadata,
-    Column("record_id", _Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("record_id", Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
     Column("version", Integer, nullable=False),
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
     Column("replaced_at", BigInteger, nullable=False),
     Column("body", Text, nullable=False),
@@ -123,15 +147,15 @@ versions: Final = Table(
 turns: Final = Table(
     "turns",
     metadata,
-    Column("id", _Id, primary_key=True),
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
-    Column("session", _Label, nullable=False),
+    Column("id", Id, primary_key=True),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", Label, nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("role", String(16), nullable=False),
-    Column("speaker", _Label, nullable=False),
+    Column("speaker", Label, nullable=False),
     Column("content", Text, nullable=False),
     Column("at", BigInteger, nullable=False),
-    Column("task", _Label),
+    Column("task", Label),
     Column("payload", Text, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
     UniqueConstraint("scope_id", "session", "ordinal"),
@@ -141,10 +165,10 @@ turns: Final = Table(
 units: Final = Table(
     "units",
     metadata,
-    Column("id", _Big, primary_key=True, autoincrement=False),
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("id", Big, primary_key=True, autoincrement=False),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
     Column("owner_kind", String(8), nullable=False),
-    Column("owner_id", _Id, nullable=False),
+    Column("owner_id", Id, nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("start", Integer, nullable=False),
     Column("end", Integer, nullable=False),
@@ -177,7 +201,7 @@ embedding_models: Final = Table(
 vectors: Final = Table(
     "vectors",
     metadata,
-    Column("unit_id", _Big, ForeignKey("units.id", ondelete="CASCADE"), nullable=False),
+    Column("unit_id", Big, ForeignKey("units.id", ondelete="CASCADE"), nullable=False),
     Column("model_id", Integer, ForeignKey("embedding_models.id"), nullable=False),
     # 16-bit floats, little-endian, of length 1.
     Column("vector", LargeBinary, nullable=False),
@@ -187,11 +211,11 @@ vectors: Final = Table(
 changes: Final = Table(
     "changes",
     metadata,
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
     Column("version", BigInteger, nullable=False),
     Column("seq", Integer, nullable=False),
     Column("entity", String(8), nullable=False),
-    Column("id", _Id, nullable=False),
+    Column("id", Id, nullable=False),
     Column("op", String(8), nullable=False),
     PrimaryKeyConstraint("scope_id", "version", "seq"),
     sqlite_with_rowid=False,
@@ -200,13 +224,13 @@ changes: Final = Table(
 jobs: Final = Table(
     "jobs",
     metadata,
-    Column("id", _Id, primary_key=True),
+    Column("id", Id, primary_key=True),
     Column("kind", String(32), nullable=False),
     Column("key", String(255), nullable=False),
     Column("payload", Text, nullable=False),
     Column("run_after", BigInteger, nullable=False),
     Column("lease_until", BigInteger, nullable=False),
-    Column("lease_owner", _Id, nullable=False),
+    Column("lease_owner", Id, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("gave_up", Integer, nullable=False),
     Column("last_error", Text, nullable=False),
@@ -217,8 +241,8 @@ jobs: Final = Table(
 idempotency: Final = Table(
     "idempotency",
     metadata,
-    Column("principal", _Label, nullable=False),
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
+    Column("principal", Label, nullable=False),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
     Column("key", String(255), nullable=False),
     Column("body_hash", String(64), nullable=False),
     Column("result", Text, nullable=False),
@@ -231,9 +255,9 @@ idempotency: Final = Table(
 state: Final = Table(
     "state",
     metadata,
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
-    Column("session", _Label, nullable=False),
-    Column("name", _Label, nullable=False),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", Label, nullable=False),
+    Column("name", Label, nullable=False),
     Column("value", Text, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger),
@@ -245,11 +269,11 @@ state: Final = Table(
 archives: Final = Table(
     "archives",
     metadata,
-    Column("id", _Id, primary_key=True),
-    Column("scope_id", _Big, ForeignKey("scopes.id"), nullable=False),
-    Column("session", _Label, nullable=False),
-    Column("thread", _Label),
-    Column("tool", _Label, nullable=False),
+    Column("id", Id, primary_key=True),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", Label, nullable=False),
+    Column("thread", Label),
+    Column("tool", Label, nullable=False),
     # The input as canonical JSON, its hash, and what a placeholder shows of it.
     Column("input", Text, nullable=False),
     Column("input_hash", String(64), nullable=False),
@@ -277,8 +301,8 @@ archives: Final = Table(
 blobs: Final = Table(
     "blobs",
     metadata,
-    Column("org", _Label, nullable=False),
-    Column("workspace", _Label, nullable=False),
+    Column("org", Label, nullable=False),
+    Column("workspace", Label, nullable=False),
     Column("hash", String(64), nullable=False),
     Column("key", String(255), nullable=False),
     Column("size", BigInteger, nullable=False),

@@ -1,0 +1,132 @@
+"""Settings → a wired Memory."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from recollect.assemble.database import first_caller, open_database, settings_at
+from recollect.assemble.embedding import meaning_of
+from recollect.assemble.recalling import prefetch_options, recall_options, recall_paths
+from recollect.assemble.sessions import token_counter, working_memory
+from recollect.backends.local.catalogue import Catalogue
+from recollect.backends.local.keyword_index import LocalKeywordIndex
+from recollect.backends.local.vector_index import LocalVectorIndex
+from recollect.backends.sql.jobs import SqlJobs
+from recollect.backends.sql.maintenance import SqlMaintenance
+from recollect.backends.sql.store import SqlStore
+from recollect.backends.sql.transfer import SqlTransfer
+from recollect.errors import RecollectError
+from recollect.lifecycle.embedding import VectorFiller
+from recollect.lifecycle.exporting import Exporter
+from recollect.lifecycle.feedback import FeedbackTaker
+from recollect.lifecycle.figures import Figures
+from recollect.lifecycle.importing import Importer
+from recollect.lifecycle.reindex import REINDEX, Reindexer
+from recollect.lifecycle.usage import Usage
+from recollect.lifecycle.versions import Versions
+from recollect.lifecycle.worker import Worker
+from recollect.memory import Memory
+from recollect.parts import Parts
+from recollect.ports.clock import Clock, SystemClock
+from recollect.ports.embedder import Embedder
+from recollect.recall.cache import CachedRecaller, CacheOptions
+from recollect.recall.linked import EntityPath
+from recollect.recall.listing import Listing
+from recollect.recall.meaning import EMBED
+from recollect.recall.pipeline import Recaller
+from recollect.recall.prefetch import Prefetch
+from recollect.recall.scan import Scan
+from recollect.settings import Settings
+from recollect.writing.observe import Observer
+from recollect.writing.save import Saver
+
+_MEGABYTE = 1 << 20
+
+
+async def assemble(
+    where: str | Path | Settings | None = None,
+    clock: Clock | None = None,
+    embedder: Embedder | None = None,
+) -> Memory:
+    """Open the database, bring it up to date and put everything together."""
+    settings = settings_at(where)
+    clock = clock or SystemClock()
+    database = await asyncio.to_thread(open_database, settings)
+    store = SqlStore(database, clock)
+    jobs = SqlJobs(database, clock)
+    catalogue = Catalogue(settings.recall.index_memory_mb * _MEGABYTE)
+    units = LocalKeywordIndex(database, catalogue, settings.recall.index_memory_mb * _MEGABYTE)
+    vectors = LocalVectorIndex(database, catalogue, settings.recall.vector_memory_mb * _MEGABYTE)
+    meaning, embedding_cache = await asyncio.to_thread(meaning_of, settings, clock, embedder)
+    listing = Listing(store, clock)
+    saver = Saver(store, listing, meaning, clock)
+    maintenance = SqlMaintenance(database)
+    transfer = SqlTransfer(database, clock)
+    reindexer = Reindexer(store, maintenance, meaning, jobs)
+    filler = VectorFiller(store, maintenance, meaning, jobs)
+    paths = recall_paths(settings, units, vectors, meaning)
+    recaller = CachedRecaller(
+        Recaller(
+            store,
+            units,
+            paths,
+            EntityPath(units),
+            Scan(store, units),
+            clock,
+            recall_options(settings),
+        ),
+        store,
+        meaning,
+        clock,
+        CacheOptions(seconds=settings.recall.cache_seconds, size=settings.recall.cache_size),
+    )
+    usage = Usage(store, clock)
+    observer = Observer(store, meaning, clock)
+    tokens = token_counter(settings)
+    prefetch = Prefetch(recaller, tokens, clock, prefetch_options(settings), usage.entered)
+    try:
+        working = working_memory(settings, database, clock, meaning, observer, prefetch)
+    except RecollectError:
+        await database.close()
+        raise
+    handlers = {REINDEX: reindexer.run, EMBED: filler.run, **working.handlers}
+    worker = Worker(jobs, clock, handlers)
+    parts = Parts(
+        settings=settings,
+        store=store,
+        maintenance=maintenance,
+        jobs=jobs,
+        units=units,
+        vectors=vectors,
+        meaning=meaning,
+        filler=filler,
+        saver=saver,
+        observer=observer,
+        recaller=recaller,
+        prefetch=prefetch,
+        usage=usage,
+        feedback=FeedbackTaker(store, listing),
+        figures=Figures(
+            store,
+            jobs,
+            maintenance,
+            units,
+            vectors,
+            recaller,
+            meaning,
+            embedding_cache,
+            working.models,
+        ),
+        listing=listing,
+        versions=Versions(store, listing, saver, clock),
+        exporter=Exporter(transfer, clock),
+        importer=Importer(transfer, filler),
+        worker=worker,
+        working=working,
+    )
+    await reindexer.schedule()
+    await filler.schedule()
+    await working.start()
+    worker.start()
+    return Memory(parts, first_caller(settings))

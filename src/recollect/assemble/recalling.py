@@ -1,0 +1,86 @@
+"""Settings → the paths of recall and how they are weighed."""
+
+from __future__ import annotations
+
+from recollect.domain.context import ContextOptions
+from recollect.ports.units import UnitIndex
+from recollect.ports.vectors import VectorIndex
+from recollect.recall.fuse import Weights
+from recollect.recall.meaning import Meaning
+from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
+from recollect.recall.paths import Path as RecallPath
+from recollect.recall.pipeline import RecallOptions
+from recollect.recall.prefetch import PrefetchOptions
+from recollect.recall.rerank import RerankOptions
+from recollect.recall.surroundings import SurroundingsOptions
+from recollect.recall.timely import TimePath
+from recollect.settings import Settings
+from recollect.settings.sections import RecallSettings
+
+
+def recall_paths(
+    settings: Settings, units: UnitIndex, vectors: VectorIndex, meaning: Meaning
+) -> list[RecallPath]:
+    """The paths that count for anything."""
+    recall = settings.recall
+    paths: list[RecallPath] = [KeywordPath(units), VectorPath(meaning, vectors)]
+    paths.append(TimePath(units))
+    if recall.recent:
+        paths.append(_recent_path(recall, units))
+    return paths
+
+
+def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
+    return RecentPath(
+        units, days=recall.recent_days, limit=recall.recent, weight=recall.recent_weight
+    )
+
+
+def recall_options(settings: Settings) -> RecallOptions:
+    recall = settings.recall
+    return RecallOptions(
+        limit=recall.limit,
+        min_score=recall.min_score,
+        candidates=recall.candidates,
+        gap=recall.gap,
+        patience=recall.patience,
+        intent=None if recall.intent == "auto" else recall.intent,
+        weights=Weights(
+            keyword=recall.keyword_weight,
+            vector=recall.vector_weight,
+            recent=recall.recent_weight,
+            time=recall.time_boost,
+            entity=recall.entity_weight,
+            speaker=recall.speaker_boost,
+            assistant=recall.assistant_discount,
+            terse=recall.terse_discount,
+            surroundings=SurroundingsOptions(
+                neighbour=recall.neighbour_weight,
+                session=recall.session_weight,
+                day=recall.day_weight,
+                answer=recall.answer_weight,
+            ),
+        ),
+        rerank=RerankOptions(
+            relevance=recall.relevance_weight,
+            decay=recall.decay_weight,
+            decay_lambda=recall.decay_lambda,
+            source=recall.source_weight,
+            sources=recall.source_boosts,
+            kinds=recall.kind_boosts,
+            confidence=recall.confidence_boost,
+            use=recall.use_boost,
+        ),
+    )
+
+
+def prefetch_options(settings: Settings) -> PrefetchOptions:
+    recall = settings.recall
+    return PrefetchOptions(
+        limit=recall.prefetch_limit,
+        context=ContextOptions(
+            form=recall.context_form,
+            max_tokens=recall.max_context_tokens,
+            place=recall.context_place,
+        ),
+    )
