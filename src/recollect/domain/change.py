@@ -8,13 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from recollect.domain.archive import Archive, NewArchive
+from recollect.domain.audit import NewAuditEntry
+from recollect.domain.conflict import Conflict
 from recollect.domain.embedding import EmbeddingModel, UnitVector
 from recollect.domain.fields import MAX_REASON, checked_text
 from recollect.domain.job import NewJob
+from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
+from recollect.domain.write import Trace, Watermark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,12 @@ class ChangeSet:
     removed_archives: tuple[Archive, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     accesses: tuple[Access, ...] = ()
+    # Of those that are known by their id the newest state is kept.
+    conflicts: tuple[Conflict, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    watermarks: tuple[Watermark, ...] = ()
+    audit: tuple[NewAuditEntry, ...] = ()
     jobs: tuple[NewJob, ...] = ()
     idempotency: Idempotency | None = None
 

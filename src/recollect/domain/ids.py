@@ -9,7 +9,7 @@ import uuid
 from typing import Final, Literal
 
 Stored = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job"]
-Prefix = Stored | Literal["anon", "write", "recall"]
+Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget"]
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS: Final = 80

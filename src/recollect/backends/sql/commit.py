@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select
 
-from recollect.backends.sql import schema, statements
+from recollect.backends.sql import keeping, schema, statements
 from recollect.backends.sql.archives import add_archive, remove_archive
 from recollect.backends.sql.full_text import Keys, add_many, remove_many
 from recollect.backends.sql.idempotency import find_result, keep_result
@@ -55,6 +55,7 @@ def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committe
     commit.write_archives()
     commit.write_units()
     commit.write_vectors()
+    commit.write_keeping()
     commit.write_idempotency()
     insert_jobs(connection, changes.jobs, now)
     return commit.close()
@@ -197,6 +198,18 @@ class Commit:
             there = self._connection.scalars(select(units).where(units.in_(list(given)))).all()
             self._insert_vectors([{"unit_id": unit, "vector": given[unit]} for unit in there])
             self._scope(scope).changes += [("vector", str(unit), "put") for unit in there]
+
+    def write_keeping(self) -> None:
+        """Keep what belongs to records: conflicts, proposals, traces and watermarks."""
+        for conflict in self._changes.conflicts:
+            keeping.put_conflict(self._connection, conflict, self._scope(conflict.scope).id)
+        for proposal in self._changes.proposals:
+            keeping.put_proposal(self._connection, proposal, self._scope(proposal.scope).id)
+        traces = ((trace, self._scope(trace.scope).id) for trace in self._changes.traces)
+        keeping.add_traces(self._connection, traces)
+        for mark in self._changes.watermarks:
+            scope_id = self._scope(mark.scope).id
+            keeping.raise_watermark(self._connection, mark, scope_id, self._micros)
 
     def write_idempotency(self) -> None:
         given = self._changes.idempotency

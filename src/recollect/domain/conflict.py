@@ -1,0 +1,30 @@
+"""Two records that cannot both be true, until somebody says which is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from recollect.domain.scope import Scope
+
+Resolution = Literal["keep_first", "keep_second", "merge", "both_at_different_times"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A pair of records that contradict each other; `first` is the one that was there before."""
+
+    id: str
+    scope: Scope
+    first: str
+    second: str
+    reason: str
+    created_at: datetime
+    resolved_at: datetime | None = None
+    resolved_by: str | None = None
+    resolution: Resolution | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.resolved_at is None

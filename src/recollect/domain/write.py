@@ -1,0 +1,51 @@
+"""One run of the write pipeline: what each step made of it, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from recollect.domain.record import Record
+from recollect.domain.scope import Scope
+
+WriteStatus = Literal["created", "merged", "versioned", "quarantined", "buffered", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one step of the pipeline decided, in words that a person can read."""
+
+    name: str
+    result: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """The steps of a write in their order; kept until it is forgotten."""
+
+    id: str
+    scope: Scope
+    session: str | None
+    created_at: datetime
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What became of one thing that was to be remembered."""
+
+    write_id: str
+    status: WriteStatus
+    record: Record | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watermark:
+    """How far the turns of a session were read for what is worth remembering."""
+
+    scope: Scope
+    session: str
+    ordinal: int
