@@ -16,7 +16,7 @@ serve: ## start the server on 127.0.0.1:7077
 	@$(BIN)/recollect serve
 
 test: lint ## everything a change must pass: lint, types, layers, tests with coverage
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
 
 lint: setup ## format check, ruff, pyright strict, import-linter
 	$(BIN)/ruff format --check .
