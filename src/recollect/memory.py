@@ -8,10 +8,14 @@ from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
+from recollect.bound.archives import ToolArchives
 from recollect.bound.audit import AuditTrail
 from recollect.bound.opening import Opening
+from recollect.bound.removing import RemovingVerbs
+from recollect.bound.renewing import RenewingVerbs
 from recollect.bound.shared import SharedMemory
 from recollect.bound.upkeep import Upkeep
+from recollect.bound.writing import WritingVerbs
 from recollect.domain.archive import ContentRange
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.fields import Draft, RecordFields, checked_items
@@ -24,7 +28,7 @@ from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.stats import Stats
-from recollect.domain.transfer import ExportCounts, Imported
+from recollect.domain.transfer import CopiedContents, ExportCounts, Imported
 from recollect.domain.turn import Turn
 
 if TYPE_CHECKING:
@@ -33,11 +37,12 @@ if TYPE_CHECKING:
     from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
     from recollect.settings import Settings
+    from recollect.tools import Toolbox
 
 Namespace = str | tuple[str, str]
 
 
-class Memory:
+class Memory(WritingVerbs, RemovingVerbs, RenewingVerbs):
     """An agent's memory, seen from one scope.
 
     `async with Memory.open() as memory:` opens it; `memory.scope(user="ann")` is the same memory
@@ -89,6 +94,11 @@ class Memory:
     def upkeep(self) -> Upkeep:
         """Keeping memory in order: its health, conflicts, quarantine, expiry and retention."""
         return Upkeep(self._parts, self._caller)
+
+    @property
+    def archives(self) -> ToolArchives:
+        """The large tool results that were put away."""
+        return ToolArchives(self._parts, self._caller)
 
     @property
     def audit(self) -> AuditTrail:
@@ -222,13 +232,21 @@ class Memory:
 
         `window` is what the prompt holds already, `session` the one it belongs to; agents that
         name the same `run` are not given the same item twice. What enters is counted once a
-        session. The `recall_id` names this call; nothing is kept under it yet.
+        session. `memory.audit` keeps it under its `recall_id` and can ask it again.
         """
         return await self._parts.prefetch.context(self._caller, self._session, message, **wanted)
 
     def guide(self, language: Tongue = "en") -> str:
-        """How to use memory and its tools, for an agent's system prompt; `zh` or `en`."""
-        return memory_guide(language)
+        """How to use memory, for an agent's system prompt; empty where it is disabled."""
+        guide = memory_guide(language)
+        return guide if self.settings.agent(self._caller.scope.agent).enabled else ""
+
+    def tools(self, language: Tongue = "en", *, session: str | None = None) -> Toolbox:
+        """The memory tools for a model in a session; none when memory is disabled for the agent."""
+        # Arguments are checked by a library that memory itself does not need.
+        from recollect.tools import open_toolbox
+
+        return open_toolbox(self, self._parts, self._caller, self._session, session, language)
 
     async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
         """Tell that a record was used, and whether it helped; later recalls weigh it."""
@@ -299,10 +317,6 @@ class Memory:
         """Remove a deleted record and its versions for good."""
         await self._parts.versions.purge(self._caller, record_id)
 
-    async def forget(self, record_id: str) -> None:
-        """Delete and purge at once: all of the record is gone for good, or nothing is."""
-        await self._parts.versions.forget(self._caller, record_id)
-
     async def history(self, record_id: str) -> tuple[Version, ...]:
         """Every version of a record, oldest first, with who made it, when and why."""
         return await self._parts.versions.history(self._caller, record_id)
@@ -315,14 +329,9 @@ class Memory:
         """How much is stored for this caller, and how the parts are doing."""
         return await self._parts.figures.stats(self._caller.readable)
 
-    async def reindex(self, progress: Progress | None = None) -> int:
-        """Make the vectors that are missing, all in one go; how many pieces were looked at."""
-        filled = await self._parts.filler.fill(progress)
-        return filled + await self._parts.working.indexer.reindex()
-
-    async def backup(self, target: str | Path) -> None:
-        """Copy the whole database, checked, while others go on using it."""
-        await self._parts.maintenance.backup(Path(target))
+    async def backup(self, target: str | Path) -> CopiedContents:
+        """Copy the database and what it refers to, checked, while others go on using it."""
+        return await self._parts.backups.make(Path(target))
 
     async def export_to(
         self,
@@ -370,6 +379,7 @@ class Memory:
             await self._parts.usage.close()
             await self._parts.worker.stop()
             await self._parts.working.close()
+            await self._parts.trail.sealer.close()
             await self._parts.meaning.close()
             await self._parts.store.close()
 

@@ -14,7 +14,7 @@ from recollect.backends.local.scope_rows import read_scopes
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.domain.scope import Scope
-from recollect.ports.units import KINDS, UNIT, Ids, UnitRows
+from recollect.ports.units import COLUMNS, KINDS, Ids, UnitRows
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope, new_database
 
 _MEGABYTE = 1 << 20
@@ -56,14 +56,17 @@ def _add(database: Database, scope: Scope, number: int) -> list[int]:
 
 
 def _said_by_sql(connection: Connection, units: Ids) -> list[tuple[object, ...]]:
-    columns = [schema.units.c[_IN_SQL.get(name, name)] for name in UNIT.names or ()]
+    columns = [schema.units.c[_IN_SQL.get(name, name)] for name in ("owner", *COLUMNS)]
     asked = select(*columns).where(schema.units.c.id.in_(units.tolist()))
-    by_unit = {row[0]: tuple(row) for row in connection.execute(asked)}
+    by_unit = {row[1]: tuple(row) for row in connection.execute(asked)}
     return [by_unit[unit] for unit in units.tolist()]
 
 
 def _plain(rows: UnitRows) -> list[tuple[object, ...]]:
-    return [(unit, KINDS[kind], *rest) for unit, kind, *rest in rows.tolist()]
+    return [
+        (owner, unit, KINDS[kind], *rest)
+        for owner, (unit, kind, *rest) in zip(rows.owners, rows.numbers.T.tolist(), strict=True)
+    ]
 
 
 def _live(connection: Connection, scopes: list[Scope], random: Random) -> Ids:

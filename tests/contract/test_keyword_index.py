@@ -68,12 +68,13 @@ class UnitMatch(NamedTuple):
 
 
 def _listed(matches: Matches) -> list[UnitMatch]:
-    assert len(matches.rows) == len(matches.raw) == len(matches.scores)
+    names = ("unit", "kind", "owner", "start", "end")
+    columns = (matches.column(name).tolist() for name in names)
     return [
-        UnitMatch(
-            row["unit"], KINDS[row["kind"]], row["owner"], (row["start"], row["end"]), raw, score
+        UnitMatch(unit, KINDS[kind], owner, (start, end), raw, score)
+        for unit, kind, owner, start, end, raw, score in zip(
+            *columns, matches.raw, matches.scores, strict=True
         )
-        for row, raw, score in zip(matches.rows, matches.raw, matches.scores, strict=True)
     ]
 
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from recollect.context.archive import ArchiveOptions, is_memory_tool
+from recollect.context.archive import ArchiveOptions
 from recollect.context.placeholder import Placeholder, find_placeholders, parse_placeholder
 from recollect.domain.archive import Archive, Blob
+from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound, StorageError
 from recollect.ports.clock import SystemClock

@@ -156,6 +156,59 @@ async def test_every_database_that_a_restore_replaces_is_kept(database_path: Pat
         assert [record.content for record in await memory.list()] == ["The real data"]
 
 
+async def _archived(memory: Memory, text: str) -> str:
+    await memory.session("s").archive.process_tool_result("search", {"query": "q"}, text, "s")
+    return (await memory.archives.list(limit=1))[0].id
+
+
+@pytest.mark.parametrize("text", ["a long result " * 1_000, "很长的结果，" * 2_000])
+async def test_a_backup_has_the_contents_of_archives(
+    database_path: Path, tmp_path: Path, text: str
+):
+    copy = tmp_path / "copies" / "monday.db"
+    async with Memory.open(database_path) as memory:
+        archive = await _archived(memory, text)
+        made = await memory.backup(copy)
+        assert (made.copied, made.lost) == (1, ())
+        with pytest.raises(RecollectError, match="file_exists"):
+            await memory.backup(copy)
+    # A copy is a database like any other.
+    async with Memory.open(copy) as memory:
+        assert text in await memory.load_tool_history(archive)
+    moved = tmp_path / "elsewhere" / "memory.db"
+    await restore(copy, moved)
+    async with Memory.open(moved) as memory:
+        assert text in await memory.load_tool_history(archive)
+
+
+async def test_a_content_that_is_lost_or_damaged_is_told_and_the_rest_is_copied(
+    database_path: Path, tmp_path: Path
+):
+    copy = tmp_path / "copy.db"
+    async with Memory.open(database_path) as memory:
+        for number in range(3):
+            archive = await _archived(memory, f"{number} a long result " * 1_000)
+        first, second, _ = sorted(tmp_path.glob("memory.db-blobs/**/*.zst"))
+        first.unlink()
+        second.write_bytes(b"damaged")
+        made = await memory.backup(copy)
+        assert made.copied == 1
+        assert {Path(key).name for key in made.lost} == {first.name, second.name}
+    await restore(copy, tmp_path / "elsewhere.db")
+    async with Memory.open(tmp_path / "elsewhere.db") as memory:
+        assert len(await memory.archives.list()) == 3
+        assert archive
+
+
+async def test_a_backup_that_fails_leaves_nothing_behind(database_path: Path, tmp_path: Path):
+    (tmp_path / "copy.db-blobs").mkdir()
+    async with Memory.open(database_path) as memory:
+        await _archived(memory, "a long result " * 1_000)
+        with pytest.raises(RecollectError, match="file_exists"):
+            await memory.backup(tmp_path / "copy.db")
+    assert [it.name for it in tmp_path.glob("copy.db*")] == ["copy.db-blobs"]
+
+
 async def test_a_place_that_cannot_be_written_is_named(database_path: Path, tmp_path: Path):
     copy = tmp_path / "copy.db"
     (tmp_path / "file").write_text("in the way")

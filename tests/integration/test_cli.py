@@ -253,7 +253,8 @@ def test_forget_removes_a_record_with_its_history(cli: Cli, already_deleted: boo
     if already_deleted:
         cli("delete", record)
     forgotten = cli("forget", record, "--json", stdin=b"y\n")
-    assert forgotten.json == {"id": record, "status": "forgotten"}
+    assert (forgotten.json["id"], forgotten.json["status"]) == (record, "forgotten")
+    assert forgotten.json["counts"]["records"] == 1
     assert cli("history", record).status == 3
     assert cli("recall", "secret", "--json").json["hits"] == []
     another = saved(cli, "Another secret")

@@ -5,11 +5,14 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect import Memory, RecollectError, Record, Status
+from recollect.domain.proposal import Proposal
 from recollect.domain.scope import Scope
+from recollect.errors import Conflict
 from recollect.settings import Settings
 
 _USERS = ("ann", "bob", None)
@@ -23,20 +26,16 @@ _scopes = st.builds(
     agent=st.sampled_from(_AGENTS),
     user=st.sampled_from(_USERS),
 )
-_operations = st.lists(
-    st.tuples(
-        _scopes,
-        st.sampled_from(
-            (
-                *("remember", "profile", "observe", "update", "delete", "undo", "purge"),
-                *("recall", "list", "get", "history", "past", "stats", "namespace"),
-            )
-        ),
-        st.sampled_from(_WORDS),
-        st.integers(0, 30),
-    ),
-    max_size=25,
+_PRIVATELY = (
+    *("remember", "profile", "observe", "update", "delete", "undo", "purge"),
+    *("recall", "list", "get", "history", "past", "stats", "namespace"),
 )
+_TOGETHER = ("propose", "approve", "desk", "shared", "forge")
+
+
+def _calls(*names: str, fewest: int = 0):
+    each = st.tuples(_scopes, st.sampled_from(names), st.sampled_from(_WORDS), st.integers(0, 30))
+    return st.lists(each, min_size=fewest, max_size=25)
 
 
 def _passing(folder: str) -> Settings:
@@ -53,6 +52,9 @@ class _Eyes:
 
     def see(self, other: Scope) -> bool:
         mine = self.scope
+        if other.agent == "*shared":
+            is_here = (other.org, other.workspace) == (mine.org, mine.workspace)
+            return is_here and other.user in (None, mine.user)
         if (other.org, other.workspace, other.user) != (mine.org, mine.workspace, mine.user):
             return False
         is_users_own = other.agent is None and mine.agent is not None and mine.user is not None
@@ -65,6 +67,7 @@ class _World:
 
     memory: Memory
     records: list[Record] = field(default_factory=list[Record])
+    proposals: list[Proposal] = field(default_factory=list[Proposal])
 
     def seen_from(self, scope: Scope) -> tuple[Memory, _Eyes]:
         children = ("sql",) if scope.agent == "boss" else ()
@@ -101,10 +104,71 @@ class _World:
         elif operation == "stats":
             seen = [record for record in self.records if caller.see(record.scope)]
             assert (await view.stats()).store.records <= len(seen)
+        elif operation in _TOGETHER:
+            await self._share(view, caller, operation, word, number)
         elif operation == "namespace":
             await self._name(view, caller, word, _AGENTS[number % 3], _USERS[number % 2])
         elif self.records:
             await self._touch(view, caller, operation, self.records[number % len(self.records)])
+
+    async def _share(
+        self, view: Memory, caller: _Eyes, operation: str, word: str, number: int
+    ) -> None:
+        if operation == "propose":
+            await self._propose(view, caller, word, number)
+        elif operation == "approve":
+            for proposal in self.proposals[number % 3 :: 3]:
+                await self._approve(view, caller, proposal)
+        elif operation == "desk":
+            for proposal in await view.shared.proposals(None):
+                assert caller.see(proposal.scope)
+                assert caller.scope.agent in (None, proposal.proposer)
+                assert caller.scope.agent is None or caller.scope.user == proposal.user
+        elif operation == "shared":
+            there = {it.id: it.scope for it in self.records if it.scope.agent == "*shared"}
+            mine = {it for it, scope in there.items() if caller.see(scope)}
+            assert {it.id for it in await view.shared.list(limit=100)} == mine
+            assert mine <= {it.id for it in await view.list(limit=100)}
+        else:
+            await self._forge(view, word, number)
+
+    async def _propose(self, view: Memory, caller: _Eyes, word: str, number: int) -> None:
+        is_preference = number % 2 == 0
+        wanted = "preference" if is_preference else "project-context"
+        try:
+            made = await view.shared.propose(f"{word} is kept in place {number}", wanted)
+        except RecollectError:
+            # No role was given to any agent, and a preference needs a user.
+            assert caller.scope.user is None if is_preference else caller.scope.agent is not None
+            return
+        assert made.scope.user == (caller.scope.user if is_preference else None)
+        assert caller.see(made.scope)
+        self.proposals.append(made)
+
+    async def _approve(self, view: Memory, caller: _Eyes, proposal: Proposal) -> None:
+        may_decide = caller.scope.agent is None and caller.see(proposal.scope)
+        try:
+            decided = await view.shared.approve(proposal.id)
+        except Conflict:
+            return
+        except RecollectError:
+            assert not may_decide
+            return
+        assert may_decide
+        shared = await view.get(decided.record or "")
+        assert shared.scope == proposal.scope
+        self.records.append(shared)
+
+    async def _forge(self, view: Memory, word: str, number: int) -> None:
+        attempts = (
+            lambda: view.scope(agent="*shared").remember(word),
+            lambda: view.scope(agent="boss", children=["*shared"]).remember(word),
+            lambda: view.remember(word, namespace="*shared/-"),
+            lambda: view.recall(word, namespace=("*shared_memories", "ann")),
+        )
+        with pytest.raises(RecollectError) as refused:
+            await attempts[number % len(attempts)]()
+        assert refused.value.code == "bad_scope"
 
     async def _name(
         self, view: Memory, caller: _Eyes, word: str, agent: str | None, user: str | None
@@ -120,7 +184,8 @@ class _World:
             assert all(hit.item.scope == named for hit in found)
 
     async def _touch(self, view: Memory, caller: _Eyes, operation: str, target: Record) -> None:
-        owner, _ = self.seen_from(target.scope)
+        is_shared = target.scope.agent == "*shared"
+        owner, _ = self.seen_from(replace(target.scope, agent=None) if is_shared else target.scope)
         before = [version.record for version in await _history(owner, target.id)]
         calls = {
             "get": lambda: view.get(target.id),
@@ -136,6 +201,7 @@ class _World:
             pass
         else:
             assert caller.see(target.scope)
+            assert not is_shared or operation in ("get", "history"), "shared is changed by its desk"
             return
         assert [version.record for version in await _history(owner, target.id)] == before
 
@@ -151,11 +217,7 @@ async def _history(view: Memory, record_id: str):
         return ()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(operations=_operations)
-def test_random_calls_from_random_scopes_never_show_a_foreign_record(
-    operations: list[tuple[Scope, str, str, int]],
-):
+def _play(operations: list[tuple[Scope, str, str, int]]) -> None:
     async def play() -> None:
         with tempfile.TemporaryDirectory() as folder:
             async with Memory.open(_passing(folder)) as memory:
@@ -164,6 +226,22 @@ def test_random_calls_from_random_scopes_never_show_a_foreign_record(
                     await world.do(*operation)
 
     asyncio.run(play())
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(operations=_calls(*_PRIVATELY, *_TOGETHER))
+def test_random_calls_from_random_scopes_never_show_a_foreign_record(
+    operations: list[tuple[Scope, str, str, int]],
+):
+    _play(operations)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(operations=_calls(*_TOGETHER, *_TOGETHER, "recall", "list", "get", "update", fewest=15))
+def test_what_is_shared_is_seen_in_its_workspace_by_its_user_and_nowhere_else(
+    operations: list[tuple[Scope, str, str, int]],
+):
+    _play(operations)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))

@@ -64,7 +64,10 @@ def test_a_method_of_an_unknown_shape_is_refused_and_named():
 
 
 def public(memory):
-    return {name: it for name, it in vars(memory).items() if not name.startswith("_")}
+    """What is public of a class, its bases included."""
+    classes = reversed(memory.__mro__[:-1])
+    members = {name: it for each in classes for name, it in vars(each).items()}
+    return {name: it for name, it in members.items() if not name.startswith("_")}
 
 
 def test_both_memories_have_the_same_public_names():

@@ -1,6 +1,5 @@
 """Where the parts meet: settings in, a wired memory out. Nothing else knows every part."""
 
-from recollect.assemble.database import restore
 from recollect.assemble.doctoring import diagnose, diagnose_settings
 from recollect.assemble.embedding import (
     check_embedder,
@@ -11,6 +10,7 @@ from recollect.assemble.embedding import (
     wanted_embedder,
 )
 from recollect.assemble.memory import assemble
+from recollect.assemble.restoring import restore
 
 __all__ = [
     "assemble",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from pathlib import Path
 
-from recollect.backends.sql import backup
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.domain.scope import Caller, Scope
@@ -27,13 +25,6 @@ def first_caller(settings: Settings) -> Caller:
     return Caller(
         scope=here, children=agent.children if agent is not None else (), principal=here.actor
     )
-
-
-async def restore(copy: Path, where: str | Path | Settings | None = None) -> Path:
-    """Put a backup in the place of a database that nobody has open; where it is now."""
-    database = settings_at(where).database
-    await asyncio.to_thread(backup.restore, copy, database)
-    return database
 
 
 def open_database(settings: Settings) -> Database:

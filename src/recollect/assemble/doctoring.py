@@ -7,6 +7,7 @@ import asyncio
 from recollect.assemble.database import database_at
 from recollect.assemble.embedding import check_embedder, embedder_in_use
 from recollect.backends.sql.maintenance import SqlMaintenance
+from recollect.backends.sql.serving import SqlServing
 from recollect.domain.diagnosis import Diagnosis
 from recollect.domain.embedding import EmbeddingModel
 from recollect.errors import SettingsError
@@ -41,6 +42,7 @@ async def diagnose(settings: Settings) -> Diagnosis:
     try:
         doctor = Doctor(
             SqlMaintenance(database),
+            SqlServing(database),
             settings.database,
             EmbeddingModel(name=tried.model, dimension=tried.dimension) if tried.model else None,
             IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),

@@ -3,41 +3,104 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.serving import SqlServing
+from recollect.context.archive_index import ArchiveIndexer
 from recollect.domain.embedder import EmbedderCheck, EmbedderChoice, EmbedderState
 from recollect.domain.stats import CacheStats
 from recollect.errors import NotAvailable
+from recollect.lifecycle.embedding import VectorFiller
+from recollect.lifecycle.reembedding import Reembedder
+from recollect.lifecycle.vectors import VectorMaker
 from recollect.models import catalogue, minilm
 from recollect.models.embedding_cache import CachedEmbedder
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
+from recollect.ports.jobs import Jobs
+from recollect.ports.serving import Serving
+from recollect.ports.store import Store
 from recollect.recall.meaning import Meaning
 from recollect.settings import Settings
+
+_FOLDER: Final = "folder:"
+_LOCAL: Final = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingWork:
+    """Who makes vectors of what is stored already."""
+
+    serving: Serving
+    filler: VectorFiller
+    reembedder: Reembedder
 
 
 def meaning_of(
     settings: Settings, clock: Clock, embedder: Embedder | None
-) -> tuple[Meaning, Callable[[], CacheStats]]:
-    """The embedder that is wanted, and how its cache does.
+) -> tuple[Meaning, Callable[[], CacheStats], Callable[[], None]]:
+    """The embedder that is wanted, how its cache does, and how to empty it.
 
     When it cannot be had, memory goes on without and says so.
     """
     absence = "no embedding model is wanted: recall is by words"
-    # An embedder that the caller brought is the caller's to close.
+    caches: list[CachedEmbedder] = []
+
+    def cached(opened: Embedder) -> CachedEmbedder:
+        caches.append(CachedEmbedder(opened, clock))
+        return caches[-1]
+
+    def opener(choice: str) -> Embedder:
+        return cached(embedder_by_choice(settings, choice))
+
+    def clear() -> None:
+        for cache in caches:
+            cache.clear()
+
+    # An embedder that the caller brought is the caller's to close, and nobody else can open it.
     closing: Embedder | None = None
+    choice = ""
     if embedder is None:
         try:
             embedder = wanted_embedder(settings)
         except NotAvailable as problem:
             absence = f"no embedding model: {problem.message}. {problem.hint}"
         else:
-            closing = embedder
+            closing, choice = embedder, lasting_choice(settings.embedding.model)
     if embedder is None:
-        return Meaning(None, clock, absence=absence), CacheStats
-    cached = CachedEmbedder(embedder, clock)
-    return Meaning(cached, clock, closing=closing), cached.stats
+        return Meaning(None, clock, absence=absence, opener=opener), CacheStats, clear
+    own = cached(embedder)
+    meaning = Meaning(own, clock, choice=choice, closing=closing, opener=opener)
+    return meaning, own.stats, clear
+
+
+def embedding_work(
+    database: Database, store: Store, meaning: Meaning, jobs: Jobs, indexer: ArchiveIndexer
+) -> EmbeddingWork:
+    """What makes vectors of what is stored already."""
+    serving = SqlServing(database)
+    maker = VectorMaker(store, indexer.units)
+    filler = VectorFiller(serving, maker, meaning, jobs)
+    reembedder = Reembedder(serving, maker, filler, meaning)
+    return EmbeddingWork(serving=serving, filler=filler, reembedder=reembedder)
+
+
+def embedder_by_choice(settings: Settings, choice: str) -> Embedder:
+    """The embedder that is named so, with everything else as the settings say."""
+    opened = catalogue.open_embedder(replace(embedder_choice(settings), model=choice))
+    if opened is None:
+        raise NotAvailable(f"{choice} makes no vectors", code="embedder_unusable")
+    return opened
+
+
+def lasting_choice(name: str) -> str:
+    """The name of an embedder that means the same in whatever folder it is read."""
+    folder = Path(name.removeprefix(_FOLDER)).expanduser()
+    is_folder = name.startswith(_FOLDER) or (bool(name) and folder.is_dir())
+    return f"{_FOLDER}{folder.absolute()}" if is_folder else name or _LOCAL
 
 
 def wanted_embedder(settings: Settings) -> Embedder | None:

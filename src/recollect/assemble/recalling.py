@@ -78,6 +78,10 @@ def prefetch_options(settings: Settings) -> PrefetchOptions:
     recall = settings.recall
     return PrefetchOptions(
         limit=recall.prefetch_limit,
+        limits={
+            name: (agent.prefetch_limit or recall.prefetch_limit) if agent.enabled else 0
+            for name, agent in settings.agents.items()
+        },
         context=ContextOptions(
             form=recall.context_form,
             max_tokens=recall.max_context_tokens,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
+from recollect.assemble.writing import schedule_of
 from recollect.backends.objects import open_blobs
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
@@ -12,6 +13,7 @@ from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.store import SqlStore
 from recollect.context.archive import ArchiveOptions, ArchiveParts
+from recollect.context.archive_improve import ArchiveImprover
 from recollect.context.archive_index import ArchiveIndexer
 from recollect.context.archive_retention import Retention, RetentionLimits
 from recollect.context.archive_triggers import TriggerOptions
@@ -23,6 +25,7 @@ from recollect.context.session_parts import SessionOptions, SessionParts
 from recollect.context.sessions import Sessions
 from recollect.context.summarise import Summariser
 from recollect.domain.model_tier import ModelChoice, ProviderAccess, TierNames
+from recollect.domain.scope import Caller
 from recollect.errors import InvalidInput, SettingsError
 from recollect.lifecycle.sweeping import Sweeper
 from recollect.lifecycle.working import WorkingMemory
@@ -55,9 +58,16 @@ def working_memory(
     limits = RetentionLimits(
         max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes
     )
-    sweeper = Sweeper(Retention(store, archives, blobs, clock, limits), state, jobs, clock)
+    retention = Retention(store, archives, blobs, clock, limits)
+    sweeper = Sweeper(retention, state, jobs, clock)
     models = Tiers(model_choice(settings), clock)
     options = _session_options(settings)
+    schedule = schedule_of(settings)
+
+    async def ended(caller: Caller, session: str) -> None:
+        await jobs.add(schedule.at_end(caller, session))
+        await sweeper.schedule()
+
     parts = SessionParts(
         archive=ArchiveParts(
             store=store, archives=archives, vault=vault, tokens=tokens, clock=clock
@@ -71,11 +81,15 @@ def working_memory(
             models.of("summarise"),
             timeout=settings.models.timeout,
         ),
-        ended=sweeper.schedule,
+        ended=ended,
     )
     return WorkingMemory(
         sessions=Sessions(parts, options),
+        archives=archives,
+        blobs=blobs,
+        retention=retention,
         indexer=ArchiveIndexer(store, archives, vault, meaning, jobs),
+        improver=ArchiveImprover(archives, vault, jobs, models.of("summarise")),
         sweeper=sweeper,
         models=models,
     )

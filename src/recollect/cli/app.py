@@ -13,6 +13,8 @@ from typer.main import get_command
 from recollect.cli.answer import say
 from recollect.cli.command import Body, as_command, over, with_options
 from recollect.cli.commands import (
+    archives,
+    auditing,
     keeping,
     looking,
     mending,
@@ -20,7 +22,11 @@ from recollect.cli.commands import (
     removing,
     running,
     saving,
+    sharing,
+    tools,
     transferring,
+    upkeep,
+    writing,
 )
 from recollect.cli.faults import EXIT_CODES, INTERRUPTED, bad_usage, tell
 from recollect.cli.input import require_utf8
@@ -30,11 +36,14 @@ from recollect.errors import RecollectError
 _COMMANDS: Final[Mapping[str, Mapping[str, Body]]] = {
     "Remember and recall": {
         "remember": saving.remember,
+        "write": writing.write,
         "recall": looking.recall,
         "context": prompting.context,
         "observe": saving.observe,
         "used": prompting.used,
         "rejected": prompting.rejected,
+        "extract": writing.extract,
+        "route": writing.route,
     },
     "Look and correct": {
         "list": looking.list_records,
@@ -42,10 +51,22 @@ _COMMANDS: Final[Mapping[str, Mapping[str, Body]]] = {
         "show": looking.show_record,
         "edit": saving.edit,
         "history": looking.history,
+        "trace": writing.trace,
         "undo": saving.undo,
         "delete": saving.delete,
         "purge": removing.purge,
         "forget": removing.forget,
+    },
+    "Keep in order": {
+        "health": upkeep.health,
+        "conflicts": upkeep.conflicts,
+        "resolve": upkeep.resolve,
+        "quarantine": upkeep.quarantine,
+        "accept": upkeep.accept,
+        "reject": upkeep.reject,
+        "buffer": upkeep.buffer,
+        "promote": upkeep.promote,
+        "sweep": upkeep.sweep,
     },
     "Run and keep": {
         "serve": running.serve,
@@ -100,7 +121,14 @@ def _command() -> Callable[..., Any]:
             app.command(name, rich_help_panel=panel)(as_command(body))
     # Groups bring their own commands and much else; they are loaded when asked for.
     untouched = {"allow_extra_args": True, "ignore_unknown_options": True}
-    for name, group in {"models": running.models, "bench": running.bench}.items():
+    for name, group in {
+        "models": running.models,
+        "tools": tools.tools,
+        "archives": archives.archives,
+        "share": sharing.share,
+        "audit": auditing.audit,
+        "bench": running.bench,
+    }.items():
         app.command(
             name,
             rich_help_panel="Run and keep",

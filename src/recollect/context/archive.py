@@ -36,6 +36,7 @@ from recollect.domain.archive import (
 )
 from recollect.domain.change import ChangeSet
 from recollect.domain.fields import MAX_TITLE, checked_text
+from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.scope import Caller
 from recollect.domain.tool_result import Content, ToolResult, content_of
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
@@ -47,8 +48,6 @@ from recollect.text.language import language
 
 Show: TypeAlias = Literal["passages", "full", "placeholder"]
 
-_MEMORY_TOOLS: Final = frozenset({"load_tool_history", "knowledge_search", "scratchpad_update"})
-_MEMORY_PREFIX: Final = "memory_"
 # No token of any model stands for more characters than this in a row of natural text.
 _MOST_CHARACTERS_A_TOKEN: Final = 16
 
@@ -303,9 +302,3 @@ class ToolResultManager:
             return await self._part(archive, content, query, None)
         except (NotFound, InvalidInput, StorageError) as problem:
             return "problem", f"{problem}. {problem.hint}"
-
-
-def is_memory_tool(tool_name: str) -> bool:
-    """Whether a tool reads or writes the memory itself; servers put their name before it."""
-    name = tool_name.rpartition("__")[2]
-    return name.startswith(_MEMORY_PREFIX) or name in _MEMORY_TOOLS

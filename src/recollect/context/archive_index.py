@@ -11,6 +11,7 @@ from recollect.domain.archive import Archive, Blob
 from recollect.domain.change import ChangeSet
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
+from recollect.domain.unit import OwnerUnits
 from recollect.errors import NotAvailable, StorageError
 from recollect.ports.archives import Archives
 from recollect.ports.jobs import Jobs
@@ -58,18 +59,26 @@ class ArchiveIndexer:
     async def schedule(self) -> None:
         """Queue the archives that an older analyzer indexed."""
         after = ""
-        while batch := await self._archives.to_index(
-            ANALYZER_VERSION, None, after=after, limit=_BATCH
-        ):
+        while batch := await self._archives.to_index(ANALYZER_VERSION, after=after, limit=_BATCH):
             after = batch[-1].id
             await self._jobs.add([index_job(archive) for archive in batch])
 
+    async def units(self, archive: Archive) -> OwnerUnits | None:
+        """What is searched of an archive; None when it is gone or its content is damaged."""
+        found = await self._archives.with_blob([archive.scope], archive.id)
+        if found is None:
+            return None
+        try:
+            content = await self._vault.read(*found)
+        except StorageError as problem:
+            _log.warning("%s gets no vectors: %s", archive.id, problem)
+            return None
+        return await asyncio.to_thread(archive_units, archive, content.text or "")
+
     async def reindex(self) -> int:
-        """Index all that lacks units of this analyzer or vectors of this model; how many did."""
+        """Index all that lacks units of this analyzer; how many did."""
         count, after = 0, ""
-        while batch := await self._archives.to_index(
-            ANALYZER_VERSION, self._meaning.model, after=after, limit=_BATCH
-        ):
+        while batch := await self._archives.to_index(ANALYZER_VERSION, after=after, limit=_BATCH):
             after = batch[-1].id
             for archive in batch:
                 count += await self._indexed(archive)

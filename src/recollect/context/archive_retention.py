@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Final
 
 from recollect.context.archive_vault import Vault
-from recollect.domain.archive import Archive
+from recollect.domain.archive import Archive, SweptArchives
 from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Scope
 from recollect.ports.archives import Archives
@@ -32,19 +32,6 @@ class RetentionLimits:
     max_bytes: int | None = 5_000_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
-    """What went, or in a dry run what would."""
-
-    archives: tuple[Archive, ...]
-    is_dry_run: bool
-
-    @property
-    def bytes(self) -> int:
-        """The size of their contents; one that others share stays in the store."""
-        return sum(archive.bytes for archive in self.archives)
-
-
 class Retention:
     """Removes archives that have had their time, and blobs that nothing refers to."""
 
@@ -63,13 +50,13 @@ class Retention:
         self._clock = clock
         self._limits = limits or RetentionLimits()
 
-    async def sweep(self, scope: Scope, *, dry_run: bool = False) -> Swept:
+    async def sweep(self, scope: Scope, *, dry_run: bool = False) -> SweptArchives:
         """Remove what is beyond the limits in one scope."""
         kept_so_far = await self._archives.find([scope])
         going = outdated(kept_so_far, self._clock.now(), self._limits)
         if not dry_run:
             await self.remove(going)
-        return Swept(archives=tuple(going), is_dry_run=dry_run)
+        return SweptArchives(archives=tuple(going), is_dry_run=dry_run)
 
     async def sweep_all(self) -> int:
         """Remove what is beyond the limits in every scope, and unused blobs; how many archives."""

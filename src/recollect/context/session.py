@@ -30,7 +30,7 @@ from recollect.domain.context import MemoryContext
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
 from recollect.domain.message import Message
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Scope
 from recollect.domain.session_usage import SessionUsage
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
@@ -98,6 +98,11 @@ class Session:
     @property
     def id(self) -> str:
         return self._id
+
+    @property
+    def scope(self) -> Scope:
+        """Whose conversation it is."""
+        return self._caller.scope
 
     @property
     def notes(self) -> SessionNotes:
@@ -251,6 +256,14 @@ class Session:
                 await self._window.compression.close()
                 await self._save()
 
+    async def discard(self) -> None:
+        """What was said here is forgotten: nothing of it is kept, and it cannot go on."""
+        async with self._turn:
+            if self._window is not None:
+                await self._window.compression.close()
+            self._notes.reset()
+            self._is_over = True
+
     async def end(self) -> None:
         """The session is over: its notes and its scratchpad are gone, what was said stays."""
         async with self._turn:
@@ -260,9 +273,9 @@ class Session:
             self._notes.reset()
             self._is_over = True
         try:
-            await self._parts.ended()
+            await self._parts.ended(self._caller, self._id)
         except StorageError as problem:
-            _log.warning("nothing is swept after session %s: %s", self._id, problem)
+            _log.warning("nothing is done after session %s: %s", self._id, problem)
 
     async def _opened(self) -> _Window:
         if self._window is None or self._is_over:

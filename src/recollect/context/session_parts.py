@@ -13,6 +13,7 @@ from recollect.context.notes import NotesOptions
 from recollect.context.notes_rules import NotesRule
 from recollect.context.scratchpad import SCRATCHPAD_TTL
 from recollect.context.summarise import Summariser
+from recollect.domain.scope import Caller
 from recollect.ports.state import State
 from recollect.recall.prefetch import Prefetch
 from recollect.writing.observe import Observer
@@ -20,14 +21,14 @@ from recollect.writing.observe import Observer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionParts:
-    """What a session works with. `ended` is told when one has ended for good."""
+    """What a session works with. `ended` is told whose has ended for good."""
 
     archive: ArchiveParts
     observer: Observer
     prefetch: Prefetch
     state: State
     summariser: Summariser
-    ended: Callable[[], Awaitable[None]]
+    ended: Callable[[Caller, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

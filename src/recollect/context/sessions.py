@@ -12,6 +12,7 @@ from recollect.context.session import Session
 from recollect.context.session_parts import SessionOptions, SessionParts
 from recollect.context.window import Budget
 from recollect.domain.fields import MAX_LABEL, checked_text
+from recollect.domain.forgetting import Target
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Caller
 
@@ -60,6 +61,12 @@ class Sessions:
     def archive(self, caller: Caller) -> ToolResultManager:
         """The archived tool results of a caller, whichever session they are from."""
         return ToolResultManager(caller, self._parts.archive, self._options.archive)
+
+    async def discard(self, target: Target) -> None:
+        """Let go of open sessions whose conversation was forgotten; nothing of them is kept."""
+        for session in [*self._open]:
+            if target.takes_session(session.scope, session.id):
+                await session.discard()
 
     async def close(self) -> None:
         """Stop working on the open sessions and keep their state."""

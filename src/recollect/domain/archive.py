@@ -90,6 +90,19 @@ class EarlierResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweptArchives:
+    """The archives that went, or in a dry run what would."""
+
+    archives: tuple[Archive, ...]
+    is_dry_run: bool
+
+    @property
+    def bytes(self) -> int:
+        """The size of their contents; one that others share stays in the store."""
+        return sum(archive.bytes for archive in self.archives)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContentRange:
     """A part of a text: lines counted from 1, the last included, or characters like a slice."""
 

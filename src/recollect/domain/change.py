@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -90,6 +90,8 @@ class ChangeSet:
     traces: tuple[Trace, ...] = ()
     watermarks: tuple[Watermark, ...] = ()
     audit: tuple[NewAuditEntry, ...] = ()
+    expected: Mapping[Scope, int] = field(default_factory=dict[Scope, int], hash=False)
+    """Versions that scopes must still have, where what is written rests on all they hold."""
     jobs: tuple[NewJob, ...] = ()
     idempotency: Idempotency | None = None
 

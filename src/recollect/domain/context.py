@@ -68,7 +68,8 @@ class ContextFields(CommonFilters, total=False):
 class MemoryContext:
     """The block for one prompt (empty when there is nothing to say), and what it is made of.
 
-    `place` is where in the messages the settings want it, `recall_id` a name for this one recall.
+    `place` is where in the messages the settings want it. Under `recall_id` the audit keeps which
+    records and turns entered, unless none did; see `memory.audit.replay`.
     """
 
     text: str

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
+from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
+
+EMBED: Final = "embed"
+# Of many units that lack a vector one job makes them all.
+MISSING_VECTORS: Final = NewJob(kind=EMBED, key="missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingModel:
-    """A model's name, which changes whenever its vectors would, and the length of its vectors."""
+    """A model's name, which changes whenever its vectors would, and the length of its vectors.
+
+    `choice` is how settings name it, so that any process can open it again; empty when only the
+    caller who brought it can.
+    """
 
     name: str
     dimension: int
+    choice: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final, Literal
 
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Tier
@@ -18,6 +19,31 @@ _CLASSES: Final[Mapping[str, BufferClass]] = {
     "follow-up": "follow-up",
     "sentiment": "sentiment",
 }
+
+
+def buffer_class(category: str) -> BufferClass:
+    """Whose time to live a short-term record of this category has."""
+    return _CLASSES.get(category, "decision")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferTimes:
+    """How long what a conversation says stays before it has proved itself, by its class."""
+
+    preference: timedelta = timedelta(days=7)
+    decision: timedelta = timedelta(days=7)
+    follow_up: timedelta = timedelta(days=3)
+    sentiment: timedelta = timedelta(days=1)
+
+    def of(self, category: str) -> timedelta:
+        """The time to live of a short-term record of this category."""
+        times = {
+            "preference": self.preference,
+            "decision": self.decision,
+            "follow-up": self.follow_up,
+            "sentiment": self.sentiment,
+        }
+        return times[buffer_class(category)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +72,7 @@ class Claim:
     @property
     def buffer_class(self) -> BufferClass:
         """Whose time to live it has as long as it is short-term."""
-        return _CLASSES.get(self.category, "decision")
+        return buffer_class(self.category)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

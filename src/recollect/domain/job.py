@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,12 @@ class NewJob:
     key: str
     payload: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     run_after: datetime | None = None
+    every: int = 0
+    """Only when the place in its session of a turn written with it can be divided by this."""
+
+    def is_wanted(self, turn_ordinals: Iterable[int]) -> bool:
+        """Whether it is to be done after these turns were written."""
+        return not self.every or any(it % self.every == 0 for it in turn_ordinals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import PERSON, Party
+from recollect.errors import Conflict
 
 ProposalStatus = Literal["pending", "approved", "rejected", "expired", "withdrawn"]
+PROPOSAL_STATUSES: Final[tuple[ProposalStatus, ...]] = get_args(ProposalStatus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +24,8 @@ class Proposal:
     type: str
     proposer: str
     role: str
+    user: str | None = None
+    """Whom the proposer worked for."""
     status: ProposalStatus
     title: str
     content: str
@@ -38,3 +43,20 @@ class Proposal:
     """Why it was decided so."""
     body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     """The other fields of the record: kind, tags, metadata …"""
+
+    def evolve(self, **changes: Any) -> Proposal:
+        """The same proposal with some fields changed."""
+        return replace(self, **changes)
+
+    def is_by(self, party: Party) -> bool:
+        """Whether this party made it, working for the same user."""
+        made = (self.proposer, self.role == PERSON, self.user)
+        return made == (party.name, party.is_person, party.user)
+
+
+def already_decided(proposal_id: str, status: str = "decided") -> Conflict:
+    return Conflict(
+        f"{proposal_id} is {status} already; nothing was changed",
+        code="already_decided",
+        hint="A proposal is decided once; make a new one to change what came of it.",
+    )

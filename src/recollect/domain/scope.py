@@ -9,6 +9,8 @@ from typing import Final
 from recollect.errors import InvalidInput, NotAllowed
 
 MAX_PART: Final = 100
+# The agent of what a workspace shares: a name that nobody who asks can have.
+SHARED_AGENT: Final = "*shared"
 _PROFILE: Final = "user_profile"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f/\ud800-\udfff]")
 
@@ -48,6 +50,20 @@ class Scope:
         """The same user's records with another agent."""
         return replace(self, agent=agent)
 
+    @property
+    def shared(self) -> Scope:
+        """What all agents of this workspace know."""
+        return replace(self, agent=SHARED_AGENT, user=None)
+
+    @property
+    def shared_with_user(self) -> Scope:
+        """What all agents of this workspace know about this user."""
+        return replace(self, agent=SHARED_AGENT)
+
+    @property
+    def is_shared(self) -> bool:
+        return self.agent == SHARED_AGENT
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -56,20 +72,26 @@ class Caller:
     scope: Scope
     children: tuple[str, ...] = field(default=())
     principal: str = "local"
+    # Asked for at every recall, so they are made only once.
+    writable: tuple[Scope, ...] = field(init=False, repr=False, compare=False)
+    """Every scope this caller may write in, its own first; the user's only for a user profile."""
+    shared: tuple[Scope, ...] = field(init=False, repr=False, compare=False)
+    """What the workspace shares: with everybody, and with this user."""
+    readable: tuple[Scope, ...] = field(init=False, repr=False, compare=False)
+    """Every scope whose records this caller may read, its own first and the shared ones last."""
 
-    @property
-    def readable(self) -> tuple[Scope, ...]:
-        """Every scope whose records this caller may read, its own first."""
+    def __post_init__(self) -> None:
+        if SHARED_AGENT in (self.scope.agent, *self.children):
+            raise _reserved()
         scopes = [self.scope]
         if self.scope.agent is not None and self.scope.user is not None:
             scopes.append(self.scope.of_user)
         scopes.extend(self.scope.of_agent(child) for child in self.children)
-        return tuple(dict.fromkeys(scopes))
-
-    @property
-    def writable(self) -> tuple[Scope, ...]:
-        """Every scope this caller may write in; the user's own only for a user profile."""
-        return self.readable
+        writable = tuple(dict.fromkeys(scopes))
+        shared = tuple(dict.fromkeys((self.scope.shared, self.scope.shared_with_user)))
+        object.__setattr__(self, "writable", writable)
+        object.__setattr__(self, "shared", shared)
+        object.__setattr__(self, "readable", writable + shared)
 
     def may_read(self, scope: Scope) -> bool:
         return scope in self.readable
@@ -79,7 +101,10 @@ class Caller:
         if scope not in self.writable:
             raise NotAllowed(
                 f"{self.scope.key} may not write to {scope.key}",
-                hint="A caller writes to its own scope and to the agents declared as its children.",
+                hint="What is shared is changed through `shared`: by a proposal, its creator or "
+                "the coordinator."
+                if scope.is_shared
+                else "A caller writes to its own scope and to the agents declared as its children.",
             )
         is_users_own = scope == self.scope.of_user and scope != self.scope
         if is_users_own and not is_profile:
@@ -95,7 +120,7 @@ class Caller:
             raise NotAllowed(
                 f"Namespace {spelling!r} is not among those of {self.scope.key}",
                 hint="Leave the namespace out, or choose one of: "
-                + ", ".join(namespace_of(readable) for readable in self.readable),
+                + ", ".join(map(namespace_of, self.writable)),
             )
         return scope
 
@@ -105,7 +130,10 @@ def parse_namespace(spelling: str | tuple[str, str], within: Scope) -> Scope:
     agent, user = _split_namespace(spelling)
     if agent == _PROFILE:
         return replace(within, agent=None, user=user)
-    return replace(within, agent=agent.removesuffix("_memories") or None, user=user)
+    scope = replace(within, agent=agent.removesuffix("_memories") or None, user=user)
+    if scope.is_shared:
+        raise _reserved()
+    return scope
 
 
 def namespace_of(scope: Scope) -> str:
@@ -125,6 +153,14 @@ def _split_namespace(spelling: str | tuple[str, str]) -> tuple[str, str | None]:
                 code="bad_namespace",
                 hint="Write it as 'user_profile/ann', 'sql_memories/ann' or ('agent', 'user').",
             )
+
+
+def _reserved() -> InvalidInput:
+    return InvalidInput(
+        f"{SHARED_AGENT!r} is no agent: it stands for what all agents share",
+        code="bad_scope",
+        hint="Shared records are read from every scope; new ones are proposed with `shared`.",
+    )
 
 
 def _check_part(name: str, value: object) -> None:

@@ -28,6 +28,14 @@ Item = RecordHistory | Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedContents:
+    """How many contents of archives went into a copy; those that were gone or damaged did not."""
+
+    copied: int
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportCounts:
     """How much an export holds; every record and every turn is one line of it."""
 

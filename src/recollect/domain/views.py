@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from recollect.domain.audit import AuditVerdict
 from recollect.domain.hit import Hit
 from recollect.domain.record import Record, Version
+from recollect.domain.replay import Replay
 from recollect.domain.stats import CacheStats
 from recollect.errors import RecollectError
 
 Json = dict[str, Any]
+# What follows from the fields of a value, and is told first.
+_CONCLUSIONS: Final[Mapping[type, tuple[str, ...]]] = {
+    AuditVerdict: ("is_intact",),
+    Replay: ("is_same",),
+}
 
 
 def as_json(value: object) -> Json:
@@ -50,7 +57,8 @@ def _form(value: object) -> Any:
 
 
 def _fields(value: Any) -> Json:
-    return {field.name: _form(getattr(value, field.name)) for field in fields(value)}
+    names = (*_CONCLUSIONS.get(value.__class__, ()), *(field.name for field in fields(value)))
+    return {name: _form(getattr(value, name)) for name in names}
 
 
 def _record(record: Record) -> Json:

@@ -31,10 +31,17 @@ class Trace:
     created_at: datetime
     steps: tuple[Step, ...]
 
+    def step(self, name: str) -> Mapping[str, Any]:
+        """What a step decided; empty for one that was not reached."""
+        return next((it.result for it in self.steps if it.name == name), {})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What became of one thing that was to be remembered."""
+    """What became of one thing that was to be remembered.
+
+    `record` is the one that holds it now: the new one, or the stored one it was merged into.
+    """
 
     write_id: str
     status: WriteStatus
@@ -44,8 +51,13 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watermark:
-    """How far the turns of a session were read for what is worth remembering."""
+    """How far the turns of a session were read for what is worth remembering.
+
+    It is raised only from `before`: whoever read the same turns at the same time is told so, and
+    what both found is written once.
+    """
 
     scope: Scope
     session: str
     ordinal: int
+    before: int = 0

@@ -66,7 +66,9 @@ async def _thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGe
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
         # All that is found is judged, also what is far below the best, and found anew each time.
         recall = settings.recall.model_copy(update={"gap": 0.0, "cache_seconds": 0})
-        own = settings.model_copy(update={"storage": storage, "recall": recall})
+        # Only what the set holds is looked for: nothing else is made of it.
+        writing = settings.writing.model_copy(update={"policy": "off"})
+        own = settings.model_copy(update={"storage": storage, "recall": recall, "writing": writing})
         async with Memory.open(own, embedder=embedder) as memory:
             yield memory
 

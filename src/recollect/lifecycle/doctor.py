@@ -17,6 +17,7 @@ from recollect.domain.diagnosis import (
 from recollect.domain.embedding import EmbeddingModel
 from recollect.errors import StorageError
 from recollect.ports.maintenance import Maintenance
+from recollect.ports.serving import Serving
 from recollect.text.analysis import ANALYZER_VERSION
 
 _MEGABYTE: Final = 1 << 20
@@ -50,11 +51,13 @@ class Doctor:
     def __init__(
         self,
         maintenance: Maintenance,
+        serving: Serving,
         database: Path,
         model: EmbeddingModel | None,
         budgets: IndexBudgets,
     ) -> None:
         self._maintenance = maintenance
+        self._serving = serving
         self._database = database
         self._model = model
         self._budgets = budgets
@@ -88,19 +91,27 @@ class Doctor:
                 message="no model makes vectors now; recall goes by words",
                 figures={"units": units},
             )
-        missing = await self._maintenance.count_without_vector(model)
-        others = await self._maintenance.vectors_of_others(model)
-        told = [f"{units - missing:,} of {units:,} pieces have a vector of {model.name}"]
-        told += [f"{count:,} vectors of {name} are not used" for name, count in others.items()]
+        missing = await self._serving.count_lacking(model)
+        others: dict[str, int] = {}
+        told: list[str] = []
+        for served in await self._serving.served():
+            if served.model is None:
+                missing += served.units
+            elif served.model != model:
+                others[served.model.name] = served.units
+                where = f"{served.scopes:,} scopes with {served.units:,} pieces"
+                told.append(f"{served.model.name} still answers in {where}")
+        has = units - missing - sum(others.values())
+        told.insert(0, f"{has:,} of {units:,} pieces have a vector of {model.name}")
         if missing:
-            told.append("the others are found by their words only")
+            told.append(f"{missing:,} are found by their words only")
         return Finding(
             part="vectors",
-            verdict="warning" if missing else "ok",
+            verdict="warning" if missing or others else "ok",
             message="; ".join(told),
             hint="`recollect reindex` makes the missing ones; texts in a language that the model "
             "does not read stay without."
-            if missing
+            if missing or others
             else "",
             figures={"units": units, "without_vector": missing, "of_other_models": others},
         )

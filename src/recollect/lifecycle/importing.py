@@ -85,7 +85,7 @@ class _Tally:
                 self.added += 1
             case Outcome.UNCHANGED:
                 self.unchanged += 1
-            case Outcome.ID_TAKEN | Outcome.PLACE_TAKEN:
+            case Outcome.ID_TAKEN | Outcome.PLACE_TAKEN | Outcome.FORGOTTEN:
                 self.conflicting += 1
                 self._list(number, outcome.name.lower(), _conflict(item, outcome))
 
@@ -117,6 +117,9 @@ class _Tally:
 
 
 def _conflict(item: Item, outcome: Outcome) -> str:
+    if outcome is Outcome.FORGOTTEN:
+        ident = item.id if isinstance(item, Turn) else item.current.id
+        return f"{ident} was forgotten here, and stays so"
     if not isinstance(item, Turn):
         return f"{item.current.id} is stored with other content, which stays"
     if outcome is Outcome.ID_TAKEN:

@@ -1,10 +1,11 @@
-"""Cleaning up now and then: archives past their time, blobs nobody needs, expired state."""
+"""Cleaning up now and then: archives and records past their time, unused blobs, expired state."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,6 +15,8 @@ from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
 from recollect.ports.state import State
+
+Chore = Callable[[], Awaitable[object]]
 
 SWEEP: Final = "sweep"
 # A program that is open for a moment only does not sweep; the end of a session asks for it too.
@@ -39,14 +42,21 @@ class Sweeper:
         self._state = state
         self._jobs = jobs
         self._clock = clock
+        self._chores: list[Chore] = []
         self._asked_at: datetime | None = None
         self._loop: asyncio.Task[None] | None = None
+
+    def also(self, chore: Chore) -> None:
+        """Have something else done with every sweep."""
+        self._chores.append(chore)
 
     async def run(self, job: Job) -> None:
         """The job's work."""
         removed = await self._retention.sweep_all()
         expired = await self._state.sweep()
         _log.info("swept: %d archives, %d values of sessions", removed, expired)
+        for chore in self._chores:
+            await chore()
 
     async def schedule(self) -> None:
         """Have it done soon, unless that was asked for just now."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from recollect.domain.category import is_user_profile
-from recollect.domain.change import ChangeSet, RecordChange
-from recollect.domain.record import Episode, Procedure, Record, Status, Version
+from recollect.domain.change import ChangeSet
+from recollect.domain.record import Episode, Procedure, Record, Status, Tier, Version
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict
 from recollect.ports.clock import Clock
@@ -58,12 +59,14 @@ class Versions:
                     code="stale_version",
                     hint="Look at its history and decide again.",
                 )
-            return earlier.evolve(
+            now = self._clock.now()
+            back = earlier.evolve(
                 version=current.version + 1,
-                updated_at=self._clock.now(),
+                updated_at=now,
                 details=_with_later_uses(earlier, current),
                 **{name: getattr(current, name) for name in _NOT_UNDONE},
             )
+            return _kept(back, now) if current.status is Status.EXPIRED else back
 
         why = f"undo of version {undone.number}" + (f": {reason}" if reason else "")
         return await self._saver.revise(caller, record_id, change, reason=why, even_deleted=True)
@@ -74,14 +77,10 @@ class Versions:
 
     async def purge(self, caller: Caller, record_id: str) -> None:
         """Remove a deleted record with all its versions; this cannot be undone."""
-        await self._remove(caller, await self._own(caller, record_id), first=())
-
-    async def forget(self, caller: Caller, record_id: str) -> None:
-        """Delete and purge a record in one transaction."""
         record = await self._own(caller, record_id)
-        is_hidden = record.status is Status.DELETED
-        hiding = () if is_hidden else (RecordChange(record=self._hidden(record), reason="forget"),)
-        await self._remove(caller, record, first=hiding)
+        await self._store.commit(
+            ChangeSet(principal=caller.principal, scope=caller.scope, purged=(record,))
+        )
 
     async def _own(self, caller: Caller, record_id: str) -> Record:
         """A record that the caller may remove."""
@@ -89,19 +88,16 @@ class Versions:
         caller.require_write(record.scope, is_profile=is_user_profile(record.category))
         return record
 
-    async def _remove(
-        self, caller: Caller, record: Record, *, first: tuple[RecordChange, ...]
-    ) -> None:
-        await self._store.commit(
-            ChangeSet(
-                principal=caller.principal, scope=caller.scope, records=first, purged=(record,)
-            )
-        )
-
     def _hidden(self, record: Record) -> Record:
         return record.evolve(
             status=Status.DELETED, version=record.version + 1, updated_at=self._clock.now()
         )
+
+
+def _kept(record: Record, now: datetime) -> Record:
+    """A record brought back from being expired; with a time that is over it would go again."""
+    is_over = record.expires_at is not None and record.expires_at <= now
+    return record.evolve(tier=Tier.LONG, expires_at=None) if is_over else record
 
 
 def _with_later_uses(earlier: Record, current: Record) -> Episode | Procedure | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -39,7 +39,6 @@ class Worker:
     ) -> None:
         self._jobs = jobs
         self._lease = lease
-        self._is_stopping = False
         self._clock = clock
         self._handlers = handlers
         self._name = new_id("job")
@@ -53,7 +52,6 @@ class Worker:
 
     async def stop(self) -> None:
         """Stop; a job that is running is given back for another worker."""
-        self._is_stopping = True
         if self._loop is not None:
             self._loop.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -64,9 +62,21 @@ class Worker:
         """Run every job that is due now; the number that ran."""
         count = 0
         async with self._working:
-            while await self._run_one():
+            while (job := await self._claimed(list(self._handlers))) is not None:
+                await self._run(job)
                 count += 1
         return count
+
+    async def run_now(self, kind: str) -> bool:
+        """Run the job of this kind, unless none is due or another worker has it.
+
+        What it raises is raised here too, for somebody waits for it.
+        """
+        async with self._working:
+            job = await self._claimed([kind])
+            if job is not None:
+                await self._run(job, is_awaited=True)
+        return job is not None
 
     async def drain(self) -> None:
         """Wait until nothing waits any more: what fails is tried until it is done or given up."""
@@ -76,17 +86,11 @@ class Worker:
                 await asyncio.sleep(min(pause, 0.2))
             await self.run_due()
 
-    async def _run_one(self) -> bool:
+    async def _claimed(self, kinds: Sequence[str]) -> Job | None:
         now = self._clock.now()
-        job = await self._jobs.claim(
-            list(self._handlers), self._name, now=now, lease_until=now + self._lease
-        )
-        if job is None:
-            return False
-        await self._run(job)
-        return True
+        return await self._jobs.claim(kinds, self._name, now=now, lease_until=now + self._lease)
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: Job, *, is_awaited: bool = False) -> None:
         working = asyncio.ensure_future(self._handlers[job.kind](job))
         keeping = asyncio.create_task(self._keep_lease(job, working))
         try:
@@ -94,10 +98,14 @@ class Worker:
         except asyncio.CancelledError:
             # Given back at once, so that another worker need not wait for the lease to end.
             await asyncio.shield(self._jobs.retry(job, "", self._clock.now()))
-            if not working.cancelled() or self._is_stopping:
+            # Cancelled is either whoever waits for the work, or the work whose lease was lost.
+            if _is_cancelled():
                 raise
-        except Exception as problem:  # noqa: BLE001  (a job may fail in any way; it is told and retried)
+        except Exception as problem:
+            # A job may fail in any way; it is told and tried again.
             await self._put_back(job, problem)
+            if is_awaited:
+                raise
         else:
             await self._jobs.finish(job)
         finally:
@@ -135,3 +143,8 @@ class Worker:
                 # The database may be busy or away for a while; jobs wait in it.
                 _log.warning("background work pauses: %s", problem)
             await asyncio.sleep(_IDLE_SECONDS)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -77,6 +77,11 @@ class CachedEmbedder:
     def notes(self) -> tuple[str, ...]:
         return self._embedder.notes()
 
+    def clear(self) -> None:
+        """Forget every vector: a text that was embedded is to be forgotten."""
+        for shelf in self._shelves.values():
+            shelf.clear()
+
     async def close(self) -> None:
         await self._embedder.close()
 
@@ -123,6 +128,10 @@ class _Shelf:
                 self._vectors.move_to_end(key)
                 found[key] = kept[1]
         return found
+
+    def clear(self) -> None:
+        with self._lock:
+            self._vectors.clear()
 
     def put(self, fresh: dict[bytes, NDArray[np.float32]], now: datetime) -> None:
         with self._lock:

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Protocol
 
 from recollect.domain.archive import Archive, Blob
-from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.scope import Scope
 
 
@@ -42,11 +41,13 @@ class Archives(Protocol):
         """Remember that its content was asked for."""
         ...
 
-    async def to_index(
-        self, analyzer: str, model: EmbeddingModel | None, *, after: str, limit: int
-    ) -> list[Archive]:
+    async def set_summary(self, archive_id: str, summary: str) -> None:
+        """Tell better what it says; everything else of it stays as it is."""
+        ...
+
+    async def to_index(self, analyzer: str, *, after: str, limit: int) -> list[Archive]:
         """Archives of all scopes, by id from the first behind `after`, that lack units of this
-        analyzer or any vector of this model."""
+        analyzer."""
         ...
 
     async def referenced(self, keys: Sequence[str]) -> set[str]:

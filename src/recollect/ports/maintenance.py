@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from recollect.domain.archive import Blob
 from recollect.domain.diagnosis import DatabaseCondition, IndexFigures
-from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainUnit:
-    """A unit that has no vector, with its owner and its place among the owner's units."""
-
-    unit: int
-    ordinal: int
-    owner: Record | Turn
 
 
 class Maintenance(Protocol):
@@ -26,18 +16,6 @@ class Maintenance(Protocol):
 
     async def analysed_otherwise(self, analyzer: str, limit: int) -> list[Record | Turn]:
         """Some owners of units that another analyzer made; empty when there are none."""
-        ...
-
-    async def without_vector(
-        self, model: EmbeddingModel, *, after: int, limit: int
-    ) -> list[PlainUnit]:
-        """Units that have no vector of this model, by number, from the first above `after`."""
-        ...
-
-    async def count_without_vector(self, model: EmbeddingModel) -> int: ...
-
-    async def vectors_of_others(self, model: EmbeddingModel) -> dict[str, int]:
-        """How many vectors other models have made, by their names."""
         ...
 
     async def condition(self) -> DatabaseCondition:
@@ -52,6 +30,6 @@ class Maintenance(Protocol):
         """Bytes the database takes on disk."""
         ...
 
-    async def backup(self, target: Path) -> None:
-        """A consistent copy of everything while others go on writing."""
+    async def backup(self, target: Path) -> list[Blob]:
+        """A consistent copy while others go on writing; the contents that it refers to."""
         ...

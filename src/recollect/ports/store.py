@@ -11,6 +11,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Scope
+from recollect.domain.standing import Standing
 from recollect.domain.stats import StoreCounts
 from recollect.domain.turn import Turn
 
@@ -45,6 +46,21 @@ class Store(Protocol):
         limit: int | None = None,
     ) -> list[Turn]:
         """Turns that pass the filter, in the order of their sessions."""
+        ...
+
+    async def standings(
+        self,
+        scopes: Sequence[Scope],
+        where: Filter,
+        *,
+        now: datetime,
+        records: Sequence[str],
+        turns: Sequence[str],
+    ) -> dict[str, Standing]:
+        """What is weighed of those of these records and turns that pass the filter, by id.
+
+        Many are weighed for the few that are shown, so this is less than reading them.
+        """
         ...
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:

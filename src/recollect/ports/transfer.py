@@ -38,6 +38,7 @@ class Outcome(Enum):
     UNCHANGED = auto()
     ID_TAKEN = auto()
     PLACE_TAKEN = auto()
+    FORGOTTEN = auto()
 
 
 class Transfer(Protocol):

@@ -17,31 +17,56 @@ from recollect.domain.stats import IndexStats
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
-# What a unit belongs to and where that stands, as one row of an array; see domain/unit.py.
-# `kind` is the place of the owner's kind in KINDS, `owner` its id.
 KINDS: Final[tuple[OwnerKind, ...]] = ("record", "turn", "archive")
-UNIT: Final = np.dtype(
-    [
-        ("unit", np.int64),
-        ("kind", np.uint8),
-        ("owner", np.object_),
-        ("ordinal", np.int32),
-        ("start", np.int32),
-        ("end", np.int32),
-        ("observed_at", np.int64),
-        ("cluster", np.int64),
-        ("place", np.int64),
-        ("speaker", np.int64),
-        ("traits", np.uint8),
-        ("size", np.int32),
-        ("variety", np.int32),
-    ]
+# What is known of a unit in numbers, see domain/unit.py; `kind` is its owner's place in KINDS.
+COLUMNS: Final = (
+    *("unit", "kind", "ordinal", "start", "end", "observed_at"),
+    *("cluster", "place", "speaker", "traits", "size", "variety"),
 )
-UnitRows = NDArray[np.void]
+_PLACES: Final = {name: place for place, name in enumerate(COLUMNS)}
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRows:
+    """Units as they stand: a line of numbers for each of COLUMNS, and the ids of their owners."""
+
+    numbers: Ids
+    owners: NDArray[np.object_]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]], owners: Sequence[str]) -> UnitRows:
+        """Rows in the order of COLUMNS, and the owner of each."""
+        numbers = np.array(rows, np.int64).reshape(len(rows), len(COLUMNS))
+        return cls(np.ascontiguousarray(numbers.T), np.array(owners, np.object_))
+
+    @classmethod
+    def joined(cls, several: Sequence[UnitRows]) -> UnitRows:
+        """Several one after another."""
+        if len(several) == 1:
+            return several[0]
+        return cls(
+            np.concatenate([one.numbers for one in several], axis=1),
+            np.concatenate([one.owners for one in several]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        """One of COLUMNS, or `owner`."""
+        return self.owners if column == "owner" else self.numbers[_PLACES[column]]
+
+    @property
+    def nbytes(self) -> int:
+        return self.numbers.nbytes + self.owners.nbytes
+
+    def take(self, places: Ids) -> UnitRows:
+        """Those at these places, in this order."""
+        return UnitRows(self.numbers.take(places, axis=1), self.owners.take(places))
 
 
 def no_units() -> UnitRows:
-    return np.empty(0, UNIT)
+    return UnitRows.of((), ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,10 @@ class CachedRecaller:
             self._keep(key, recalled, versions)
         return recalled
 
+    def clear(self) -> None:
+        """Let go of every answer: something that one of them says is forgotten."""
+        self._kept.clear()
+
     def stats(self) -> CacheStats:
         return CacheStats(hits=self._hits, misses=self._misses, entries=len(self._kept))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from recollect.ports.units import Ids, Matches, Scores, UnitRows, no_units
 from recollect.recall.paths import Found, PathName
 
+_NOBODY: Final[Ids] = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one path thinks of the owners it found, in rising order of their numbers."""
+    """What one path thinks of the owners it found (some), in rising order of their numbers."""
 
     owners: Ids
     scores: Scores
@@ -27,14 +29,14 @@ class Opinion:
 
     def of(self, owners: Ids, otherwise: float) -> Scores:
         """Its scores of these owners."""
-        places = np.minimum(np.searchsorted(self.owners, owners), max(len(self.owners) - 1, 0))
-        if not len(self.owners):
-            return np.full(len(owners), otherwise)
+        if owners is self.owners:
+            return self.scores
+        places = np.minimum(self.owners.searchsorted(owners), len(self.owners) - 1)
         return np.where(self.owners[places] == owners, self.scores[places], otherwise)
 
     def place_of(self, owner: int) -> int | None:
         """Where an owner is among those that were found."""
-        place = int(np.searchsorted(self.owners, owner))
+        place = int(self.owners.searchsorted(owner))
         return place if place < len(self.owners) and self.owners[place] == owner else None
 
 
@@ -50,7 +52,7 @@ class Candidates:
         return len(self.owners)
 
     def column(self, name: str) -> NDArray[Any]:
-        """What their setting is; see `recollect.ports.units.UNIT`."""
+        """What is known of each; see `recollect.ports.units.COLUMNS`."""
         return self.rows[name]
 
     def scores(self, path: PathName, *, otherwise: float = 0.0) -> Scores:
@@ -64,25 +66,30 @@ class Candidates:
 def gather(found: Sequence[Found]) -> Candidates:
     """All that the paths found; words say best which unit speaks for an owner."""
     opinions: dict[PathName, Opinion] = {
-        it.path: _opinion(it.matches, is_cut_off=it.is_cut_off) for it in found
+        it.path: _opinion(it.matches, is_cut_off=it.is_cut_off) for it in found if len(it.matches)
     }
-    owners = np.concatenate([it.owners for it in opinions.values()] or [np.empty(0, np.int64)])
-    rows = np.concatenate([it.rows for it in opinions.values()] or [no_units()])
+    parts = list(opinions.values())
+    if len(parts) == 1:
+        return Candidates(parts[0].owners, parts[0].rows, opinions)
     # Paths come in the order in which their units are preferred, and the first is kept.
-    owners, first = np.unique(owners, return_index=True)
-    return Candidates(owners, rows[first], opinions)
+    owners, first = np.unique(
+        np.concatenate([_NOBODY, *(it.owners for it in parts)]), return_index=True
+    )
+    rows = UnitRows.joined([no_units(), *(it.rows for it in parts)])
+    return Candidates(owners, rows.take(first), opinions)
 
 
 def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
     """One score an owner: a long text counts half as a whole and half by its best passage."""
     ordinals = matches.column("ordinal")
-    # An owner's units are numbered in a row, so the number of its first one names it.
-    numbers = matches.column("unit") - ordinals
+    units = matches.column("unit")
     horizon = float(matches.scores[-1]) if is_cut_off else 0.0
-    owners, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
     if not ordinals.any():
-        chosen = matches.rows[first]
-        return Opinion(owners, matches.scores[first], chosen, matches.raw[first], horizon)
+        order = np.argsort(units)
+        rows = matches.rows.take(order)
+        return Opinion(units[order], matches.scores[order], rows, matches.raw[order], horizon)
+    # An owner's units are numbered in a row, so the number of its first one names it.
+    owners, first, inverse = np.unique(units - ordinals, return_index=True, return_inverse=True)
     is_passage = ordinals > 0
     whole = np.full(len(owners), horizon)
     whole[inverse[~is_passage]] = matches.scores[~is_passage]
@@ -93,4 +100,4 @@ def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
     scores[long_ones] = (whole[long_ones] + matches.scores[passages[best]]) / 2
     speaking = first.copy()
     speaking[long_ones] = passages[best]
-    return Opinion(owners, scores, matches.rows[speaking], matches.raw[speaking], horizon)
+    return Opinion(owners, scores, matches.rows.take(speaking), matches.raw[speaking], horizon)

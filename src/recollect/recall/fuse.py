@@ -7,16 +7,17 @@ away from the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.domain.filters import OwnerKind
 from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.unit import Trait
-from recollect.ports.units import KINDS, Scores
+from recollect.ports.units import KINDS, Ids, Scores
 from recollect.recall.candidates import Candidates, gather
 from recollect.recall.paths import Found
 from recollect.recall.question import Question
@@ -58,19 +59,13 @@ class Fused:
     """An owner that some path found, with its score."""
 
     candidates: Candidates
+    owner_kind: OwnerKind
     at: int
+    owner_id: str
     score: float
     surroundings: float
     factor: float
     closeness: float
-
-    @property
-    def owner_id(self) -> str:
-        return str(self.candidates.column("owner")[self.at])
-
-    @property
-    def owner_kind(self) -> OwnerKind:
-        return KINDS[int(self.candidates.column("kind")[self.at])]
 
     @property
     def unit(self) -> int:
@@ -109,11 +104,46 @@ class Fused:
         return scores
 
 
-def fuse(question: Question, found: Sequence[Found], weights: Weights) -> list[Fused]:
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """All owners that any path found, best first: columns, of which few rows are ever looked at."""
+
+    candidates: Candidates
+    # Where they are among the candidates, and their scores.
+    places: Ids
+    scores: Scores
+    # What made the scores, in the order of the candidates.
+    surroundings: Scores
+    factors: Scores
+    closeness: Scores
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[Fused]:
+        return iter(self.between(0, len(self)))
+
+    def between(self, start: int, end: int) -> list[Fused]:
+        """Those from one rank, counted from 0, up to another."""
+        places = self.places[start:end]
+        rows = self.candidates.rows
+        kinds: list[int] = rows["kind"][places].tolist()
+        columns = (
+            *(places, rows["owner"][places], self.scores[start:end]),
+            *(self.surroundings[places], self.factors[places], self.closeness[places]),
+        )
+        return [
+            Fused(self.candidates, KINDS[kind], *values)
+            for kind, values in zip(kinds, zip(*map(_listed, columns), strict=True), strict=True)
+        ]
+
+
+def fuse(question: Question, found: Sequence[Found], weights: Weights) -> Ranked:
     """All owners that any path found, best first; of equals, the one written first."""
     candidates = gather(found)
     if not len(candidates):
-        return []
+        nothing = np.empty(0)
+        return Ranked(candidates, candidates.owners, nothing, nothing, nothing, nothing)
     words = weights.keyword * candidates.scores("keyword")
     evidence = words + _beside_words(candidates, found, weights, question)
     around = from_surroundings(candidates, evidence, words, weights.surroundings)
@@ -126,12 +156,11 @@ def fuse(question: Question, found: Sequence[Found], weights: Weights) -> list[F
         total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
     scores = calibrated(total)
     order = np.lexsort((candidates.owners, -scores))
-    columns = zip(
-        order.tolist(),
-        *(column[order].tolist() for column in (scores, around, factors, near)),
-        strict=True,
-    )
-    return [Fused(candidates, *values) for values in columns]
+    return Ranked(candidates, order, scores[order], around, factors, near)
+
+
+def _listed(column: NDArray[Any]) -> list[Any]:
+    return column.tolist()
 
 
 def calibrated(evidence: Scores) -> Scores:

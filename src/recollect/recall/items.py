@@ -54,6 +54,7 @@ class _Words:
     stated: str
     saved: str
     inferred: str
+    shared: str
     turn: str
     confidence: str
     sources: str
@@ -66,6 +67,7 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
         stated="用户明说",
         saved="主动保存",
         inferred="推断",
+        shared="由 {} 共享",
         turn="对话原文",
         confidence="置信度: {:.0%}",
         sources="来源: {}次对话",
@@ -83,6 +85,7 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
         stated="user-stated",
         saved="saved",
         inferred="inferred",
+        shared="shared by {}",
         turn="turn",
         confidence="confidence: {:.0%}",
         sources="sources: {}",
@@ -168,7 +171,9 @@ def _about_turn(turn: Turn, words: _Words) -> tuple[str, datetime, str]:
 
 
 def _origin(record: Record, words: _Words) -> str:
-    """Who vouches for a record: the user's own words, a conclusion, or whoever saved it."""
+    """Who vouches for a record: another agent, the user, a conclusion, or whoever saved it."""
+    if record.scope.is_shared:
+        return words.shared.format(record.source)
     if record.source in _STATED_BY_USER:
         return words.stated
     return words.inferred if record.evidence else words.saved

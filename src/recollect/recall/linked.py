@@ -33,15 +33,16 @@ class EntityPath:
         self, question: Question, seeds: Mapping[str, str], limit: int
     ) -> Found | None:
         """What the names in these texts, given by their owners, lead to, beside themselves."""
-        known = set(entity_keys(question.text[:_READ]))
-        names = {key for text in seeds.values() for key in entity_keys(text[:_READ])} - known
+        names = {key for text in seeds.values() for key in entity_keys(text[:_READ])}
+        if names:
+            names -= set(entity_keys(question.text[:_READ]))
         if not names or len(names) > _MOST:
             return None
         matches = await self._units.search(question.scopes, sorted(names), limit, now=question.now)
-        others = ~np.isin(matches.column("owner"), list(seeds))
-        if not others.any():
+        others = np.flatnonzero(~np.isin(matches.column("owner"), list(seeds)))
+        if not len(others):
             return None
         led_to = Matches(
-            rows=matches.rows[others], raw=matches.raw[others], scores=matches.scores[others]
+            rows=matches.rows.take(others), raw=matches.raw[others], scores=matches.scores[others]
         )
         return Found(path=self.name, matches=led_to)

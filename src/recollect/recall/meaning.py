@@ -1,32 +1,32 @@
 """Turning text into vectors without ever standing in the way.
 
 When there is no model, or it fails, saving and recalling go on without vectors and say so; what
-was saved meanwhile gets its vectors from a background job.
+was saved meanwhile gets its vectors from a background job. A scope is answered by the model that
+made its vectors until it is embedded anew, so a memory opens other models than its own when it
+meets such a scope.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-import numpy as np
-
-from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel
 from recollect.domain.job import NewJob
-from recollect.domain.unit import OwnerUnits, Unit
-from recollect.errors import RecollectError
+from recollect.domain.scope import Scope
+from recollect.domain.unit import OwnerUnits
+from recollect.errors import NotAvailable, RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.ports.vectors import Vector
+from recollect.recall.reader import REST, Reader
 
-EMBED: Final = "embed"
-# After a failure the model is left alone for so long: a dead endpoint must not slow every call.
-_REST: Final = timedelta(seconds=30)
-
-_log = logging.getLogger(__name__)
+# Opens the embedder that settings name so; it may take long, and says why it cannot be had.
+Opener = Callable[[str], Embedder]
+_MOST_NOTICED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,17 @@ class Embedded:
     jobs: tuple[NewJob, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as the vectors of some models, how much these mean, and what kept others away."""
+
+    vectors: Mapping[EmbeddingModel, Vector]
+    trust: float = 0.0
+    problems: tuple[str, ...] = ()
+
+
 class Meaning:
-    """The embedder, if there is one, and why there is none at the moment."""
+    """The settings' embedder, if there is one, and those that other scopes need."""
 
     def __init__(
         self,
@@ -47,92 +56,123 @@ class Meaning:
         clock: Clock,
         *,
         absence: str = "",
+        choice: str = "",
         closing: Embedder | None = None,
+        opener: Opener | None = None,
     ) -> None:
-        self._embedder = embedder
-        self._closing = closing
+        self._own = None if embedder is None else Reader(embedder, clock, choice)
         self._clock = clock
         self._absence = absence
-        self._rests_until: datetime | None = None
+        self._closing = [] if closing is None else [closing]
+        self._opener = opener
+        self._opening = asyncio.Lock()
+        self._readers = {} if self._own is None else {self._own.model: self._own}
+        self._refused: dict[EmbeddingModel, tuple[datetime, str]] = {}
+        # The scopes that were found to be answered by another model than the settings'.
+        self._elsewhere: dict[Scope, EmbeddingModel] = {}
 
     @property
     def model(self) -> EmbeddingModel | None:
-        """The model that makes vectors now."""
-        if self._embedder is None:
-            return None
-        return EmbeddingModel(name=self._embedder.model, dimension=self._embedder.dimension)
+        """The model that the settings name, or the caller has brought."""
+        return None if self._own is None else self._own.model
 
     @property
     def absence(self) -> str:
         """Why there are no vectors at the moment; empty when there are."""
-        if self._rests_until is not None and self._clock.now() >= self._rests_until:
-            self._rests_until, self._absence = None, ""
-        return self._absence
+        return self._absence if self._own is None else self._own.absence
 
-    def trust(self, text: str) -> float:
-        """How much a vector of this text means, from 0 to 1."""
-        return 0.0 if self._embedder is None else self._embedder.trust(text)
-
-    async def of_question(self, text: str) -> Vector | None:
-        """The vector of a question; None when it cannot be had."""
-        if self._embedder is None or self.absence:
-            return None
-        try:
-            return (await self._embedder.embed([text], "query"))[0]
-        except RecollectError as failure:
-            self._rest(failure)
-            return None
+    async def ask(self, text: str, models: Collection[EmbeddingModel]) -> Asked:
+        """A question as each of these models reads it."""
+        vectors: dict[EmbeddingModel, Vector] = {}
+        problems: list[str] = []
+        trust = 0.0
+        for model in models:
+            reader = await self.reader(model)
+            if reader is None:
+                problems.append(self._refusal(model))
+            elif trusted := reader.trust(text):
+                vector = await reader.question(text)
+                if vector is None:
+                    problems.append(reader.absence)
+                else:
+                    vectors[model] = vector
+                    trust = max(trust, trusted)
+        return Asked(vectors=vectors, trust=trust, problems=tuple(problems))
 
     async def of_units(self, owners: Sequence[OwnerUnits]) -> Embedded:
         """The same units with vectors; those that cannot be had now are left to a job."""
-        if not any(owner.units for owner in owners) or self._embedder is None:
+        if not any(owner.units for owner in owners) or self._own is None:
             return Embedded(owners=tuple(owners))
-        later = Embedded(owners=tuple(owners), jobs=(NewJob(kind=EMBED, key="missing"),))
-        if self.absence:
-            return later
+        models = self.answering({owner.scope for owner in owners})
+        # What is saved at once has vectors of one model; the store drops those that do not fit.
+        reader = self._readers[models[0]] if len(models) == 1 else self._own
+        embedded = await reader.units(owners)
+        if embedded is None:
+            return Embedded(owners=tuple(owners), jobs=(MISSING_VECTORS,))
+        return Embedded(owners=embedded, model=reader.model)
+
+    def answering(self, scopes: Iterable[Scope]) -> tuple[EmbeddingModel, ...]:
+        """The models that answer in these scopes, as far as is known: mostly the settings'."""
+        if self._own is None:
+            return ()
+        if not self._elsewhere:
+            return (self._own.model,)
+        own = self._own.model
+        return tuple({self._elsewhere.get(scope, own): None for scope in scopes})
+
+    def notice(self, scopes: Iterable[Scope], models: Collection[EmbeddingModel]) -> None:
+        """Remember which model answers in these scopes, if it is one for all and can be asked."""
+        known = [model for model in models if model in self._readers]
+        if len(models) != 1 or not known or (known[0] == self.model and not self._elsewhere):
+            return
+        for scope in scopes:
+            if known[0] == self.model:
+                self._elsewhere.pop(scope, None)
+            elif len(self._elsewhere) < _MOST_NOTICED:
+                self._elsewhere[scope] = known[0]
+
+    async def reader(self, model: EmbeddingModel) -> Reader | None:
+        """Who reads as this model does, opened as it once was; None when that is not possible."""
+        known = self._readers.get(model)
+        if known is not None or self._own is None:
+            return known
+        tried = self._refused.get(model)
+        if tried is not None and self._clock.now() < tried[0] + REST:
+            return None
         try:
-            return Embedded(owners=await self.filled(owners), model=self.model)
-        except RecollectError as failure:
-            self._rest(failure)
-            return later
+            opened = await self.open(model.choice)
+        except RecollectError as problem:
+            self._refused[model] = (self._clock.now(), problem.message)
+            return None
+        if opened.model != model:
+            self._refused[model] = (self._clock.now(), f"{model.choice} is another model now")
+            return None
+        return opened
 
-    async def filled(self, owners: Sequence[OwnerUnits]) -> tuple[OwnerUnits, ...]:
-        """The same units with vectors, or an error."""
-        pieces = [piece for owner in owners for piece in self._readable(owner)]
-        if self._embedder is None or not pieces:
-            return tuple(owners)
-        vectors = await self._embedder.embed([piece.text for piece in pieces], "passage")
-        rows = iter(vectors)
-        return tuple(_with_vectors(owner, self._readable(owner), rows) for owner in owners)
-
-    def _readable(self, owner: OwnerUnits) -> tuple[Unit, ...]:
-        """What is embedded of an owner: its passages, or all of it when it has none."""
-        # A vector of a text the model cannot read is noise, so it gets none.
-        return tuple(unit for unit in owner.pieces if self.trust(unit.text) > 0)
+    async def open(self, choice: str) -> Reader:
+        """The reader that settings name so; an error says why it cannot be had."""
+        async with self._opening:
+            for reader in self._readers.values():
+                if choice and reader.model.choice == choice:
+                    return reader
+            if not choice or self._opener is None:
+                raise NotAvailable(
+                    "only the program that brought this model can open it", code="embedder_unusable"
+                )
+            embedder = await asyncio.to_thread(self._opener, choice)
+            self._closing.append(embedder)
+            reader = Reader(embedder, self._clock, choice)
+            return self._readers.setdefault(reader.model, reader)
 
     async def close(self) -> None:
-        """Close the embedder that was opened for this memory."""
-        if self._closing is not None:
-            await self._closing.close()
+        """Close the embedders that were opened for this memory."""
+        for embedder in self._closing:
+            await embedder.close()
 
-    def _rest(self, failure: RecollectError) -> None:
-        self._absence = f"the embedding model failed: {failure}"
-        self._rests_until = self._clock.now() + _REST
-        _log.warning("%s; it is left alone for %s", self._absence, _REST)
-
-
-def _with_vectors(
-    owner: OwnerUnits, embedded: Sequence[Unit], rows: Iterator[Vector]
-) -> OwnerUnits:
-    """The owner with the next vectors on its pieces and, for the whole, their mean."""
-    vectors = {piece.ordinal: next(rows) for piece in embedded}
-    if vectors and 0 not in vectors:
-        mean = np.stack(list(vectors.values())).mean(axis=0).astype(np.float32)
-        vectors[0] = np.divide(mean, max(float(np.linalg.norm(mean)), 1e-9))
-    units = (
-        replace(unit, vector=vectors[unit.ordinal].astype("<f2").tobytes())
-        if unit.ordinal in vectors
-        else unit
-        for unit in owner.units
-    )
-    return replace(owner, units=tuple(units))
+    def _refusal(self, model: EmbeddingModel) -> str:
+        _, why = self._refused[model]
+        own = "" if self.model is None else f" those of {self.model.name}"
+        return (
+            f"the vectors here are of {model.name}, which cannot be asked: {why}; "
+            f"`recollect reindex` makes{own}"
+        )

@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 
 from recollect.domain.filters import Filter
 from recollect.ports.units import Matches, UnitIndex
-from recollect.ports.vectors import VectorIndex
-from recollect.recall.meaning import Meaning
+from recollect.ports.vectors import Nearest, VectorIndex
+from recollect.recall.meaning import Asked, Meaning
 from recollect.recall.question import Question
 from recollect.recall.stretch import Stretch
 
@@ -76,24 +76,31 @@ class VectorPath:
         return self._meaning.model is not None
 
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found:
-        model = self._meaning.model
-        if model is None:
-            return Found(path=self.name, degraded=(self._meaning.absence,))
-        trust = self._meaning.trust(question.text)
-        if not trust:
-            return Found(path=self.name)
-        asked = await self._meaning.of_question(question.text)
-        if asked is None:
-            return Found(path=self.name, degraded=(self._meaning.absence,))
-        nearest = await self._vectors.search(
-            question.scopes, model, asked, limit, now=question.now, within=within
-        )
+        meaning = self._meaning
+        if meaning.model is None:
+            return Found(path=self.name, degraded=(meaning.absence,))
+        models = meaning.answering(question.scopes)
+        asked = await meaning.ask(question.text, models)
+        nearest = await self._nearest(question, asked, limit, within)
+        if not nearest.models.issubset(models):
+            # Another process has embedded a scope anew, or none has done so yet.
+            asked = await meaning.ask(question.text, nearest.models)
+            nearest = await self._nearest(question, asked, limit, within)
+        meaning.notice(question.scopes, nearest.models)
+        missing = nearest.missing if asked.vectors else 0
         return Found(
             path=self.name,
             matches=nearest.matches,
-            trust=trust,
+            trust=asked.trust,
             is_cut_off=len(nearest.matches) >= limit,
-            degraded=_told(nearest.missing, model.name),
+            degraded=(*asked.problems, *_told(missing)),
+        )
+
+    async def _nearest(
+        self, question: Question, asked: Asked, limit: int, within: Filter | None
+    ) -> Nearest:
+        return await self._vectors.search(
+            question.scopes, asked.vectors, limit, now=question.now, within=within
         )
 
 
@@ -124,10 +131,10 @@ class RecentPath:
         return Found(path=self.name, matches=matches)
 
 
-def _told(missing: int, model: str) -> tuple[str, ...]:
+def _told(missing: int) -> tuple[str, ...]:
     if not missing:
         return ()
     return (
-        f"{missing} pieces have no vector of {model} yet and are found by their words only; "
+        f"{missing} pieces have no vector yet and are found by their words only; "
         "`recollect reindex` makes the missing ones",
     )

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Final, TypeVar
+
+import numpy as np
 
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Boost, Hit, NearMiss, Recalled
+from recollect.domain.hit import Hit, NearMiss, Recalled
 from recollect.domain.page import checked_limit
-from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
-from recollect.domain.turn import Turn
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
-from recollect.ports.units import UnitIndex
+from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.fuse import Fused, Weights, fuse
 from recollect.recall.intent import Intent, Judged
 from recollect.recall.linked import EntityPath
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
-from recollect.recall.rerank import RerankOptions, reranked
+from recollect.recall.rerank import RerankOptions, boosts
 from recollect.recall.scan import Scan
+from recollect.recall.weigh import Weighed, Weigher
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ MAX_LIMIT: Final = 1_000
 _NEAR_MISSES: Final = 5
 # From so many of the best hits the hop to what is linked with them starts.
 _SEEDS: Final = 3
-# So many times what is wanted is fetched at once.
+# At least so many times what is wanted is weighed: what is left out is told too.
 _SLICE: Final = 2
 
 
@@ -59,21 +59,11 @@ class RecallOptions:
     intent: Intent | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    """Something that was found, with its final score and what made it."""
-
-    fused: Fused
-    item: Record | Turn
-    score: float
-    boosts: tuple[Boost, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     """What is shown, what came close, and whether the filter left too few."""
 
-    kept: list[_Weighed]
+    kept: list[Weighed]
     near_misses: tuple[NearMiss, ...]
     needs_more: bool
 
@@ -128,30 +118,38 @@ class Recaller:
     async def _search(self, question: Question) -> Recalled:
         """Search the index; only when the filter takes away too much, search inside the filter."""
         wanted = max(self._options.candidates, 2 * question.limit)
+        weigher = Weigher(self._store, question, self._options.rerank)
         found = await self._ask(question, wanted, within=None)
-        answer = await self._answer(question, found)
-        linked = await self._one_hop(question, answer.kept, wanted)
+        answer = await self._answer(question, found, weigher)
+        linked = await self._one_hop(question, await self._seeds(answer, weigher), wanted)
         if linked is not None:
             found.append(linked)
-            answer = await self._answer(question, found)
+            answer = await self._answer(question, found, weigher)
         if answer.needs_more and any(it.is_cut_off for it in found):
             found = await self._ask(question, wanted, within=question.where)
-            answer = await self._answer(question, found)
+            answer = await self._answer(question, found, weigher)
         return Recalled(
-            hits=await self._hits(question, answer.kept),
+            hits=await self._hits(question, answer.kept, weigher),
             degraded=tuple(note for it in found for note in it.degraded),
             near_misses=answer.near_misses,
             intent=question.judged.intent,
             intent_reason=question.judged.reason,
         )
 
+    async def _seeds(self, answer: _Answer, weigher: Weigher) -> dict[str, str]:
+        """The texts of the best hits, by their owners."""
+        if not self._options.weights.entity:
+            return {}
+        items = await weigher.items(answer.kept)
+        best = (it.fused.owner_id for it in answer.kept[:_SEEDS])
+        return {owner: items[owner].content for owner in best if owner in items}
+
     async def _one_hop(
-        self, question: Question, kept: Sequence[_Weighed], limit: int
+        self, question: Question, seeds: Mapping[str, str], limit: int
     ) -> Found | None:
         """What the names in the best hits lead to."""
-        if not kept or not self._options.weights.entity:
+        if not seeds:
             return None
-        seeds = {it.item.id: it.item.content for it in kept[:_SEEDS]}
         heard = await _heard(self._linked, self._linked.search(question, seeds, limit))
         return None if isinstance(heard, RecollectError) else heard
 
@@ -182,28 +180,28 @@ class Recaller:
             raise next(it for it in heard.values() if isinstance(it, RecollectError))
         return [_told(path, heard[path]) for path in self._paths]
 
-    async def _answer(self, question: Question, found: Sequence[Found]) -> _Answer:
-        """The owners that were found and pass the filter, as hits in their final order."""
+    async def _answer(
+        self, question: Question, found: Sequence[Found], weigher: Weigher
+    ) -> _Answer:
+        """The owners that were found and pass the filter, in their final order."""
         most = self._options.rerank.most(question.lean)
         fused = fuse(question, found, self._options.weights)
-        good = [it for it in fused if it.score > 0 and it.score * most >= question.min_score]
-        weighed: list[_Weighed] = []
+        is_good = (fused.scores > 0) & (fused.scores * most >= question.min_score)
+        good = int(np.count_nonzero(is_good))
+        weighed: list[Weighed] = []
         looked_at = 0
-        # Few of the candidates are wanted as a rule, so they are fetched in slices. One that is
-        # farther back may rise when it is weighed, but not beyond a bound.
-        for start in range(0, len(good), _SLICE * question.limit):
-            chosen = good[start : start + _SLICE * question.limit]
-            last = weighed[question.limit - 1] if len(weighed) >= question.limit else None
-            if last is not None and last.score >= chosen[0].score * most:
-                break
-            weighed += await self._weigh(question, chosen)
+        # One that is farther back may rise when it is weighed, but not beyond a bound.
+        while looked_at < good and not _are_best(
+            weighed, question.limit, fused.scores[looked_at] * most
+        ):
+            reach = _reach(fused.scores[:good], looked_at, question.limit, most)
+            chosen = fused.between(looked_at, reach)
+            weighed += await weigher.weigh(chosen)
             looked_at += len(chosen)
             weighed.sort(key=lambda it: -it.score)
         kept, near_misses = self._cut(question, weighed)
         if not near_misses and question.where == Filter():
-            near_misses = _too_weak(
-                [it for it in fused if 0 < it.score * most < question.min_score]
-            )
+            near_misses = _too_weak(fused.between(good, good + _NEAR_MISSES))
         # Only what the filter took away can be made up for by searching inside it.
         is_filtered = len(weighed) < looked_at
         return _Answer(
@@ -213,10 +211,10 @@ class Recaller:
         )
 
     def _cut(
-        self, question: Question, weighed: Sequence[_Weighed]
-    ) -> tuple[list[_Weighed], tuple[NearMiss, ...]]:
+        self, question: Question, weighed: Sequence[Weighed]
+    ) -> tuple[list[Weighed], tuple[NearMiss, ...]]:
         """What is shown, and what came after it with the reason why it is not."""
-        kept: list[_Weighed] = []
+        kept: list[Weighed] = []
         left_out: list[NearMiss] = []
         floor = weighed[0].score * self._options.gap if weighed else 0.0
         for it in weighed:
@@ -230,48 +228,27 @@ class Recaller:
             if not reason:
                 kept.append(it)
             elif len(left_out) < _NEAR_MISSES:
-                left_out.append(NearMiss(id=it.item.id, score=it.score, reason=reason))
+                left_out.append(NearMiss(id=it.fused.owner_id, score=it.score, reason=reason))
         return kept, tuple(left_out)
 
-    async def _weigh(self, question: Question, fused: Sequence[Fused]) -> list[_Weighed]:
-        """Fetch what was found and weigh all that is known of it."""
-        items = await self._items(question, fused)
-        weighed: list[_Weighed] = []
-        for it in fused:
-            item = items.get(it.owner_id)
-            if item is not None:
-                now = reranked(item, it.score, question.lean, self._options.rerank, question.now)
-                weighed.append(_Weighed(it, item, now.score, now.boosts))
-        return weighed
-
-    async def _hits(self, question: Question, weighed: Sequence[_Weighed]) -> tuple[Hit, ...]:
+    async def _hits(
+        self, question: Question, weighed: Sequence[Weighed], weigher: Weigher
+    ) -> tuple[Hit, ...]:
         """Hits that can say why they are there; made only of what is shown."""
+        items = await weigher.items(weighed)
         present = await self._units.terms_of([it.fused.unit for it in weighed])
         hits: list[Hit] = []
         for it in weighed:
-            keys = present.get(it.fused.unit, frozenset[int]())
-            matched = tuple(term for key, term in question.terms.items() if key in keys)
-            explanation = it.fused.explanation(matched, it.boosts)
-            hits.append(
-                Hit(item=it.item, score=it.score, span=it.fused.span, explanation=explanation)
-            )
+            item = items.get(it.fused.owner_id)
+            if item is not None:
+                keys = present.get(it.fused.unit, frozenset[int]())
+                matched = tuple(term for key, term in question.terms.items() if key in keys)
+                bent_by = boosts(it.standing, question.lean, self._options.rerank)
+                explanation = it.fused.explanation(matched, bent_by)
+                hits.append(
+                    Hit(item=item, score=it.score, span=it.fused.span, explanation=explanation)
+                )
         return tuple(hits)
-
-    async def _items(self, question: Question, fused: Sequence[Fused]) -> dict[str, Record | Turn]:
-        """The owners themselves, as far as the filter accepts them."""
-        where = question.where
-        records = [it.owner_id for it in fused if it.owner_kind == "record"]
-        turns = [it.owner_id for it in fused if it.owner_kind == "turn"]
-        items: dict[str, Record | Turn] = {}
-        if records and where.wants_records:
-            for record in await self._store.records(
-                question.scopes, where, now=question.now, ids=records
-            ):
-                items[record.id] = record
-        if turns and where.wants_turns:
-            for turn in await self._store.turns(question.scopes, where, ids=turns):
-                items[turn.id] = turn
-        return items
 
 
 async def _heard(path: Path | EntityPath, answer: Awaitable[_F]) -> _F | RecollectError:
@@ -294,9 +271,22 @@ def _told(path: Path, heard: Found | RecollectError) -> Found:
     return Found(path=path.name, degraded=(f"the {path.name} path failed: {heard}",))
 
 
-def _too_weak(fused: Iterable[Fused]) -> tuple[NearMiss, ...]:
+def _are_best(weighed: Sequence[Weighed], limit: int, bound: float) -> bool:
+    """Whether enough was weighed and the rest, up to this bound, cannot be better."""
+    return len(weighed) >= limit and weighed[limit - 1].score >= bound
+
+
+def _reach(scores: Scores, start: int, limit: int, most: float) -> int:
+    """Up to where candidates may be among the best if those that are wanted keep their scores."""
+    last_wanted = scores[min(start + limit, len(scores)) - 1]
+    in_reach = int(np.count_nonzero(scores * most > last_wanted))
+    return min(max(in_reach, start + _SLICE * limit), len(scores))
+
+
+def _too_weak(fused: Sequence[Fused]) -> tuple[NearMiss, ...]:
     """What fits so little that it was not even fetched."""
     return tuple(
         NearMiss(id=it.owner_id, score=it.score, reason="below min_score")
-        for it in islice(fused, _NEAR_MISSES)
+        for it in fused
+        if it.score > 0
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Unpack, cast
 
@@ -22,6 +22,7 @@ from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.filters import CommonFilters, make_filter
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
+from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.message import Message
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller
@@ -35,16 +36,25 @@ from recollect.text.language import language as language_of
 
 # Is told the session and the records that entered a prompt of it.
 Entered = Callable[[str, Sequence[Record]], None]
+# Is told what a recall gave to a prompt.
+Injected = Callable[[Injection], None]
 
 _MAX_MESSAGE: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchOptions:
-    """How much is looked up for a message, and how it is told."""
+    """How much is looked up for a message, and how it is told.
+
+    Some agents have a limit of their own, and 0 where memory is disabled for them.
+    """
 
     limit: int
     context: ContextOptions
+    limits: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+
+    def limit_of(self, agent: str | None) -> int:
+        return self.limits.get(agent or "", self.limit)
 
 
 class Prefetch:
@@ -57,12 +67,14 @@ class Prefetch:
         clock: Clock,
         options: PrefetchOptions,
         entered: Entered,
+        injected: Injected,
     ) -> None:
         self._recaller = recaller
         self._counter = counter
         self._clock = clock
         self._options = options
         self._entered = entered
+        self._injected = injected
         self._runs = Runs(clock)
 
     async def context(
@@ -93,13 +105,15 @@ class Prefetch:
         texts = [message, *map(_words, checked_items(window, "window"))]
         where = make_filter(**filters)
         scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
+        usual = self._options.limit_of(caller.scope.agent)
+        limit = usual if limit is None else limit
         recalled = Recalled(hits=())
-        if message.strip():
+        if message.strip() and usual:
             recalled = await self._recaller.recall(
                 _question(message),
                 scopes,
                 where,
-                limit=self._options.limit if limit is None else limit,
+                limit=limit,
                 min_score=min_score,
                 asked_at=asked_at,
             )
@@ -115,9 +129,27 @@ class Prefetch:
         )
         self._runs.give(receiver, built.ids)
         self._entered(session, _records(recalled, built.ids))
-        return replace(
-            built, place=options.place, degraded=recalled.degraded, recall_id=new_id("recall")
+        recall_id = new_id("recall")
+        self._injected(
+            Injection(
+                recall_id=recall_id,
+                scope=caller.scope,
+                actor=caller.principal,
+                at=self._clock.now(),
+                question=_question(message),
+                scopes=scopes,
+                where=where,
+                limit=limit,
+                min_score=min_score,
+                asked_at=asked_at,
+                items=_given(recalled, built.ids),
+                left_out=built.left_out,
+                form=options.form,
+                session=session,
+                run=run,
+            )
         )
+        return replace(built, place=options.place, degraded=recalled.degraded, recall_id=recall_id)
 
     def _shaped(self, form: Form | None, max_tokens: int | None) -> ContextOptions:
         usual = self._options.context
@@ -159,3 +191,8 @@ def _words(item: object) -> str:
 def _records(recalled: Recalled, ids: Sequence[str]) -> list[Record]:
     records = {hit.id: hit.item for hit in recalled if isinstance(hit.item, Record)}
     return [records[it] for it in ids if it in records]
+
+
+def _given(recalled: Recalled, ids: Sequence[str]) -> tuple[GivenItem, ...]:
+    hits = {hit.id: hit for hit in recalled}
+    return tuple(GivenItem.of(hits[it]) for it in ids)

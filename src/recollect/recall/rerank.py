@@ -14,8 +14,8 @@ from typing import Final
 
 from recollect.domain.category import is_user_profile
 from recollect.domain.hit import Boost
-from recollect.domain.record import Kind, Record
-from recollect.domain.turn import Turn
+from recollect.domain.record import Kind
+from recollect.domain.standing import Standing
 from recollect.recall.intent import Lean
 
 _DAY: Final = timedelta(days=1)
@@ -43,64 +43,63 @@ class RerankOptions:
         return max(by_kind, 1.0) * leaning * lean.preference * (1 + self.use)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reranked:
-    """A new score and what made it."""
-
-    score: float
-    boosts: tuple[Boost, ...] = ()
-
-
 def reranked(
-    item: Record | Turn, relevance: float, lean: Lean, options: RerankOptions, now: datetime
-) -> Reranked:
+    standing: Standing, relevance: float, lean: Lean, options: RerankOptions, now: datetime
+) -> float:
     """The score of a hit with all that is known of it."""
-    boosts = _boosts(item, lean, options)
-    score = math.prod((boost.factor for boost in boosts), start=_sum(item, relevance, options, now))
-    told = tuple(boost for boost in boosts if boost.factor != 1)
-    return Reranked(score=min(max(score, 0.0), 1.0), boosts=told)
+    score = _sum(standing, relevance, options, now)
+    for _, factor in _factors(standing, lean, options):
+        score *= factor
+    return min(max(score, 0.0), 1.0)
 
 
-def _sum(item: Record | Turn, relevance: float, options: RerankOptions, now: datetime) -> float:
+def boosts(standing: Standing, lean: Lean, options: RerankOptions) -> tuple[Boost, ...]:
+    """What of that raised or lowered the score."""
+    return tuple(
+        Boost(reason=reason, factor=factor)
+        for reason, factor in _factors(standing, lean, options)
+        if factor != 1
+    )
+
+
+def _sum(standing: Standing, relevance: float, options: RerankOptions, now: datetime) -> float:
     if not options.decay and not options.source:
         return relevance
     weights = options.relevance + options.decay + options.source
-    fresh = math.exp(-options.decay_lambda * max((now - _happened(item)) / _DAY, 0.0))
-    source = options.sources.get(item.source, 0.0) if isinstance(item, Record) else 0.0
+    age = max((now - standing.observed_at) / _DAY, 0.0)
+    fresh = math.exp(-options.decay_lambda * age)
+    source = options.sources.get(standing.source, 0.0)
     # Age and source are weighed by the fit: what is merely new is no answer.
     beside = relevance * (options.decay * fresh + options.source * source)
     return (options.relevance * relevance + beside) / weights
 
 
-def _happened(item: Record | Turn) -> datetime:
-    return item.observed_at if isinstance(item, Record) else item.at
-
-
-def _boosts(item: Record | Turn, lean: Lean, options: RerankOptions) -> list[Boost]:
-    if isinstance(item, Turn):
-        return [Boost(reason="intent", factor=lean.turn)]
-    boosts = [
-        Boost(reason="intent", factor=_leaning(item, lean)),
-        Boost(reason=f"kind {item.kind.value}", factor=options.kinds.get(item.kind, 1.0)),
+def _factors(standing: Standing, lean: Lean, options: RerankOptions) -> list[tuple[str, float]]:
+    if standing.kind is None:
+        return [("intent", lean.turn)]
+    factors = [
+        ("intent", _leaning(standing.kind, standing.category, lean)),
+        (f"kind {standing.kind}", options.kinds.get(standing.kind, 1.0)),
         # Full trust is the rule and changes nothing.
-        Boost(reason="confidence", factor=1 - options.confidence * (1 - item.confidence)),
+        ("confidence", 1 - options.confidence * (1 - standing.confidence)),
     ]
-    if item.helped or item.rejected:
-        boosts.append(Boost(reason="feedback", factor=1 + options.use * _usefulness(item)))
-    return boosts
+    if standing.helped or standing.rejected:
+        usefulness = _usefulness(standing.helped, standing.rejected)
+        factors.append(("feedback", 1 + options.use * usefulness))
+    return factors
 
 
-def _leaning(record: Record, lean: Lean) -> float:
+def _leaning(kind: Kind, category: str, lean: Lean) -> float:
     by_kind = {
         Kind.SEMANTIC: lean.semantic,
         Kind.EPISODIC: lean.episodic,
         Kind.PROCEDURAL: lean.procedural,
-    }[record.kind]
-    return by_kind * (lean.preference if is_user_profile(record.category) else 1.0)
+    }[kind]
+    return by_kind * (lean.preference if is_user_profile(category) else 1.0)
 
 
-def _usefulness(record: Record) -> float:
+def _usefulness(helped: int, rejected: int) -> float:
     """From −1, always rejected, to 1, used often and never rejected."""
-    told = record.helped + record.rejected
-    balance = (record.helped - record.rejected) / told
+    told = helped + rejected
+    balance = (helped - rejected) / told
     return balance * min(1.0, math.log1p(told) / math.log1p(_MUCH_USED))

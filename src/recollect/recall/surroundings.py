@@ -38,13 +38,13 @@ def from_surroundings(
 ) -> Scores:
     """What is added to the evidence for each candidate by what stands around it."""
     order = np.lexsort((candidates.column("place"), candidates.column("cluster")))
-    rows = candidates.rows[order]
-    brevity = np.clip(1 - rows["size"] / _SELF_CONTAINED, 0.0, 1.0)
+    rows = candidates.rows.take(order)
+    brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED, 0.0)
     said = evidence[order] * brevity
     is_turn = rows["kind"] == _TURN
     weight = np.where(is_turn, options.session, options.day)
     added = weight * _company(rows, said, evidence[order])
-    if len(rows) > 1:
+    if len(rows) > 1 and is_turn.any():
         for step in (1, 2)[: len(rows) - 1]:
             near = _are_near(rows, is_turn, step) * (options.neighbour / step)
             added[step:] += near * said[:-step]
@@ -65,11 +65,13 @@ def _company(rows: UnitRows, said: Scores, alone: Scores) -> Scores:
     The more of the candidates are there, the less it tells that one of them is.
     """
     clusters = rows["cluster"]
-    begins = np.append(True, (clusters[1:] != clusters[:-1]) | (clusters[1:] == 0))
-    starts = np.flatnonzero(begins)
-    number = np.cumsum(begins) - 1
-    share = np.diff(np.append(starts, len(rows))) / len(rows)
-    best = np.maximum(np.maximum.reduceat(said, starts)[number], alone)
+    # What is in no cluster is alone.
+    begins = clusters == 0
+    begins[0] = True
+    begins[1:] |= clusters[1:] != clusters[:-1]
+    number = begins.cumsum() - 1
+    share = np.bincount(number) / len(rows)
+    best = np.maximum(np.maximum.reduceat(said, np.flatnonzero(begins))[number], alone)
     return best * (1 - share[number])
 
 

@@ -12,10 +12,16 @@ from fastapi import Depends, FastAPI
 
 from recollect.domain.views import Json
 from recollect.memory import Memory
+from recollect.server.audit_routes import router as audit_router
 from recollect.server.caller import opened
+from recollect.server.forget_routes import router as forget_router
 from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
 from recollect.server.problems import RESPONSES, tell_problems
 from recollect.server.routes import router
+from recollect.server.sharing_routes import router as sharing_router
+from recollect.server.tool_routes import router as tool_router
+from recollect.server.upkeep_routes import router as upkeep_router
+from recollect.server.writing_routes import router as writing_router
 from recollect.settings import Settings
 
 # The longest record in the widest script, with room for the rest of the request.
@@ -44,6 +50,12 @@ def create_app(
     )
     app.get("/health", tags=["operation"])(health)
     app.include_router(router)
+    app.include_router(writing_router)
+    app.include_router(upkeep_router)
+    app.include_router(sharing_router)
+    app.include_router(tool_router)
+    app.include_router(audit_router)
+    app.include_router(forget_router)
     app.add_middleware(BodyLimit, most_bytes=MOST_BYTES)
     app.add_middleware(OnlyFromHere, hosts=hosts)
     tell_problems(app)

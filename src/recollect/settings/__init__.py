@@ -28,6 +28,7 @@ from recollect.settings.sections import (
     Section,
     StorageSettings,
 )
+from recollect.settings.sharing import SharingSettings, WorkspaceSettings
 from recollect.settings.sources import (
     PREFIX,
     from_environment,
@@ -37,6 +38,7 @@ from recollect.settings.sources import (
     settings_file,
     variables_by_place,
 )
+from recollect.settings.upkeep import BufferSettings, LifecycleSettings, RetentionRuleSettings
 from recollect.settings.working import (
     ArchiveSettings,
     CompressionSettings,
@@ -44,6 +46,7 @@ from recollect.settings.working import (
     NotesSettings,
     SessionSettings,
 )
+from recollect.settings.writing import WritingSettings
 
 __all__ = ["Settings", "settings_file"]
 
@@ -54,6 +57,8 @@ class Settings(Section):
     data_dir: Place = Field(default_factory=lambda: Path(platformdirs.user_data_dir("recollect")))
     scope: ScopeSettings = ScopeSettings()
     agents: dict[str, AgentSettings] = Field(default_factory=dict)
+    workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)
+    sharing: SharingSettings = SharingSettings()
     storage: StorageSettings = StorageSettings()
     recall: RecallSettings = RecallSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -62,6 +67,12 @@ class Settings(Section):
     archive: ArchiveSettings = ArchiveSettings()
     notes: NotesSettings = NotesSettings()
     models: ModelSettings = ModelSettings()
+    writing: WritingSettings = WritingSettings()
+    buffer: BufferSettings = BufferSettings()
+    lifecycle: LifecycleSettings = LifecycleSettings()
+    retention: tuple[RetentionRuleSettings, ...] = Field(
+        default=(), description="rules; each is applied when memory is swept"
+    )
 
     @property
     def database(self) -> Path:
@@ -75,6 +86,10 @@ class Settings(Section):
         if self.storage.path is None:
             return self.database.with_name("blobs")
         return self.database.with_name(f"{self.database.name}-blobs")
+
+    def agent(self, name: str | None) -> AgentSettings:
+        """What is special about an agent; one that is not declared is like any other."""
+        return self.agents.get(name or "", AgentSettings())
 
     @property
     def log_file(self) -> Path:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from recollect.domain.record import Kind
+from recollect.domain.route import WritePolicy
 
 
 def _at_home(path: object) -> object:
@@ -44,6 +45,16 @@ class ScopeSettings(Section):
 class AgentSettings(Section):
     """What is special about one agent."""
 
+    enabled: bool = Field(
+        default=True, description="false = no block for its prompt, no guide and no memory tools"
+    )
+    prefetch_limit: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        default=None, description="how much is looked up for a message; empty = recall's"
+    )
+    role: str = Field(default="", description="what it is for; some shared types ask for it")
+    write_policy: WritePolicy | None = Field(
+        default=None, description="what of a conversation becomes memory; empty = as for all"
+    )
     children: tuple[str, ...] = Field(
         default=(), description="agents whose memory this one may read and write"
     )

@@ -33,8 +33,10 @@ _ALIASES: Final[Mapping[str, str]] = {
     "memory_min_relevance": "notes.min_relevance",
 }
 
-# Tables whose keys are names of agents and tools, and so stay as they are written in a variable.
-_NAMED_BY_USERS: Final = frozenset({("agents",), ("scope", "namespaces"), ("notes", "rules")})
+# Tables whose keys are names of agents, workspaces and tools: they stay as a variable writes them.
+_NAMED_BY_USERS: Final = frozenset(
+    {("agents",), ("workspaces",), ("scope", "namespaces"), ("notes", "rules")}
+)
 
 
 def settings_file() -> Path:

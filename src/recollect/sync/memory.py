@@ -13,24 +13,27 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
-from recollect.domain.archive import ContentRange
-from recollect.domain.context import ContextFields, MemoryContext, Tongue
-from recollect.domain.fields import Draft, RecordFields
-from recollect.domain.filters import FilterFields
-from recollect.domain.hit import Hit, Recalled
-from recollect.domain.page import Page
-from recollect.domain.progress import Progress
-from recollect.domain.record import Record, Version
-from recollect.domain.scope import Scope
-from recollect.domain.stats import Stats
-from recollect.domain.transfer import ExportCounts, Imported
-from recollect.domain.turn import Turn
 from recollect.memory import Memory as AsyncMemory
-from recollect.sync.bound import AuditTrail, SharedMemory, Upkeep
+from recollect.sync.bound import AuditTrail, SharedMemory, ToolArchives, Toolbox, Upkeep
 from recollect.sync.loop import Loop
 from recollect.sync.session import Session
 
 if TYPE_CHECKING:
+    from recollect.domain.archive import ContentRange
+    from recollect.domain.context import ContextFields, MemoryContext, Tongue
+    from recollect.domain.fields import Draft, RecordFields
+    from recollect.domain.filters import CommonFilters, FilterFields
+    from recollect.domain.forgetting import Forgotten
+    from recollect.domain.hit import Hit, Recalled
+    from recollect.domain.page import Page
+    from recollect.domain.progress import Progress
+    from recollect.domain.record import Record, Version
+    from recollect.domain.route import Route, WritePolicy
+    from recollect.domain.scope import Scope
+    from recollect.domain.stats import Stats
+    from recollect.domain.transfer import CopiedContents, ExportCounts, Imported
+    from recollect.domain.turn import Turn
+    from recollect.domain.write import Trace, Written
     from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
     from recollect.settings import Settings
@@ -94,6 +97,11 @@ class Memory:
     def upkeep(self) -> Upkeep:
         """Keeping memory in order: its health, conflicts, quarantine, expiry and retention."""
         return Upkeep(self._memory.upkeep, self._loop)
+
+    @property
+    def archives(self) -> ToolArchives:
+        """The large tool results that were put away."""
+        return ToolArchives(self._memory.archives, self._loop)
 
     @property
     def audit(self) -> AuditTrail:
@@ -218,13 +226,17 @@ class Memory:
 
         `window` is what the prompt holds already, `session` the one it belongs to; agents that
         name the same `run` are not given the same item twice. What enters is counted once a
-        session. The `recall_id` names this call; nothing is kept under it yet.
+        session. `memory.audit` keeps it under its `recall_id` and can ask it again.
         """
         return self._loop.run(lambda: self._memory.context(message, **wanted))
 
     def guide(self, language: Tongue = "en") -> str:
-        """How to use memory and its tools, for an agent's system prompt; `zh` or `en`."""
+        """How to use memory, for an agent's system prompt; empty where it is disabled."""
         return self._memory.guide(language)
+
+    def tools(self, language: Tongue = "en", *, session: str | None = None) -> Toolbox:
+        """The memory tools for a model in a session; none when memory is disabled for the agent."""
+        return Toolbox(self._memory.tools(language, session=session), self._loop)
 
     def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
         """Tell that a record was used, and whether it helped; later recalls weigh it."""
@@ -292,10 +304,6 @@ class Memory:
         """Remove a deleted record and its versions for good."""
         self._loop.run(lambda: self._memory.purge(record_id))
 
-    def forget(self, record_id: str) -> None:
-        """Delete and purge at once: all of the record is gone for good, or nothing is."""
-        self._loop.run(lambda: self._memory.forget(record_id))
-
     def history(self, record_id: str) -> tuple[Version, ...]:
         """Every version of a record, oldest first, with who made it, when and why."""
         return self._loop.run(lambda: self._memory.history(record_id))
@@ -308,13 +316,9 @@ class Memory:
         """How much is stored for this caller, and how the parts are doing."""
         return self._loop.run(lambda: self._memory.stats())
 
-    def reindex(self, progress: Progress | None = None) -> int:
-        """Make the vectors that are missing, all in one go; how many pieces were looked at."""
-        return self._loop.run(lambda: self._memory.reindex(progress))
-
-    def backup(self, target: str | Path) -> None:
-        """Copy the whole database, checked, while others go on using it."""
-        self._loop.run(lambda: self._memory.backup(target))
+    def backup(self, target: str | Path) -> CopiedContents:
+        """Copy the database and what it refers to, checked, while others go on using it."""
+        return self._loop.run(lambda: self._memory.backup(target))
 
     def export_to(
         self,
@@ -362,6 +366,100 @@ class Memory:
         """Finish and close everything; on a memory made by `scope()` this does nothing."""
         if self._is_root:
             self._loop.close(self._memory.close)
+
+    def write(
+        self,
+        content: str,
+        *,
+        namespace: str | tuple[str, str] | None = None,
+        explicit: bool = True,
+        idempotency_key: str | None = None,
+        **fields: Unpack[RecordFields],
+    ) -> Written:
+        """Remember a claim unless it is known: new, said again, changed or contradicted.
+
+        Unlike `remember` it decides where the claim belongs and compares it with what is stored.
+        `metadata={"strategy": …}` says how a change is taken in: overwrite, append or summarise.
+        What is not `explicit` must prove itself first, in the short-term buffer.
+        """
+        return self._loop.run(
+            lambda: self._memory.write(
+                content,
+                namespace=namespace,
+                explicit=explicit,
+                idempotency_key=idempotency_key,
+                **fields,
+            )
+        )
+
+    def extract(self, session: str | None = None) -> tuple[Written, ...]:
+        """Read now what a session, or all of them, say that is worth remembering.
+
+        It also happens by itself, every few turns and at the end of a session; no turn is read
+        twice.
+        """
+        return self._loop.run(lambda: self._memory.extract(session))
+
+    def trace(self, write_id: str) -> Trace:
+        """What each step of a write decided, and why."""
+        return self._loop.run(lambda: self._memory.trace(write_id))
+
+    def route(self, message: str, *, policy: WritePolicy | None = None) -> Route:
+        """Whether a message should be answered with memory, and whether it should become some."""
+        return self._loop.run(lambda: self._memory.route(message, policy=policy))
+
+    def forget(
+        self,
+        target: str | Iterable[str] | None = None,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        everything: bool = False,
+        with_evidence: bool = False,
+        all_agents: bool = False,
+        dry_run: bool = False,
+        verify: bool = False,
+        progress: Progress | None = None,
+        **filters: Unpack[CommonFilters],
+    ) -> Forgotten:
+        """Erase every trace of records, a session, a user, what filters find, or `everything` here.
+
+        A record goes with all that was made of it; the turns it rests on stay, and are named,
+        unless `with_evidence`. A session or a user goes with all that was said. A user is
+        forgotten by themselves or without an agent, or with `all_agents` by an operator.
+        `dry_run` only counts; `verify` searches every store and file for what it said.
+        """
+        return self._loop.run(
+            lambda: self._memory.forget(
+                target,
+                session=session,
+                user=user,
+                everything=everything,
+                with_evidence=with_evidence,
+                all_agents=all_agents,
+                dry_run=dry_run,
+                verify=verify,
+                progress=progress,
+                **filters,
+            )
+        )
+
+    def reindex(
+        self,
+        progress: Progress | None = None,
+        *,
+        model: str | None = None,
+        background: bool = False,
+    ) -> int:
+        """Make the vectors that are missing, of the settings' model or of another `model`.
+
+        In each scope the old vectors answer until the new ones are all there. What is begun is
+        gone on with by any open memory, in the `background` only there. Returns how many pieces
+        had no vector of the model.
+        """
+        return self._loop.run(
+            lambda: self._memory.reindex(progress, model=model, background=background)
+        )
 
     def __enter__(self) -> Memory:
         return self

@@ -9,29 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from recollect.context.anthropic_messages import AnthropicMessages
-from recollect.context.archive import ToolResultManager as AsyncToolResultManager
-from recollect.context.archive_messages import AnyMessage
-from recollect.context.incoming import GivenMessage
-from recollect.context.notes import SessionNotes
-from recollect.context.placeholder import Placeholder
-from recollect.context.scratchpad import SessionScratchpad as AsyncSessionScratchpad
-from recollect.context.session import Session as AsyncSession
-from recollect.context.wire import Format, Prepared
-from recollect.domain.archive import (
-    Archive,
-    ContentRange,
-    EarlierResult,
-)
-from recollect.domain.message import Message
-from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
-from recollect.domain.session_usage import SessionUsage
-from recollect.domain.summary import Summary
-from recollect.domain.tool_result import ToolResult
-from recollect.domain.turn import Turn
-from recollect.sync.loop import Loop
+if TYPE_CHECKING:
+    from recollect.context.anthropic_messages import AnthropicMessages
+    from recollect.context.archive import ToolResultManager as AsyncToolResultManager
+    from recollect.context.archive_messages import AnyMessage
+    from recollect.context.incoming import GivenMessage
+    from recollect.context.notes import SessionNotes
+    from recollect.context.placeholder import Placeholder
+    from recollect.context.scratchpad import SessionScratchpad as AsyncSessionScratchpad
+    from recollect.context.session import Session as AsyncSession
+    from recollect.context.wire import Format, Prepared
+    from recollect.domain.archive import (
+        Archive,
+        ContentRange,
+        EarlierResult,
+    )
+    from recollect.domain.message import Message
+    from recollect.domain.scope import Scope
+    from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
+    from recollect.domain.session_usage import SessionUsage
+    from recollect.domain.summary import Summary
+    from recollect.domain.tool_result import ToolResult
+    from recollect.domain.turn import Turn
+    from recollect.sync.loop import Loop
 
 
 class Session:
@@ -48,6 +50,11 @@ class Session:
     @property
     def id(self) -> str:
         return self._inner.id
+
+    @property
+    def scope(self) -> Scope:
+        """Whose conversation it is."""
+        return self._inner.scope
 
     @property
     def notes(self) -> SessionNotes:
@@ -153,6 +160,10 @@ class Session:
     def close(self) -> None:
         """Stop working on it and keep its state; it can be opened again where it was left."""
         self._loop.run(lambda: self._inner.close())
+
+    def discard(self) -> None:
+        """What was said here is forgotten: nothing of it is kept, and it cannot go on."""
+        self._loop.run(lambda: self._inner.discard())
 
     def end(self) -> None:
         """The session is over: its notes and its scratchpad are gone, what was said stays."""

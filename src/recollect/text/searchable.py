@@ -104,7 +104,7 @@ def _record_setting(record: Record) -> Setting:
         cluster=-record.observed_at.toordinal(),
         place=to_micros(record.observed_at),
         size=reading_size(record.content, 0, len(record.content)),
-        variety=len(set(terms(record.content[:_ENOUGH]))),
+        variety=_variety(record.content),
     )
 
 
@@ -118,7 +118,7 @@ def _turn_setting(turn: Turn) -> Setting:
         speaker=speaker_key(turn.speaker),
         traits=Trait(asks * Trait.ASKS | by_assistant * Trait.BY_ASSISTANT),
         size=reading_size(turn.content, 0, len(turn.content)),
-        variety=len(set(terms(turn.content[:_ENOUGH]))),
+        variety=_variety(turn.content),
     )
 
 
@@ -163,8 +163,23 @@ def _units(content: str, about: str, beside: str, at: datetime) -> Iterator[Unit
 
 
 def _unit(ordinal: int, start: int, end: int, text: str, more: Sequence[int] = ()) -> Unit:
-    keys = [*term_keys(terms(text)), *more]
+    keys = [*term_keys(_terms(text)), *more]
     return Unit(ordinal=ordinal, start=start, end=end, text=text, terms=keys)
+
+
+def _variety(content: str) -> int:
+    """How many different terms the beginning of a text has."""
+    return len(set(_terms(content[:_ENOUGH])))
+
+
+def _terms(text: str) -> Sequence[str]:
+    """The terms of a text. A short one is its own beginning, so it is asked for twice."""
+    return _short_terms(text) if len(text) <= _ENOUGH else terms(text)
+
+
+@lru_cache(maxsize=16)
+def _short_terms(text: str) -> tuple[str, ...]:
+    return tuple(terms(text))
 
 
 @lru_cache(maxsize=4096)

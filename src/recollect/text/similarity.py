@@ -124,10 +124,13 @@ def _is_no_one(word: Word) -> bool:
 def are_exchanged(new: Sequence[Word], old: Sequence[Word]) -> bool:
     """Whether two parts changed places: Ann lent Bob money, Bob lent Ann money."""
     new, old = _without_common_ends(new, old)
+    mine, theirs = _concepts(new), _concepts(old)
+    if sorted(mine) != sorted(theirs):
+        return False
     for first in range(1, len(new)):
         for second in range(1, len(new) - first + 1):
             between = len(new) - first - second
-            if _concepts(new) == _concepts([*old[-first:], *old[second:-first], *old[:second]]):
+            if mine == [*theirs[-first:], *theirs[second:-first], *theirs[:second]]:
                 moved = (*new[:first], *new[first + between :])
                 return _can_be_exchanged(moved, between)
     return False

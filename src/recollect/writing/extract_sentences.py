@@ -97,10 +97,14 @@ class Sentence:
     """In lower case and simplified Chinese, with speech blanked; as long as the original."""
 
 
+def without_memory(text: str) -> str:
+    """The message with what came out of memory blanked, of the same length."""
+    return _MEMORY.sub(_blank_memory, text) if "<memory" in text else text
+
+
 def readable(text: str) -> str:
     """The message as rules read it, of the same length."""
-    if "<memory" in text:
-        text = _MEMORY.sub(_blank_memory, text)
+    text = without_memory(text)
     if "`" in text or "~~~" in text:
         text = _FENCED_CODE.sub(_blank, text)
     if len(text) > _READ_FIRST + _READ_LAST:

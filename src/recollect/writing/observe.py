@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from recollect.domain.change import ChangeSet
 from recollect.domain.filters import Filter
+from recollect.domain.job import NewJob
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn, new_turn
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.recall.meaning import Meaning
 from recollect.text.searchable import turn_units
-from recollect.writing.save import idempotency
+from recollect.writing.redaction import Redactor
+from recollect.writing.save import idempotency, redacted_entry
 
 
 class Observer:
     """Stores turns."""
 
-    def __init__(self, store: Store, meaning: Meaning, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        meaning: Meaning,
+        clock: Clock,
+        redactor: Redactor | None = None,
+        extract: Callable[[Caller, str], NewJob | None] | None = None,
+    ) -> None:
         self._store = store
         self._meaning = meaning
         self._clock = clock
+        self._redactor = redactor or Redactor()
+        # The work of finding out what a session says, which waits until enough was said.
+        self._extract = extract
 
     async def observe(
         self,
@@ -38,9 +50,11 @@ class Observer:
         """Append messages to a session, or to a new one: all of them, or none."""
         now = self._clock.now()
         place = new_session if session is None else session
-        turns = tuple(new_turn(message, caller.scope, place, now, task) for message in messages)
-        if not turns:
+        if not messages:
             return ()
+        messages, counts = zip(*map(self._redactor.message, messages), strict=True)
+        turns = tuple(new_turn(message, caller.scope, place, now, task) for message in messages)
+        extract = self._extract(caller, place) if self._extract else None
         embedded = await self._meaning.of_units([turn_units(turn) for turn in turns])
         committed = await self._store.commit(
             ChangeSet(
@@ -49,7 +63,8 @@ class Observer:
                 turns=turns,
                 units=embedded.owners,
                 model=embedded.model,
-                jobs=embedded.jobs,
+                jobs=(*embedded.jobs, *([extract] if extract else [])),
+                audit=tuple(filter(None, map(redacted_entry, turns, counts))),
                 idempotency=idempotency(
                     idempotency_key,
                     {"observe": [*messages], "session": session, "task": task},

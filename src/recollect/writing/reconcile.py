@@ -82,6 +82,12 @@ def merge(strategy: Strategy, old: str, new: str) -> str:
     return _joined(_distinct([*_statements(old), *_statements(new)]))
 
 
+def still_standing(old: str, new: str) -> str:
+    """The old text without what the new one denies or gives another value for."""
+    fresh = _statements(new)
+    return _joined([it for it in _statements(old) if not any(_replaces(one, it) for one in fresh)])
+
+
 def _statements(text: str) -> list[str]:
     return [found for match in _STATEMENT.findall(text) if (found := match.strip())]
 
@@ -100,6 +106,13 @@ def _distinct(statements: list[str]) -> list[str]:
         kept = [other for other in kept if not _covers(statement, other)]
         kept.append(statement)
     return kept
+
+
+def _replaces(new: str, old: str) -> bool:
+    """Whether two statements exclude each other, so that the new one takes the old one's place."""
+    if max(len(new), len(old)) > LONGEST_CLAIM:
+        return False
+    return Comparison(claim(new), claim(old), None).judge()[0] == "conflict"
 
 
 def _covers(whole: str, part: str) -> bool:

@@ -10,25 +10,22 @@ from datetime import datetime
 from typing import Any, Final, cast
 from weakref import WeakValueDictionary
 
-from recollect.domain.category import USER_PROFILE, is_user_profile
+from recollect.domain.audit import NewAuditEntry
+from recollect.domain.category import is_user_profile
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
-from recollect.domain.fields import (
-    MAX_TITLE,
-    Draft,
-    RecordFields,
-    checked_text,
-    new_record,
-    revised,
-)
+from recollect.domain.fields import MAX_TITLE, Draft, RecordFields, checked_text, revised
 from recollect.domain.filters import Filter
 from recollect.domain.record import Record, Status
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller
+from recollect.domain.turn import Turn
 from recollect.errors import NotFound, StaleVersion
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
 from recollect.text.searchable import is_searched_alike, record_units
+from recollect.writing.drafting import drafted
+from recollect.writing.redaction import Counts, Redactor
 
 _ATTEMPTS: Final = 20
 
@@ -36,11 +33,19 @@ _ATTEMPTS: Final = 20
 class Saver:
     """Creates records and makes new versions of them."""
 
-    def __init__(self, store: Store, listing: Listing, meaning: Meaning, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        listing: Listing,
+        meaning: Meaning,
+        clock: Clock,
+        redactor: Redactor | None = None,
+    ) -> None:
         self._store = store
         self._listing = listing
         self._meaning = meaning
         self._clock = clock
+        self._redactor = redactor or Redactor()
         self._changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def create(
@@ -54,9 +59,10 @@ class Saver:
     ) -> tuple[Record, ...]:
         """Save new records together: all of them, or none."""
         now = self._clock.now()
-        records = tuple(_drafted(caller, draft, namespace, now) for draft in drafts)
-        if not records:
+        wanted = [drafted(caller, draft, namespace, now) for draft in drafts]
+        if not wanted:
             return ()
+        records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
         embedded = await self._meaning.of_units([record_units(record) for record in records])
         committed = await self._store.commit(
             ChangeSet(
@@ -66,6 +72,7 @@ class Saver:
                 units=embedded.owners,
                 model=embedded.model,
                 jobs=embedded.jobs,
+                audit=tuple(filter(None, map(redacted_entry, records, counts))),
                 idempotency=_once(idempotency_key, records, drafts, namespace),
             )
         )
@@ -128,15 +135,16 @@ class Saver:
                 caller.require_write(state.scope, is_profile=is_user_profile(state.category))
             if after is before:
                 return before
+            after, counts = self._redactor.kept(after, before)
             try:
-                return await self._write_version(caller, before, after, reason)
+                return await self._write_version(caller, before, after, reason, counts)
             except StaleVersion:
                 if once or attempt == _ATTEMPTS - 1:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
     async def _write_version(
-        self, caller: Caller, before: Record, after: Record, reason: str
+        self, caller: Caller, before: Record, after: Record, reason: str, counts: Counts
     ) -> Record:
         changed = () if is_searched_alike(before, after) else (record_units(after),)
         embedded = await self._meaning.of_units(changed)
@@ -148,6 +156,7 @@ class Saver:
                 units=embedded.owners,
                 model=embedded.model,
                 jobs=embedded.jobs,
+                audit=tuple(filter(None, [redacted_entry(after, counts)])),
             )
         )
         return after.evolve(recorded_at=committed.recorded_at)
@@ -167,6 +176,15 @@ class Saver:
         return tuple(by_id[saved] for saved in ids)
 
 
+def redacted_entry(of: Record | Turn, counts: Counts) -> NewAuditEntry | None:
+    """That personal data was taken out of something, and how much; never what."""
+    if not counts:
+        return None
+    return NewAuditEntry(
+        scope=of.scope, action="redact", target=of.id, payload={"redacted": dict(counts)}
+    )
+
+
 def idempotency(
     key: str | None, body: Mapping[str, Any], result: Mapping[str, Any]
 ) -> Idempotency | None:
@@ -179,25 +197,6 @@ def idempotency(
         body_hash=hashlib.sha256(canonical.encode()).hexdigest(),
         result=result,
     )
-
-
-def _drafted(
-    caller: Caller, draft: Draft, namespace: str | tuple[str, str] | None, now: datetime
-) -> Record:
-    fields = cast("dict[str, Any]", dict(draft))
-    content = cast("str", fields.pop("content", ""))
-    record = new_record(content, cast("RecordFields", fields), caller.scope, now)
-    scope = _target(caller, record, namespace)
-    caller.require_write(scope, is_profile=is_user_profile(record.category))
-    return record if scope == record.scope else record.evolve(scope=scope)
-
-
-def _target(caller: Caller, record: Record, namespace: str | tuple[str, str] | None) -> Scope:
-    """Where a new record belongs: a user profile to the user, anything else to the caller."""
-    if namespace is not None:
-        return caller.namespace(namespace)
-    is_for_user = record.category == USER_PROFILE and caller.scope.user is not None
-    return caller.scope.of_user if is_for_user else caller.scope
 
 
 def _once(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recollect.domain.scope import Scope
-from recollect.ports.units import KINDS, UNIT, Matches, UnitRows
+from recollect.ports.units import COLUMNS, KINDS, Matches, UnitRows, no_units
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 
@@ -18,14 +18,8 @@ NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 def row(unit: int, *, kind: str = "turn", ordinal: int = 0, **setting: Any) -> UnitRows:
     """One unit; what is not told of it is 0."""
-    made = np.zeros(1, UNIT)
-    made["unit"] = unit
-    made["kind"] = KINDS.index(kind)
-    made["owner"] = f"{kind}_{unit - ordinal}"
-    made["ordinal"] = ordinal
-    for name, value in setting.items():
-        made[name] = value
-    return made
+    known = {"unit": unit, "kind": KINDS.index(kind), "ordinal": ordinal, **setting}
+    return UnitRows.of([[known.get(name, 0) for name in COLUMNS]], [f"{kind}_{unit - ordinal}"])
 
 
 def found(
@@ -34,7 +28,7 @@ def found(
     """What a path found; it lists the best first, as paths do."""
     best_first = sorted(scored, key=lambda it: -it[1])
     scores = np.array([score for _, score in best_first])
-    rows = np.concatenate([one for one, _ in best_first]) if best_first else np.empty(0, UNIT)
+    rows = UnitRows.joined([no_units(), *(one for one, _ in best_first)])
     matches = Matches(rows=rows, raw=10 * scores, scores=scores)
     return Found(path=path, matches=matches, trust=trust, **more)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.domain.times import to_micros
 from recollect.domain.unit import Trait
-from recollect.recall.fuse import Fused, Weights, calibrated, fuse
+from recollect.recall.fuse import Weights, calibrated, fuse
 from recollect.recall.paths import Found
 from recollect.recall.stretch import Stretch
 from recollect.recall.surroundings import SurroundingsOptions
@@ -30,7 +30,7 @@ def _bent(evidence: float) -> float:
 
 
 def test_nothing_found_is_nothing():
-    assert fuse(question(), [found("keyword", [])], Weights()) == []
+    assert not fuse(question(), [found("keyword", [])], Weights())
 
 
 def test_words_and_meaning_add_up():
@@ -169,13 +169,13 @@ def test_every_owner_is_in_the_list_once_and_the_list_is_sorted(by_words, by_mea
         found("vector", by_meaning),
         found("time", by_time, stretches=(stretch,) if by_time else ()),
     ]
-    fused: list[Fused] = fuse(question(), paths, Weights())
+    fused = fuse(question(), paths, Weights())
     units = {int(one["unit"][0]) for one, _ in (*by_words, *by_meaning, *by_time)}
     assert sorted(it.unit for it in fused) == sorted(units)
     scores = [it.score for it in fused]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= it < 1 for it in scores)
     for path in (by_words, by_meaning):
-        if path and (best := max(score for _, score in path)) > 0:
+        if path and (best := max(score for _, score in path)) > 1e-9:
             top = {int(one["unit"][0]) for one, score in path if score == best}
             assert all(it.score > 0 for it in fused if it.unit in top)

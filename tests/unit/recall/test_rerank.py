@@ -1,18 +1,20 @@
 """What is known of a memory itself bends its score a little, within bounds, and says so."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.fields import new_record
+from recollect.domain.hit import Boost
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Scope
+from recollect.domain.standing import Standing
 from recollect.domain.turn import Turn, new_turn
 from recollect.recall.intent import Intent, Lean, lean_of
-from recollect.recall.rerank import Reranked, RerankOptions, reranked
+from recollect.recall.rerank import RerankOptions, boosts, reranked
 from tests.unit.recall.found import NOW
 
 _PLAIN = Lean()
@@ -31,15 +33,29 @@ def _turn() -> Turn:
     return new_turn({"role": "user", "content": "green tea"}, _ANN, "one", NOW, None)
 
 
+def _standing(item: Record | Turn) -> Standing:
+    if isinstance(item, Turn):
+        return Standing(observed_at=item.at)
+    names = ("observed_at", "kind", "category", "source", "confidence", "helped", "rejected")
+    return Standing(**{name: getattr(item, name) for name in names})
+
+
+class _Weighed(NamedTuple):
+    score: float
+    boosts: tuple[Boost, ...] = ()
+
+
 def _weighed(
     item: Record | Turn, options: RerankOptions | None = None, lean: Lean = _PLAIN
-) -> Reranked:
-    return reranked(item, 0.5, lean, options or RerankOptions(), NOW)
+) -> _Weighed:
+    options, standing = options or RerankOptions(), _standing(item)
+    score = reranked(standing, 0.5, lean, options, NOW)
+    return _Weighed(score, boosts(standing, lean, options))
 
 
 def test_a_plain_record_keeps_its_score_and_has_nothing_to_explain():
-    assert _weighed(_record(confidence=1.0)) == Reranked(score=0.5)
-    assert _weighed(_turn()) == Reranked(score=0.5)
+    assert _weighed(_record(confidence=1.0)) == _Weighed(0.5)
+    assert _weighed(_turn()) == _Weighed(0.5)
 
 
 def test_what_helped_rises_and_what_was_rejected_falls_within_bounds():
@@ -103,8 +119,8 @@ def test_a_preferred_source_is_weighed_by_the_fit():
     other = _weighed(_record(source="web", confidence=1.0), options).score
     assert preferred == pytest.approx(0.5)
     assert other == pytest.approx(0.5 / 1.2)
-    unfit = reranked(_record(source="user"), 0.0, _PLAIN, options, NOW)
-    assert unfit.score == 0.0, "what does not fit is not lifted"
+    unfit = reranked(_standing(_record(source="user")), 0.0, _PLAIN, options, NOW)
+    assert unfit == 0.0, "what does not fit is not lifted"
 
 
 @given(
@@ -136,6 +152,6 @@ def test_no_score_leaves_its_bounds(
         confidence=confidence,
         first_observed=NOW - timedelta(days=days),
     )
-    score = reranked(record, relevance, lean, options, NOW).score
+    score = reranked(_standing(record), relevance, lean, options, NOW)
     assert 0 <= score <= 1
     assert score <= relevance * options.most(lean) + 1e-12, "candidates farther back are safe"

@@ -50,19 +50,20 @@ class Weights:
     @cached_property
     def terms(self) -> tuple[float, ...]:
         """The most that each term can add to a score."""
-        units = self.statistics.units
-        return tuple(
-            (K1 + 1) * inverse_frequency(units, one) for one in self.statistics.frequencies
-        )
+        return tuple((K1 + 1) * rarity for rarity in self._rarities)
 
     @cached_property
     def best(self) -> float:
         """What a unit would score that matched every term as strongly as can be."""
         # A term that no unit has counts as if one had it: in a small memory it would otherwise
         # outweigh everything that was found.
+        most = inverse_frequency(self.statistics.units, 1)
+        return (K1 + 1) * math.fsum(min(rarity, most) for rarity in self._rarities)
+
+    @cached_property
+    def _rarities(self) -> list[float]:
         units = self.statistics.units
-        frequencies = (max(frequency, 1) for frequency in self.statistics.frequencies)
-        return (K1 + 1) * math.fsum(inverse_frequency(units, one) for one in frequencies)
+        return [inverse_frequency(units, one) for one in self.statistics.frequencies]
 
     def damping(self, lengths: NDArray[np.int32]) -> Scores:
         """How much the length of a unit holds its terms back."""
@@ -81,6 +82,9 @@ def inverse_frequency(units: int, frequency: int) -> float:
     return math.log(1 + (units - frequency + 0.5) / (frequency + 0.5))
 
 
-def gains(repeats: Scores, damping: Scores, worth: Scores) -> Scores:
+def gains(repeats: NDArray[np.uint8], damping: Scores, worth: Scores) -> Scores:
     """What terms add to the scores of units that have them so many times."""
-    return worth * (repeats / (repeats + damping))
+    # In one array: with a hundred thousand postings making another costs more than filling it.
+    gained = repeats + damping
+    np.divide(repeats, gained, out=gained)
+    return np.multiply(worth, gained, out=gained)

@@ -20,7 +20,7 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.ports.units import KINDS, UNIT, Ids, UnitRows, no_units
+from recollect.ports.units import KINDS, Ids, UnitRows, no_units
 
 # A scope of more units is not read as a whole for the few that are asked for.
 _MOST: Final = 400_000
@@ -32,7 +32,7 @@ _MOST_NOTED: Final = 100_000
 
 _TABLE: Final = schema.units.c
 _SELECT: Final = select(
-    *(_TABLE.id, _TABLE.owner_kind, _TABLE.owner_id, _TABLE.ordinal, _TABLE.start, _TABLE.end),
+    *(_TABLE.owner_id, _TABLE.id, _TABLE.owner_kind, _TABLE.ordinal, _TABLE.start, _TABLE.end),
     *(_TABLE.observed_at, _TABLE.cluster, _TABLE.place, _TABLE.speaker, _TABLE.traits),
     *(_TABLE.size, _TABLE.variety),
 ).order_by(_TABLE.id)
@@ -68,12 +68,14 @@ class Catalogue:
         """These units of these scopes, in the order asked for; those that are gone are left out."""
         if len(scopes) == 1:
             return self._rows(connection, scopes[0], units)
-        found = no_units()
+        parts = [no_units()]
         for scope in scopes:
             mine = units[units >> UNIT_BITS == scope.id]
             if len(mine):
-                found = np.concatenate([found, self._rows(connection, scope, mine)])
-        return found[_places(found, units, sorter=np.argsort(found["unit"]))]
+                parts.append(self._rows(connection, scope, mine))
+        found = UnitRows.joined(parts)
+        order = np.argsort(found["unit"])
+        return found.take(order[_places(found["unit"][order], units)])
 
     def notice(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> None:
         """Remember whether these scopes are small enough to be searched in the asking thread."""
@@ -91,13 +93,13 @@ class Catalogue:
 
     def _rows(self, connection: Connection, scope: ScopeRow, units: Ids) -> UnitRows:
         if scope.units <= _MOST:
-            rows = self._kept(connection, scope).rows
-            places = _places(rows, units)
+            kept = self._kept(connection, scope)
+            places = _places(kept.rows["unit"], units)
             if len(places) == len(units):
-                return rows[places]
+                return kept.rows.take(places)
         # It is too large to be kept, or was read in a newer snapshot, which lacks what this has.
-        rows = _array(_THESE.rows(connection, {"units": str(units.tolist())}))
-        return rows[_places(rows, units)]
+        rows = _unit_rows(_THESE.rows(connection, {"units": str(units.tolist())}))
+        return rows.take(_places(rows["unit"], units))
 
     def _kept(self, connection: Connection, scope: ScopeRow) -> _Kept:
         """All units of a scope, with those that came since it was last asked for."""
@@ -106,25 +108,25 @@ class Catalogue:
             kept = _Kept(no_units(), 0)
         if kept.version < scope.last_unit:
             between = numbers_of(scope.id, kept.version)
-            newer = _array(_BETWEEN.rows(connection, between))
-            rows = np.concatenate([kept.rows, newer]) if kept.units else newer
+            newer = _unit_rows(_BETWEEN.rows(connection, between))
+            rows = UnitRows.joined([kept.rows, newer]) if kept.units else newer
             kept = _Kept(rows, scope.last_unit)
             self._shelf.put(scope.id, kept)
         return kept
 
 
-def _places(rows: UnitRows, units: Ids, sorter: Ids | None = None) -> Ids:
-    """Where these units are in the rows, without those that are not there."""
-    numbers = rows["unit"]
-    places = np.searchsorted(numbers, units, sorter=sorter)
-    places = np.minimum(places, max(len(numbers) - 1, 0))
+def _places(numbers: Ids, units: Ids) -> Ids:
+    """Where these units are among the numbers, which rise, without those that are not there."""
+    places = np.searchsorted(numbers, units)
     if not len(numbers):
         return places[:0]
-    if sorter is not None:
-        places = sorter[places]
+    places = np.minimum(places, len(numbers) - 1)
     return places[numbers[places] == units]
 
 
-def _array(found: Sequence[Any]) -> UnitRows:
-    rows = [(unit, _CODES[kind], *rest) for unit, kind, *rest in found]
-    return np.array(rows, UNIT)
+def _unit_rows(found: Sequence[Any]) -> UnitRows:
+    if not found:
+        return no_units()
+    owners, units, kinds, *others = zip(*found, strict=True)
+    codes = [_CODES[kind] for kind in kinds]
+    return UnitRows(np.array([units, codes, *others], np.int64), np.array(owners, np.object_))

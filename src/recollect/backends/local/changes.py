@@ -18,7 +18,9 @@ _BETWEEN: Final = and_(
     _TABLE.version > bindparam("seen"),
     _TABLE.version <= bindparam("now"),
 )
-_VERSIONS: Final = select(func.count(distinct(_TABLE.version))).where(_BETWEEN)
+_VERSIONS: Final = select(
+    func.count(distinct(_TABLE.version)), func.count().filter(_TABLE.entity == "model")
+).where(_BETWEEN)
 _IDS: Final = select(_TABLE.id).where(
     _BETWEEN, _TABLE.entity == bindparam("entity"), _TABLE.op == bindparam("op")
 )
@@ -35,8 +37,14 @@ class Changes:
     @property
     def are_listed(self) -> bool:
         """Whether every version in between is on the list, so that it leads there."""
-        versions = self.connection.scalar(_VERSIONS, self._given)
+        versions, _ = self.connection.execute(_VERSIONS, self._given).one()
         return versions == self.row.version - self.seen
+
+    @property
+    def are_of_one_model(self) -> bool:
+        """Whether they are listed and the same model has answered all the time."""
+        versions, models = self.connection.execute(_VERSIONS, self._given).one()
+        return versions == self.row.version - self.seen and not models
 
     @property
     def removed_units(self) -> Ids:

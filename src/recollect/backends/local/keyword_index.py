@@ -25,7 +25,7 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_rows import ScopeRow, read_scopes
 from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
 from recollect.backends.local.segment import Keys, pack_texts
-from recollect.backends.local.unit_rows import read_allowed, read_latest, read_terms
+from recollect.backends.local.unit_rows import read_allowed, read_latest, read_term_rows
 from recollect.backends.sql.database import Database
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
@@ -100,16 +100,10 @@ class LocalKeywordIndex:
 
     async def terms_of(self, units: Sequence[int]) -> dict[int, frozenset[int]]:
         """The keys of the terms that these units have, to explain why they were found."""
-        asked = np.array(sorted(units), np.int64)
-        read = await self._database.read(
-            lambda connection: read_terms(connection, asked), is_quick=True
+        rows = await self._database.read(
+            lambda connection: read_term_rows(connection, units), is_quick=True
         )
-        ends = np.cumsum(read.lengths)
-        pieces = np.split(read.keys, ends[:-1]) if len(ends) else []
-        return {
-            unit: frozenset[int](keys.tolist())
-            for unit, keys in zip(read.units.tolist(), pieces, strict=True)
-        }
+        return {unit: frozenset[int](np.frombuffer(terms, "<u8").tolist()) for unit, terms in rows}
 
     async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:
         """Calibrated scores of texts that are not in the index, ranked among themselves."""

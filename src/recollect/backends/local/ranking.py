@@ -21,8 +21,10 @@ class Ranking:
     @classmethod
     def of(cls, rankings: Iterable[Ranking]) -> Ranking:
         """Several rankings as one."""
-        empty = cls(np.empty(0, np.int64), np.empty(0, np.float64))
-        parts = (empty, *rankings)
+        parts = list(rankings)
+        if len(parts) == 1:
+            return parts[0]
+        parts.append(cls(np.empty(0, np.int64), np.empty(0, np.float64)))
         return cls(
             np.concatenate([part.units for part in parts]),
             np.concatenate([part.scores for part in parts]),

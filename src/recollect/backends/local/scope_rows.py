@@ -10,19 +10,14 @@ from sqlalchemy import Connection, select, text
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick
-from recollect.backends.sql.rows import scope_key
-from recollect.backends.sql.scopes import are_among
+from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.scopes import rows_of_scopes
 from recollect.domain.scope import Scope
 
 UNIT_BITS: Final = 32
 _DATA_VERSION: Final = Quick(text("PRAGMA data_version"))
 _MEMO: Final = "recollect.scope_rows"
 _MEMO_SIZE: Final = 10_000
-_TABLE: Final = schema.scopes.c
-_SELECT: Final = select(
-    *(_TABLE.id, _TABLE.version, _TABLE.next_unit, _TABLE.unit_count, _TABLE.unit_length),
-    *(_TABLE.org, _TABLE.workspace, _TABLE.agent, _TABLE.user),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +29,8 @@ class ScopeRow:
     next_unit: int
     units: int
     length: int
+    # The number of the model whose vectors answer here.
+    model: int | None
 
     @property
     def last_unit(self) -> int:
@@ -63,8 +60,8 @@ def read_versions(connection: Connection, scopes: Sequence[Scope]) -> tuple[int,
 
 def read_scope(connection: Connection, scope_id: int) -> ScopeRow:
     """The row of one scope that is known to be there."""
-    found = connection.execute(_SELECT.where(_TABLE.id == scope_id)).one()
-    return _scope_row(*found[:5])
+    (found,) = rows_of(connection, select(schema.scopes).where(schema.scopes.c.id == scope_id))
+    return _scope_row(found)
 
 
 def _remembered(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:
@@ -87,12 +84,18 @@ def _memo(connection: Connection) -> _Memo:
 
 
 def _read(connection: Connection, scopes: Sequence[Scope]) -> dict[Scope, ScopeRow | None]:
-    by_key = {tuple(scope_key(scope).values()): scope for scope in scopes}
     rows: dict[Scope, ScopeRow | None] = dict.fromkeys(scopes)
-    for found in connection.execute(_SELECT.where(are_among(scopes))):
-        rows[by_key[tuple(found[5:])]] = _scope_row(*found[:5])
+    for scope, found in rows_of_scopes(connection, scopes):
+        rows[scope] = _scope_row(found)
     return rows
 
 
-def _scope_row(id: int, version: int, next_unit: int, units: int, length: int) -> ScopeRow:
-    return ScopeRow(id=id, version=version, next_unit=next_unit, units=units, length=length)
+def _scope_row(found: Row) -> ScopeRow:
+    return ScopeRow(
+        id=found["id"],
+        version=found["version"],
+        next_unit=found["next_unit"],
+        units=found["unit_count"],
+        length=found["unit_length"],
+        model=found["model_id"],
+    )

@@ -51,7 +51,7 @@ class Segment:
         worth = np.repeat(weights.terms, [end - start for start, end in spans])
         damping = weights.damping(self.lengths)[members]
         # Counting adds up in the order of the query, so that every index gives the same last bit.
-        gained = gains(repeats.astype(np.float64), damping, worth)
+        gained = gains(repeats, damping, worth)
         return np.bincount(members, gained, self.size).astype(np.float64, copy=False)
 
 

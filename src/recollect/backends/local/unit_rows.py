@@ -33,7 +33,9 @@ _LATEST: Final = (
     .limit(bindparam("most"))
 )
 _TERMS: Final = select(_TABLE.id, _TABLE.terms).order_by(_TABLE.id)
-_TERMS_BETWEEN: Final = _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
+_TERMS_BETWEEN: Final = Quick(
+    _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
+)
 _TERMS_OF: Final = Quick(_TERMS.where(_LISTED))
 
 
@@ -48,13 +50,17 @@ class UnitTerms:
 
 def read_scope_terms(connection: Connection, scope_id: int, *, after: int = 0) -> UnitTerms:
     """The terms of all units of a scope that are newer than unit `after`."""
-    rows = connection.execute(_TERMS_BETWEEN, numbers_of(scope_id, after))
-    return _unit_terms(rows.all())
+    return _unit_terms(_TERMS_BETWEEN.rows(connection, numbers_of(scope_id, after)))
 
 
 def read_terms(connection: Connection, units: Ids) -> UnitTerms:
     """The terms of these units."""
-    return _unit_terms(_TERMS_OF.rows(connection, {"units": str(units.tolist())}))
+    return _unit_terms(read_term_rows(connection, units.tolist()))
+
+
+def read_term_rows(connection: Connection, units: Sequence[int]) -> Sequence[Row[int, bytes]]:
+    """These units in rising order, each with its terms packed."""
+    return _TERMS_OF.rows(connection, {"units": str([*map(int, units)])})
 
 
 def read_latest(

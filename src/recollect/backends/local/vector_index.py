@@ -7,7 +7,7 @@ beyond the memory budget is read anew for each question: slower, and just as exa
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -24,7 +24,7 @@ from recollect.backends.local.shelf import Shelf
 from recollect.backends.local.unit_rows import read_allowed
 from recollect.backends.local.vector_rows import read_scope_vectors, read_vectors
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.models import find_model
+from recollect.backends.sql.models import find_model, models_by_number
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
@@ -62,14 +62,13 @@ class LocalVectorIndex:
     def __init__(self, database: Database, catalogue: Catalogue, memory_budget_bytes: int) -> None:
         self._database = database
         self._catalogue = catalogue
-        self._shelf: Shelf[tuple[int, int], PackedVectors] = Shelf(memory_budget_bytes)
+        self._shelf: Shelf[int, PackedVectors] = Shelf(memory_budget_bytes)
         self._packing = threading.Lock()
 
     async def search(
         self,
         scopes: Sequence[Scope],
-        model: EmbeddingModel,
-        question: Vector,
+        question: Mapping[EmbeddingModel, Vector],
         limit: int,
         *,
         now: datetime,
@@ -78,7 +77,7 @@ class LocalVectorIndex:
         """The units most like the question; with `within`, only owners it accepts."""
 
         def search(connection: Connection) -> Nearest:
-            return self._search(connection, scopes, model, question, limit, now, within)
+            return self._search(connection, scopes, question, limit, now, within)
 
         is_quick = within is None and self._catalogue.are_small(scopes)
         for _ in range(_ATTEMPTS):
@@ -96,8 +95,7 @@ class LocalVectorIndex:
         self,
         connection: Connection,
         scopes: Sequence[Scope],
-        model: EmbeddingModel,
-        question: Vector,
+        question: Mapping[EmbeddingModel, Vector],
         limit: int,
         now: datetime,
         within: Filter | None,
@@ -105,16 +103,21 @@ class LocalVectorIndex:
         """All of a search that needs the database, in one snapshot of it."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
         self._catalogue.notice(scopes, rows)
-        number = find_model(connection, model) if rows else None
-        if number is None:
-            return Nearest(matches=Matches.none(), missing=sum(row.units for row in rows))
+        models = self._models(connection, {row.model for row in rows}, question)
         rankings: list[Ranking] = []
         missing = 0
         for row in rows:
-            matrix = self._matrix(connection, row, number, model.dimension)
-            missing += row.units - matrix.units
-            allowed = None if within is None else read_allowed(connection, row.id, within, now)
-            rankings.append(matrix.score(question, allowed))
+            model = models.get(row.model)
+            if model is None:
+                missing += row.units
+            elif model in question:
+                matrix = self._matrix(connection, row, model.dimension)
+                missing += row.units - matrix.units
+                allowed = None if within is None else read_allowed(connection, row.id, within, now)
+                rankings.append(matrix.score(question[model], allowed))
+        if not rankings:
+            matches = Matches.none()
+            return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
         best = Ranking.of(rankings).top(limit)
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),
@@ -122,21 +125,31 @@ class LocalVectorIndex:
             # Cosines below zero mean nothing in common, as zero does.
             scores=np.clip(best.scores, 0.0, 1.0),
         )
-        return Nearest(matches=matches, missing=missing)
+        return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
 
-    def _matrix(
-        self, connection: Connection, row: ScopeRow, model: int, dimension: int
-    ) -> PackedMatrix:
+    def _models(
+        self,
+        connection: Connection,
+        numbers: set[int | None],
+        question: Mapping[EmbeddingModel, Vector],
+    ) -> dict[int | None, EmbeddingModel]:
+        """The models with these numbers; most often the question's own, which need no reading."""
+        asked = {find_model(connection, model): model for model in question}
+        known = numbers - {None}
+        found: dict[int | None, EmbeddingModel] = {it: asked[it] for it in known if it in asked}
+        others = {it for it in known if it is not None and it not in asked}
+        return {**found, **models_by_number(connection, others)} if others else found
+
+    def _matrix(self, connection: Connection, row: ScopeRow, dimension: int) -> PackedMatrix:
         """The scope's vectors exactly as this snapshot has them."""
-        key = (row.id, model)
-        packed = self._shelf.get(key)
+        packed = self._shelf.get(row.id)
         if packed is None or packed.version < row.version:
             # One thread packs; whoever comes meanwhile finds it done.
             with self._packing:
-                packed = self._shelf.get(key)
+                packed = self._shelf.get(row.id)
                 if packed is None or packed.version < row.version:
-                    packed = self._renewed(connection, packed, row, model, dimension)
-                    self._shelf.put(key, packed)
+                    packed = self._renewed(connection, packed, row, dimension)
+                    self._shelf.put(row.id, packed)
         if packed.version > row.version:
             raise _Overtaken
         return packed.matrix
@@ -146,12 +159,13 @@ class LocalVectorIndex:
         connection: Connection,
         packed: PackedVectors | None,
         row: ScopeRow,
-        model: int,
         dimension: int,
     ) -> PackedVectors:
         """The scope as it is now, by following its changes, or else from all its vectors."""
+        model = row.model
+        assert model is not None, "a model answers here"
         changes = None if packed is None else Changes(connection, packed.version, row)
-        if packed is None or changes is None or not changes.are_listed:
+        if packed is None or changes is None or not changes.are_of_one_model:
             return _with_newer(connection, PackedMatrix(), row, model, dimension, after=0)
         left = packed.matrix.removed(changes.removed_units)
         late = changes.filled_in_units

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, bindparam, select
 from recollect.backends.local.segment import Ids
 from recollect.backends.local.unit_rows import numbers_of
 from recollect.backends.sql import schema
-from recollect.backends.sql.quick import listed
+from recollect.backends.sql.quick import Quick, listed
 from recollect.ports.vectors import Vectors
 
 _TABLE: Final = schema.vectors.c
@@ -20,8 +20,10 @@ _VECTORS: Final = (
     .where(_TABLE.model_id == bindparam("model"))
     .order_by(_TABLE.unit_id)
 )
-_BETWEEN: Final = _VECTORS.where(_TABLE.unit_id.between(bindparam("first"), bindparam("last")))
-_OF: Final = _VECTORS.where(_TABLE.unit_id.in_(listed("units")))
+_BETWEEN: Final = Quick(
+    _VECTORS.where(_TABLE.unit_id.between(bindparam("first"), bindparam("last")))
+)
+_OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed("units"))))
 
 
 def read_scope_vectors(
@@ -29,7 +31,7 @@ def read_scope_vectors(
 ) -> tuple[Ids, Vectors]:
     """All units of a scope newer than `after` that have a vector of this model, with it."""
     given = {"model": model, **numbers_of(scope_id, after)}
-    return _arrays(connection.execute(_BETWEEN, given).all(), dimension)
+    return _arrays(_BETWEEN.rows(connection, given), dimension)
 
 
 def read_vectors(
@@ -37,7 +39,7 @@ def read_vectors(
 ) -> tuple[Ids, Vectors]:
     """Those of these units that have a vector of this model, with it."""
     given = {"model": model, "units": str(units.tolist())}
-    return _arrays(connection.execute(_OF, given).all(), dimension)
+    return _arrays(_OF.rows(connection, given), dimension)
 
 
 def _arrays(rows: Sequence[Row[int, bytes]], dimension: int) -> tuple[Ids, Vectors]:

@@ -22,12 +22,10 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.models import find_model
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.archive import Archive, Blob, NewArchive
-from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.errors import Conflict
@@ -69,7 +67,7 @@ class SqlArchives:
         def read(connection: Connection) -> list[Archive]:
             found = find_scopes(connection, scopes)
             rows = statement.rows(connection, {**given, "scopes": to_json(list(found))})
-            return [_archive_from(row, found[row["scope_id"]]) for row in rows]
+            return [archive_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
 
@@ -81,7 +79,7 @@ class SqlArchives:
             table = _ARCHIVES.c
             wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
             for row in rows_of(connection, wanted):
-                archive = _archive_from(row, found[row["scope_id"]])
+                archive = archive_from(row, found[row["scope_id"]])
                 blob = _find_blob(connection, archive.scope, archive.content_hash)
                 assert blob is not None, "an archive refers to its blob"
                 return archive, blob
@@ -103,24 +101,23 @@ class SqlArchives:
         )
         await self._database.write(lambda connection: connection.execute(noted))
 
-    async def to_index(
-        self, analyzer: str, model: EmbeddingModel | None, *, after: str, limit: int
-    ) -> list[Archive]:
+    async def set_summary(self, archive_id: str, summary: str) -> None:
+        told = update(_ARCHIVES).where(_ARCHIVES.c.id == archive_id).values(summary=summary)
+        await self._database.write(lambda connection: connection.execute(told))
+
+    async def to_index(self, analyzer: str, *, after: str, limit: int) -> list[Archive]:
         table = _ARCHIVES.c
 
         def read(connection: Connection) -> list[Archive]:
-            is_behind = ~_has_units_of(analyzer)
-            if model is not None:
-                is_behind |= ~_has_vectors_of(find_model(connection, model))
             statement = (
                 select(_ARCHIVES)
-                .where(table.id > after, table.indexed_chars > 0, is_behind)
+                .where(table.id > after, table.indexed_chars > 0, ~_has_units_of(analyzer))
                 .order_by(table.id)
                 .limit(limit)
             )
             rows = rows_of(connection, statement)
             scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return [_archive_from(row, scopes[row["scope_id"]]) for row in rows]
+            return [archive_from(row, scopes[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
 
@@ -218,13 +215,6 @@ def _has_units_of(analyzer: str) -> ColumnElement[bool]:
     return exists().where(units.owner_id == _ARCHIVES.c.id, units.analyzer == analyzer)
 
 
-def _has_vectors_of(model: int | None) -> ColumnElement[bool]:
-    units, vectors = schema.units.c, schema.vectors.c
-    return exists().where(
-        units.owner_id == _ARCHIVES.c.id, vectors.unit_id == units.id, vectors.model_id == model
-    )
-
-
 def _blob_row(blob: Blob, scope: Scope, now: int) -> dict[str, object]:
     return {
         "org": scope.org,
@@ -264,7 +254,7 @@ def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:
     }
 
 
-def _archive_from(row: Row, scope: Scope) -> Archive:
+def archive_from(row: Row, scope: Scope) -> Archive:
     return Archive(
         id=row["id"],
         scope=scope,

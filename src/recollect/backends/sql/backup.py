@@ -11,13 +11,18 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from recollect.backends.sql.erasers_ledger import ledger_of, merge
 from recollect.backends.sql.faults import storage_error
 from recollect.backends.sql.migrate import require_known, stored_revision
+from recollect.domain.archive import Blob
 from recollect.errors import Conflict, StorageBusy, StorageError
 
 
 def back_up(connection: Connection, target: Path) -> None:
-    """Copy the database to `target`, which appears only when it is whole and checked."""
+    """Copy the database to `target`, which appears only when it is whole and checked.
+
+    The ledger of what was forgotten goes with it.
+    """
     source = connection.connection.driver_connection
     assert isinstance(source, sqlite3.Connection)
     with _told_as_unwritable(target):
@@ -28,6 +33,17 @@ def back_up(connection: Connection, target: Path) -> None:
                 hint="Give another name.",
             )
         _copy_checked(source, target)
+        merge(_ledger_beside(source), ledger_of(target))
+
+
+def blobs_of(copy: Path) -> list[Blob]:
+    """The contents that a copy of the database refers to."""
+    wanted = "SELECT hash, key, size, stored_size, stored_hash FROM blobs ORDER BY key"
+    with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)) as database:
+        return [
+            Blob(hash=it[0], key=it[1], size=it[2], stored_size=it[3], stored_hash=it[4])
+            for it in database.execute(wanted)
+        ]
 
 
 def restore(copy: Path, database: Path) -> None:
@@ -42,6 +58,9 @@ def restore(copy: Path, database: Path) -> None:
         ):
             _require_ours(source, copy)
             _copy_checked(source, database)
+            # What was forgotten since, or before the copy was made elsewhere, stays forgotten:
+            # whoever opens the database next goes by the ledger.
+            merge(ledger_of(copy), ledger_of(database))
     except sqlite3.DatabaseError as fault:
         problem = storage_error(fault, copy)
         if problem.code != "database_corrupt":
@@ -51,6 +70,11 @@ def restore(copy: Path, database: Path) -> None:
             code="backup_damaged",
             hint="Try an older backup.",
         ) from fault
+
+
+def _ledger_beside(source: sqlite3.Connection) -> Path:
+    (_, _, path) = source.execute("PRAGMA database_list").fetchone()
+    return ledger_of(Path(path))
 
 
 def _require_ours(source: sqlite3.Connection, copy: Path) -> None:

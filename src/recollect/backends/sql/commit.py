@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, Final
@@ -12,35 +13,25 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select
 
-from recollect.backends.sql import keeping, schema, statements
+from recollect.backends.sql import audits, keeping, schema, statements
 from recollect.backends.sql.archives import add_archive, remove_archive
 from recollect.backends.sql.full_text import Keys, add_many, remove_many
 from recollect.backends.sql.idempotency import find_result, keep_result
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
+from recollect.backends.sql.open_scope import OpenScope, unit_rows, units_of
 from recollect.backends.sql.rows import Row, record_row, rows_of, scope_key, to_json, turn_row
 from recollect.backends.sql.uses import add_feedback, count_accesses, next_row
 from recollect.domain.change import ChangeSet, Committed, RecordChange
+from recollect.domain.embedding import MISSING_VECTORS
+from recollect.domain.job import NewJob
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
 from recollect.domain.times import EPOCH, from_micros, to_micros
 from recollect.domain.unit import OwnerUnits
 from recollect.errors import Conflict, NotFound, StaleVersion
 
-_UNIT_BITS: Final = 32
 _KEY_BYTES: Final = 8
-
-
-@dataclass(slots=True)
-class _OpenScope:
-    """A scope that this transaction writes to: its row is locked, `version` is its next one."""
-
-    id: int
-    version: int
-    next_unit: int
-    added_units: int = 0
-    added_length: int = 0
-    changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
 
 def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committed:
@@ -56,9 +47,11 @@ def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committe
     commit.write_units()
     commit.write_vectors()
     commit.write_keeping()
+    commit.write_audit()
     commit.write_idempotency()
-    insert_jobs(connection, changes.jobs, now)
-    return commit.close()
+    committed = commit.close()
+    insert_jobs(connection, commit.jobs, now, committed.turn_ordinals)
+    return committed
 
 
 class Commit:
@@ -69,9 +62,10 @@ class Commit:
         self._changes = changes
         self._now = max(now, self._earliest())
         self._micros = to_micros(self._now)
-        self._open: dict[Scope, _OpenScope] = {}
+        self._open: dict[Scope, OpenScope] = {}
         self._ordinals: tuple[int, ...] = ()
         self._unused_blobs: tuple[str, ...] = ()
+        self._lacks_vectors = False
 
     def _earliest(self) -> datetime:
         """A version's time is after the one it replaces, even if the clock was set back."""
@@ -88,7 +82,7 @@ class Commit:
         if wanted is None:
             return None
         found = statements.LOCK_SCOPE.rows(
-            self._connection, _prefixed(scope_key(self._changes.scope))
+            self._connection, statements.prefixed(scope_key(self._changes.scope))
         )
         if not found:
             return None
@@ -177,13 +171,17 @@ class Commit:
             scope = self._scope(owner.scope)
             if owner.owner_id not in new:
                 self._remove_units(scope, owner.owner_id)
-            added = list(_unit_rows(scope, owner, places.get(owner.owner_id)))
+            added = list(unit_rows(scope, owner, places.get(owner.owner_id)))
             rows += added
-            vectors += [
+            made = [
                 {"unit_id": row["id"], "vector": unit.vector}
                 for row, unit in zip(added, owner.units, strict=True)
                 if unit.vector is not None
             ]
+            if made and self._answers(scope):
+                vectors += made
+            elif made:
+                self._lacks_vectors = True
         if rows:
             statements.INSERT_UNITS.run(self._connection, rows)
             self._insert_vectors(vectors)
@@ -194,13 +192,16 @@ class Commit:
         """Add vectors to units that were stored without; a unit that is gone needs none."""
         for scope, group in groupby(self._changes.vectors, key=attrgetter("scope")):
             given = {vector.unit: vector.vector for vector in group}
-            units = schema.units.c.id
-            there = self._connection.scalars(select(units).where(units.in_(list(given)))).all()
+            there = units_of(self._connection, scope, given)
             self._insert_vectors([{"unit_id": unit, "vector": given[unit]} for unit in there])
-            self._scope(scope).changes += [("vector", str(unit), "put") for unit in there]
+            # Those of a model that does not answer here yet change nothing for anybody.
+            if there and self._answers(self._scope(scope)):
+                self._scope(scope).changes += [("vector", str(unit), "put") for unit in there]
 
     def write_keeping(self) -> None:
         """Keep what belongs to records: conflicts, proposals, traces and watermarks."""
+        for scope, version in self._changes.expected.items():
+            keeping.require_version(scope, version, self._scope(scope).version - 1)
         for conflict in self._changes.conflicts:
             keeping.put_conflict(self._connection, conflict, self._scope(conflict.scope).id)
         for proposal in self._changes.proposals:
@@ -211,12 +212,21 @@ class Commit:
             scope_id = self._scope(mark.scope).id
             keeping.raise_watermark(self._connection, mark, scope_id, self._micros)
 
+    def write_audit(self, action: str = "") -> None:
+        """Say what was done, by whom and why; `action` is a name for all of it."""
+        known = {scope: opened.id for scope, opened in self._open.items()}
+        audits.add_entries(self._connection, self._changes, self._micros, known, action)
+
     def write_idempotency(self) -> None:
         given = self._changes.idempotency
         if given is not None:
             scope_id = self._scope(self._changes.scope).id
-            principal = self._changes.principal
-            keep_result(self._connection, given, principal, scope_id, self._now)
+            keep_result(self._connection, given, self._changes.principal, scope_id, self._now)
+
+    @property
+    def jobs(self) -> tuple[NewJob, ...]:
+        """The work to do after it; another model answers where vectors were left out."""
+        return (*self._changes.jobs, *[MISSING_VECTORS] * self._lacks_vectors)
 
     def close(self) -> Committed:
         """List what changed in each scope and store its counters."""
@@ -235,7 +245,8 @@ class Commit:
         if rows:
             statements.INSERT_CHANGES.run(self._connection, rows)
         for scope in self._open.values():
-            statements.CLOSE_SCOPE.run(self._connection, [_counters(scope)])
+            scope.version -= not scope.changes  # a version without changes leads readers nowhere
+            statements.CLOSE_SCOPE.run(self._connection, [scope.counters()])
         return Committed(
             recorded_at=self._now,
             versions={scope: opened.version for scope, opened in self._open.items()},
@@ -244,25 +255,36 @@ class Commit:
         )
 
     def _insert_vectors(self, rows: list[dict[str, Any]]) -> None:
-        model = self._changes.model
-        if not rows or model is None:
-            return
-        model_id = model_number(self._connection, model)
-        statements.INSERT_VECTORS.run(
-            self._connection, [{**row, "model_id": model_id} for row in rows]
-        )
+        if rows and self._model is not None:
+            made = [{**row, "model_id": self._model} for row in rows]
+            statements.INSERT_VECTORS.run(self._connection, made)
 
-    def _scope(self, scope: Scope) -> _OpenScope:
+    @cached_property
+    def _model(self) -> int | None:
+        """The number of the model that made these vectors."""
+        model = self._changes.model
+        return None if model is None else model_number(self._connection, model)
+
+    def _answers(self, scope: OpenScope) -> bool:
+        """Whether that model answers in a scope; where none does, it is the one from now on."""
+        if scope.model is None:
+            scope.model = self._model
+        return scope.model == self._model
+
+    def _scope(self, scope: Scope) -> OpenScope:
         """The scope's row, made when missing and locked until the transaction ends."""
         if scope not in self._open:
             key = scope_key(scope)
-            found = statements.LOCK_SCOPE.rows(self._connection, _prefixed(key))
+            found = statements.LOCK_SCOPE.rows(self._connection, statements.prefixed(key))
             if not found:
                 self._connection.execute(statements.INSERT_SCOPE, {**key, **statements.EMPTY_SCOPE})
-                found = statements.LOCK_SCOPE.rows(self._connection, _prefixed(key))
+                found = statements.LOCK_SCOPE.rows(self._connection, statements.prefixed(key))
             (row,) = found
-            self._open[scope] = _OpenScope(
-                id=row["id"], version=row["version"] + 1, next_unit=row["next_unit"]
+            self._open[scope] = OpenScope(
+                id=row["id"],
+                version=row["version"] + 1,
+                next_unit=row["next_unit"],
+                model=row["model_id"],
             )
         return self._open[scope]
 
@@ -302,26 +324,26 @@ class Commit:
             },
         )
         row = next_row(self._row(change), before)
-        self._connection.execute(statements.UPDATE_RECORD, _prefixed(row))
+        self._connection.execute(statements.UPDATE_RECORD, statements.prefixed(row))
         if to_json(record.tags) != before["tags"]:
             tags = schema.record_tags
             self._connection.execute(delete(tags).where(tags.c.record_id == record.id))
             self._insert_tags([record])
 
     def _current(self, record: Record) -> dict[str, Any]:
-        row = self._connection.execute(
-            select(schema.records).where(schema.records.c.id == record.id)
-        ).one_or_none()
-        if row is None:
-            raise NotFound(f"There is no record {record.id}")
-        return dict(row._mapping)  # pyright: ignore[reportPrivateUsage]
+        # One that is being forgotten lies in another scope and must not come back.
+        here = schema.records.c.scope_id == self._scope(record.scope).id
+        its = select(schema.records).where(schema.records.c.id == record.id, here)
+        for row in rows_of(self._connection, its):
+            return dict(row)
+        raise NotFound(f"There is no record {record.id}")
 
     def _insert_tags(self, changed: Iterable[Record]) -> None:
         rows = [{"record_id": record.id, "tag": tag} for record in changed for tag in record.tags]
         if rows:
             self._connection.execute(insert(schema.record_tags), rows)
 
-    def _remove_units(self, scope: _OpenScope, owner_id: str) -> None:
+    def _remove_units(self, scope: OpenScope, owner_id: str) -> None:
         table = schema.units
         owned = table.c.owner_id == owner_id
         wanted = select(table.c.id, table.c.scope_id, table.c.terms).where(owned)
@@ -345,52 +367,6 @@ class Commit:
         return self._connection.scalar(stored) == owner.version
 
 
-def _unit_rows(scope: _OpenScope, owner: OwnerUnits, place: int | None) -> Iterator[dict[str, Any]]:
-    """The rows of an owner's units, numbered by the scope's counter.
-
-    An owner's units have numbers in a row. `place` is that of a turn written in this transaction.
-    """
-    for unit in owner.units:
-        number = scope.id << _UNIT_BITS | scope.next_unit
-        scope.next_unit += 1
-        scope.added_units += 1
-        scope.added_length += len(unit.terms)
-        scope.changes.append(("unit", str(number), "add"))
-        yield {
-            "id": number,
-            "scope_id": scope.id,
-            "owner_kind": owner.owner_kind,
-            "owner_id": owner.owner_id,
-            "ordinal": unit.ordinal,
-            "start": unit.start,
-            "end": unit.end,
-            "terms": np.asarray(unit.terms, dtype="<u8").tobytes(),
-            "analyzer": owner.analyzer,
-            "observed_at": to_micros(owner.observed_at),
-            "cluster": owner.setting.cluster,
-            "place": owner.setting.place if place is None else place,
-            "speaker": owner.setting.speaker,
-            "traits": owner.setting.traits,
-            "size": owner.setting.size,
-            "variety": owner.setting.variety,
-        }
-
-
 def _keys_by_scope(rows: Sequence[Row]) -> Iterator[tuple[int, list[tuple[int, Keys]]]]:
     for scope_id, units in groupby(rows, key=itemgetter("scope_id")):
         yield scope_id, [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in units]
-
-
-def _prefixed(row: dict[str, Any]) -> dict[str, Any]:
-    """Bind names that do not collide with column names in an UPDATE."""
-    return {f"new_{name}": value for name, value in row.items()}
-
-
-def _counters(scope: _OpenScope) -> dict[str, int]:
-    return {
-        "new_id": scope.id,
-        "new_version": scope.version,
-        "new_next_unit": scope.next_unit,
-        "new_units": scope.added_units,
-        "new_length": scope.added_length,
-    }

@@ -7,7 +7,7 @@ another scope, the tokens of one scope lie side by side, and no query syntax can
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -30,6 +30,13 @@ _FREQUENCIES: Final = text(
 _NEWEST: Final = text(
     "SELECT rowid FROM unit_tokens WHERE unit_tokens MATCH :query ORDER BY rowid DESC LIMIT :most"
 )
+
+
+# How many pages one step of merging writes, and how many rows it changes when it had nothing to do.
+_PAGES: Final = 200
+_IDLE: Final = 2
+_MERGE: Final = text("INSERT INTO unit_tokens(unit_tokens, rank) VALUES ('merge', :pages)")
+_CHANGES: Final = text("SELECT total_changes()")
 
 
 def token(scope_id: int, key: int) -> str:
@@ -55,6 +62,19 @@ def add_many(connection: Connection, scope_id: int, units: Sequence[tuple[int, K
 def remove_many(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
     """Take several units of a scope out."""
     _write(connection, _REMOVE, scope_id, units)
+
+
+def begin_merge(connection: Connection) -> bool:
+    """Begin to write the full text anew without what was taken out; whether there is more to do.
+
+    Taking a unit out only adds that it is gone. Its terms go when all is merged, in steps.
+    """
+    return _merge(connection, -_PAGES)
+
+
+def go_on_merging(connection: Connection) -> bool:
+    """One more step of it; whether there is more to do."""
+    return _merge(connection, _PAGES)
 
 
 def document_frequencies(
@@ -87,6 +107,12 @@ def candidates(
     return np.union1d(units, _matching(connection, scope_id, newest, room))
 
 
+def _merge(connection: Connection, pages: int) -> bool:
+    before = connection.execute(_CHANGES).scalar_one()
+    connection.execute(_MERGE, {"pages": pages})
+    return connection.execute(_CHANGES).scalar_one() - before >= _IDLE
+
+
 def _write(
     connection: Connection, statement: Quick, scope_id: int, units: Sequence[tuple[int, Keys]]
 ) -> None:
@@ -94,10 +120,16 @@ def _write(
         return
     # In rising order: FTS5 starts a new segment whenever a row number goes down.
     rows = [
-        {"unit": unit, "tokens": " ".join([token(scope_id, key) for key in set(keys.tolist())])}
+        {"unit": unit, "tokens": _tokens(scope_id, set(keys.tolist()))}
         for unit, keys in sorted(units, key=lambda pair: pair[0])
     ]
     statement.run(connection, rows)
+
+
+def _tokens(scope_id: int, keys: Iterable[int]) -> str:
+    """The words for several terms, see `token`."""
+    of_scope = f"{scope_id:08x}"
+    return " ".join([f"{of_scope}{key:016x}" for key in keys])
 
 
 def _matching(

@@ -120,15 +120,20 @@ class SqlJobs:
         return JobCounts(waiting=found.get(False, 0), failed=found.get(True, 0))
 
 
-def insert_jobs(connection: Connection, jobs: Sequence[NewJob], now: datetime) -> None:
+def insert_jobs(
+    connection: Connection, jobs: Sequence[NewJob], now: datetime, turn_ordinals: Sequence[int] = ()
+) -> None:
     """Add jobs within a transaction; one that waits already under the same key stands for both."""
     table = schema.jobs.c
     for job in jobs:
+        if not job.is_wanted(turn_ordinals):
+            continue
         same = and_(table.kind == job.kind, table.key == job.key)
         if connection.scalar(select(table.id).where(same)) is not None:
             # It may be running now on what it read before this write: a new time, which whoever
             # finishes it will notice, makes it run again.
             again = {"run_after": to_micros(job.run_after or now), "attempts": 0, "gave_up": 0}
+            again |= {"payload": to_json(job.payload)}
             connection.execute(update(schema.jobs).where(same).values(again))
             continue
         connection.execute(

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, update
+from sqlalchemy import Connection, Table, insert, select, update
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.rows import to_json
 from recollect.domain.conflict import Conflict
-from recollect.domain.proposal import Proposal
+from recollect.domain.proposal import Proposal, already_decided
+from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.write import Trace, Watermark
+from recollect.errors import StaleVersion
+
+
+def require_version(scope: Scope, expected: int, found: int) -> None:
+    """Refuse to write on the ground of what a scope held before somebody else changed it."""
+    if found != expected:
+        raise StaleVersion(
+            f"{scope.key} was changed meanwhile", hint="Read it again and repeat the change."
+        )
 
 
 def put_conflict(connection: Connection, conflict: Conflict, scope_id: int) -> None:
@@ -31,12 +41,16 @@ def put_conflict(connection: Connection, conflict: Conflict, scope_id: int) -> N
 
 
 def put_proposal(connection: Connection, proposal: Proposal, scope_id: int) -> None:
-    """Keep the newest state of a proposal."""
+    """Keep a new proposal, or what became of one that waits; it is decided only once."""
+    stored = select(schema.proposals.c.status).where(schema.proposals.c.id == proposal.id)
+    if connection.scalar(stored) not in (None, "pending"):
+        raise already_decided(proposal.id)
     row = {
         "scope_id": scope_id,
         "type": proposal.type,
         "proposer": proposal.proposer,
         "role": proposal.role,
+        "user": proposal.user,
         "status": proposal.status,
         "target_id": proposal.target,
         "record_id": proposal.record,
@@ -71,8 +85,15 @@ def add_traces(connection: Connection, traces: Iterable[tuple[Trace, int]]) -> N
 
 
 def raise_watermark(connection: Connection, mark: Watermark, scope_id: int, now: int) -> None:
-    """A session was read up to here."""
+    """A session was read up to here, unless somebody else has read the same turns meanwhile."""
     place = {"scope_id": scope_id, "session": mark.session}
+    table = schema.watermarks.c
+    here = select(table.ordinal).where(table.scope_id == scope_id, table.session == mark.session)
+    if (connection.scalar(here) or 0) != mark.before:
+        raise StaleVersion(
+            f"The turns of session {mark.session} after {mark.before} were read by somebody else",
+            hint="Read on from where they stopped.",
+        )
     _put(connection, schema.watermarks, place, {"ordinal": mark.ordinal, "updated_at": now})
 
 

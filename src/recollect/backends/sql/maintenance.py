@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.backup import back_up
+from recollect.backends.sql.backup import back_up, blobs_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.migrate import knows, revision
-from recollect.backends.sql.models import find_model
-from recollect.backends.sql.rows import record_from, rows_of, turn_from
-from recollect.backends.sql.scopes import scopes_by_id
+from recollect.backends.sql.owners import owners_of
+from recollect.domain.archive import Archive, Blob
 from recollect.domain.diagnosis import DatabaseCondition, IndexFigures, TroubledJob
-from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.record import Record
 from recollect.domain.stats import JobCounts
 from recollect.domain.turn import Turn
-from recollect.ports.maintenance import PlainUnit
 
 _MOST_TROUBLED: Final = 5
 # Archives are indexed by a job of their own, since their content lies in the blob store.
@@ -37,47 +34,8 @@ class SqlMaintenance:
         def read(connection: Connection) -> list[Record | Turn]:
             units = schema.units.c
             stale = select(units.owner_id).where(_by_another(analyzer)).limit(limit)
-            return list(_owners(connection, list(connection.scalars(stale))).values())
-
-        return await self._database.read(read)
-
-    async def without_vector(
-        self, model: EmbeddingModel, *, after: int, limit: int
-    ) -> list[PlainUnit]:
-        def read(connection: Connection) -> list[PlainUnit]:
-            units = schema.units.c
-            wanted = (
-                select(units.id, units.ordinal, units.owner_id)
-                .where(units.id > after, _lacks(connection, model))
-                .order_by(units.id)
-                .limit(limit)
-            )
-            found = connection.execute(wanted).all()
-            owners = _owners(connection, [owner for _, _, owner in found])
-            return [
-                PlainUnit(unit=unit, ordinal=ordinal, owner=owners[owner])
-                for unit, ordinal, owner in found
-            ]
-
-        return await self._database.read(read)
-
-    async def count_without_vector(self, model: EmbeddingModel) -> int:
-        def read(connection: Connection) -> int:
-            count = select(func.count()).select_from(schema.units)
-            return connection.scalar(count.where(_lacks(connection, model))) or 0
-
-        return await self._database.read(read)
-
-    async def vectors_of_others(self, model: EmbeddingModel) -> dict[str, int]:
-        def read(connection: Connection) -> dict[str, int]:
-            models, vectors = schema.embedding_models.c, schema.vectors.c
-            counted = (
-                select(models.name, func.count())
-                .join(schema.vectors, vectors.model_id == models.id)
-                .where(models.name != model.name)
-                .group_by(models.name)
-            )
-            return {row[0]: row[1] for row in connection.execute(counted)}
+            found = owners_of(connection, connection.scalars(stale))
+            return [it for it in found.values() if not isinstance(it, Archive)]
 
         return await self._database.read(read)
 
@@ -90,8 +48,9 @@ class SqlMaintenance:
     async def size(self) -> int:
         return await self._database.read(_size)
 
-    async def backup(self, target: Path) -> None:
+    async def backup(self, target: Path) -> list[Blob]:
         await self._database.read(lambda connection: back_up(connection, target))
+        return await asyncio.to_thread(blobs_of, target)
 
 
 def _size(connection: Connection) -> int:
@@ -151,27 +110,3 @@ def _by_another(analyzer: str) -> ColumnElement[bool]:
     column = schema.units.c.analyzer
     # Two ranges instead of "not equal", so that the index on analyzer finds them.
     return ((column < analyzer) | (column > analyzer)) & _IN_THE_DATABASE
-
-
-def _owners(connection: Connection, ids: Sequence[str]) -> dict[str, Record | Turn]:
-    """The records and turns with these ids."""
-    records, turns = schema.records, schema.turns
-    record_rows = rows_of(connection, select(records).where(records.c.id.in_(ids)))
-    turn_rows = rows_of(connection, select(turns).where(turns.c.id.in_(ids)))
-    scopes = scopes_by_id(connection, {row["scope_id"] for row in (*record_rows, *turn_rows)})
-    owners: dict[str, Record | Turn] = {}
-    owners |= {row["id"]: record_from(row, scopes[row["scope_id"]]) for row in record_rows}
-    owners |= {row["id"]: turn_from(row, scopes[row["scope_id"]]) for row in turn_rows}
-    return owners
-
-
-def _lacks(connection: Connection, model: EmbeddingModel) -> ColumnElement[bool]:
-    """That a unit has no vector of this model."""
-    number = find_model(connection, model)
-    if number is None:
-        return _IN_THE_DATABASE
-    vectors = schema.vectors.c
-    made = select(vectors.unit_id).where(
-        vectors.unit_id == schema.units.c.id, vectors.model_id == number
-    )
-    return ~made.exists() & _IN_THE_DATABASE

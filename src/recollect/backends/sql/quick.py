@@ -36,9 +36,18 @@ class Quick:
         driver = _driver(connection)
         if driver is None:
             return list(connection.execute(self._statement, given).mappings())
-        cursor = driver.execute(self._sql, {**self._own_values, **given})
+        cursor = driver.execute(self.sql, {**self._own_values, **given})
         cursor.row_factory = sqlite3.Row
         return cursor.fetchall()
+
+    def by_name(self, connection: Connection, given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """What a query gives, each row by column name: for rows of which many columns are read."""
+        rows = self.rows(connection, given)
+        if not rows or not isinstance(rows[0], sqlite3.Row):
+            return list(rows)
+        # A row of the driver looks for a name from column to column.
+        names = rows[0].keys()
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert or change these."""
@@ -46,12 +55,13 @@ class Quick:
         if driver is None:
             connection.execute(self._statement, rows)
         elif len(rows) == 1:
-            driver.execute(self._sql, rows[0])
+            driver.execute(self.sql, rows[0])
         else:
-            driver.executemany(self._sql, rows)
+            driver.executemany(self.sql, rows)
 
     @cached_property
-    def _sql(self) -> str:
+    def sql(self) -> str:
+        """How SQLite is told it."""
         return str(self._compiled)
 
     @cached_property

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Executable
@@ -21,6 +22,7 @@ from recollect.domain.record import (
     Version,
 )
 from recollect.domain.scope import Scope
+from recollect.domain.standing import Standing
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
 
@@ -35,6 +37,15 @@ _PLAIN: Final = (
     *("evidence_count", "source", "session", "task", "access_count", "version"),
     *("helped", "rejected"),
 )
+# What of a record is weighed, see `standing_from`.
+STANDING: Final = (
+    *("observed_at", "kind", "category", "source", "confidence", "helped", "rejected"),
+)
+_KINDS: Final = {kind.value: kind for kind in Kind}
+# Most of a record's times are the same, and so are those of records that were saved together.
+_instant: Final = lru_cache(maxsize=4_096)(from_micros)
+# One for all: making an encoder takes longer than encoding.
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # What versions that were written before these columns came do not have.
 _SINCE_0004: Final = {"helped": 0, "rejected": 0}
 
@@ -56,7 +67,7 @@ def scope_key(scope: Scope) -> dict[str, str]:
 
 
 def to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def past_row(body: str) -> Row:
@@ -87,7 +98,7 @@ def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> d
 
 def record_from(row: Row, scope: Scope) -> Record:
     """The record a row stands for."""
-    kind = Kind(row["kind"])
+    kind = _KINDS[row["kind"]]
     values: dict[str, Any] = {name: row[name] for name in _PLAIN}
     values.update({name: _moment(row[name]) for name in _TIMES})
     return Record(
@@ -101,6 +112,27 @@ def record_from(row: Row, scope: Scope) -> Record:
         related=_texts(row["related"]),
         details=_details_from(kind, row["details"]),
         metadata={} if row["metadata"] == "{}" else json.loads(row["metadata"]),
+    )
+
+
+def standing_from(
+    observed_at: int,
+    kind: str | None = None,
+    category: str = "",
+    source: str = "",
+    confidence: float = 1.0,
+    helped: int = 0,
+    rejected: int = 0,
+) -> Standing:
+    """What the columns STANDING of a record, or the time of a turn, stand for."""
+    return Standing(
+        observed_at=_instant(observed_at),
+        kind=None if kind is None else _KINDS[kind],
+        category=category,
+        source=source,
+        confidence=confidence,
+        helped=helped,
+        rejected=rejected,
     )
 
 
@@ -150,7 +182,7 @@ def _micros(moment: datetime | None) -> int | None:
 
 
 def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
+    return None if micros is None else _instant(micros)
 
 
 def _texts(encoded: str) -> tuple[str, ...]:

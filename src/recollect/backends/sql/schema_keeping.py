@@ -26,7 +26,7 @@ writes: Final = Table(
     metadata,
     Column("id", Id, primary_key=True),
     Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
-    Column("session", Label),
+    Column("session", Label, info=CONTENT),
     Column("created_at", BigInteger, nullable=False),
     Column("steps", Text, nullable=False, info=CONTENT),
     Index(None, "scope_id", "created_at"),
@@ -37,7 +37,7 @@ watermarks: Final = Table(
     "watermarks",
     metadata,
     Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
-    Column("session", Label, nullable=False),
+    Column("session", Label, nullable=False, info=CONTENT),
     Column("ordinal", Integer, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("scope_id", "session"),
@@ -54,7 +54,7 @@ conflicts: Final = Table(
     Column("reason", Text, nullable=False, info=CONTENT),
     Column("created_at", BigInteger, nullable=False),
     Column("resolved_at", BigInteger),
-    Column("resolved_by", Label),
+    Column("resolved_by", Label, info=CONTENT),
     Column("resolution", String(32)),
     UniqueConstraint("first_id", "second_id"),
     Index(None, "scope_id", "resolved_at"),
@@ -69,8 +69,10 @@ proposals: Final = Table(
     # Of the shared record it would become: the workspace's, or for a preference the user's.
     Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
     Column("type", Label, nullable=False),
-    Column("proposer", Label, nullable=False),
+    Column("proposer", Label, nullable=False, info=CONTENT),
     Column("role", Label, nullable=False),
+    # Whom the proposer worked for.
+    Column("user", Label, info=CONTENT),
     Column("status", String(16), nullable=False),
     # The shared record that it would change; none is a new one.
     Column("target_id", Id),
@@ -84,7 +86,7 @@ proposals: Final = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger),
     Column("decided_at", BigInteger),
-    Column("decided_by", Label),
+    Column("decided_by", Label, info=CONTENT),
     Column("decision", Text, nullable=False, info=CONTENT),
     Index(None, "scope_id", "status", "created_at"),
     Index(None, "status", "expires_at"),
@@ -108,7 +110,6 @@ audit: Final = Table(
     Column("seq", BigInteger),
     Index(None, "scope_id"),
     Index(None, "seq"),
-    sqlite_autoincrement=True,
 )
 
 # The chain of a workspace: what can be checked for ever and tells nothing that must be forgotten.

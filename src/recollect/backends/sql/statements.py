@@ -5,9 +5,10 @@ Building and keying a statement costs more than running it.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, literal_column, select, update
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick
@@ -16,16 +17,31 @@ THIS_SCOPE: Final = tuple(
     schema.scopes.c[name] == bindparam(f"new_{name}")
     for name in ("org", "workspace", "agent", "user")
 )
-EMPTY_SCOPE: Final = {"version": 0, "next_unit": 1, "unit_count": 0, "unit_length": 0}
-INSERT_SCOPE: Final = insert(schema.scopes)
+EMPTY_SCOPE: Final = {"next_unit": 1, "unit_count": 0, "unit_length": 0}
+# A scope that was forgotten and begins anew has versions that it never had before, so that no
+# answer which is kept somewhere is taken for a current one.
+INSERT_SCOPE: Final = insert(schema.scopes).values(
+    version=literal_column("(SELECT user_version << 32 FROM pragma_user_version)")
+)
 INSERT_RECORDS: Final = Quick(insert(schema.records))
 INSERT_TURNS: Final = Quick(insert(schema.turns))
 INSERT_UNITS: Final = Quick(insert(schema.units))
 INSERT_CHANGES: Final = Quick(insert(schema.changes))
+# The number of an entry is given by the database, and its place in the chain when it is sealed.
+INSERT_AUDIT: Final = Quick(
+    insert(schema.audit).values(
+        {
+            name: bindparam(f"new_{name}")
+            for name in ("scope_id", "at", "actor", "action", "target", "payload", "salt")
+        }
+    )
+)
 # A unit that two workers embedded at once keeps the newer of two equal vectors.
 INSERT_VECTORS: Final = Quick(insert(schema.vectors).prefix_with("OR REPLACE", dialect="sqlite"))
 LOCK_SCOPE: Final = Quick(
-    select(schema.scopes.c.id, schema.scopes.c.version, schema.scopes.c.next_unit)
+    select(
+        *(schema.scopes.c[name] for name in ("id", "version", "next_unit", "model_id")),
+    )
     .where(*THIS_SCOPE)
     .with_for_update()
 )
@@ -37,6 +53,7 @@ CLOSE_SCOPE: Final = Quick(
         next_unit=bindparam("new_next_unit"),
         unit_count=schema.scopes.c.unit_count + bindparam("new_units"),
         unit_length=schema.scopes.c.unit_length + bindparam("new_length"),
+        model_id=bindparam("new_model"),
     )
 )
 # How often a record was used is counted on its own, see `uses`; a new version leaves it alone.
@@ -57,3 +74,8 @@ UPDATE_RECORD: Final = (
     .where(schema.records.c.id == bindparam("new_id"))
     .values({name: bindparam(f"new_{name}") for name in CHANGING})
 )
+
+
+def prefixed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Bind names that do not collide with column names in an UPDATE."""
+    return {f"new_{name}": value for name, value in row.items()}

@@ -25,10 +25,12 @@ from recollect.backends.sql.conditions import records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import (
+    STANDING,
     Row,
     past_row,
     record_from,
     rows_of,
+    standing_from,
     to_json,
     turn_from,
     version_from,
@@ -39,12 +41,16 @@ from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Scope
+from recollect.domain.standing import Standing
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 
+# So many are read in less time than it takes to hand them to a thread; of standings, which are
+# smaller, so many.
 _FEW: Final = 20
+_MANY: Final = 50
 _SCOPES: Final = listed("scopes")
 _IDS: Final = listed("ids")
 
@@ -79,7 +85,7 @@ class SqlStore:
                 return _page(known, after, limit)
             given = {"now": to_micros(now), **_lists(found, ids)}
             if ids is not None and after is None and limit is None:
-                rows = _records_by_id(where).rows(connection, given)
+                rows = _records_by_id(where).by_name(connection, given)
             else:
                 statement = _records_statement(where, by_id=ids is not None)
                 if after is not None:
@@ -103,7 +109,7 @@ class SqlStore:
             found = find_scopes(connection, scopes)
             given = _lists(found, ids)
             if ids is not None and after is None and limit is None:
-                rows = _turns_by_id(where).rows(connection, given)
+                rows = _turns_by_id(where).by_name(connection, given)
                 return [turn_from(row, found[row["scope_id"]]) for row in rows]
             statement = _turns_statement(where, by_id=ids is not None)
             table = schema.turns.c
@@ -116,6 +122,27 @@ class SqlStore:
             return [turn_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read, is_quick=_are_few(ids))
+
+    async def standings(
+        self,
+        scopes: Sequence[Scope],
+        where: Filter,
+        *,
+        now: datetime,
+        records: Sequence[str],
+        turns: Sequence[str],
+    ) -> dict[str, Standing]:
+        def read(connection: Connection) -> dict[str, Standing]:
+            found = find_scopes(connection, scopes)
+            rows: list[Any] = []
+            if records:
+                given = {"now": to_micros(now), **_lists(found, records)}
+                rows += _standings_of_records(where).rows(connection, given)
+            if turns:
+                rows += _standings_of_turns(where).rows(connection, _lists(found, turns))
+            return {row[0]: standing_from(*row[1:]) for row in rows}
+
+        return await self._database.read(read, is_quick=len(records) + len(turns) <= _MANY)
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
         def read(connection: Connection) -> list[Version]:
@@ -225,6 +252,20 @@ def _turns_by_id(where: Filter) -> Quick:
     return Quick(_turns_statement(where, by_id=True))
 
 
+@lru_cache(maxsize=256)
+def _standings_of_records(where: Filter) -> Quick:
+    table = schema.records.c
+    chosen = select(table.id, *(table[name] for name in STANDING))
+    return Quick(chosen.where(_of_scopes(table, by_id=True), records_where(where)))
+
+
+@lru_cache(maxsize=256)
+def _standings_of_turns(where: Filter) -> Quick:
+    table = schema.turns.c
+    chosen = select(table.id, table.at)
+    return Quick(chosen.where(_of_scopes(table, by_id=True), turns_where(where)))
+
+
 def _lists(scopes: Iterable[int], ids: Sequence[str] | None) -> dict[str, Any]:
     lists = {"scopes": to_json(list(scopes))}
     return lists if ids is None else {**lists, "ids": to_json(list(ids))}
@@ -258,5 +299,4 @@ def _number(connection: Connection, figure: ColumnElement[Any], where: ColumnEle
 
 
 def _are_few(ids: Sequence[str] | None) -> bool:
-    """Whether these are read in less time than it takes to hand them to a thread."""
     return ids is not None and len(ids) <= _FEW

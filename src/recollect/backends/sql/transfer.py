@@ -146,6 +146,7 @@ def _add(connection: Connection, arrivals: Sequence[Arrival], now: datetime) -> 
         arriving.write_turns()
         arriving.write_records()
         arriving.write_units()
+        arriving.write_audit("import")
         arriving.close()
     return outcomes
 
@@ -157,8 +158,12 @@ class _Known:
     histories: dict[str, RecordHistory]
     turns: dict[str, Turn]
     places: set[_Place]
+    forgotten: set[str]
 
     def meet(self, item: Item) -> Outcome:
+        ident = item.current.id if isinstance(item, RecordHistory) else item.id
+        if ident in self.forgotten:
+            return Outcome.FORGOTTEN
         if isinstance(item, RecordHistory):
             history = self.histories.setdefault(item.current.id, item)
             if history is item:
@@ -184,10 +189,13 @@ def _known(connection: Connection, items: Sequence[Item]) -> _Known:
     )
     scopes = scopes_by_id(connection, {row["scope_id"] for row in (*record_rows, *turn_rows)})
     histories = _histories(connection, record_rows, scopes)
+    stones = schema.tombstones.c.id
+    ids = [*record_ids, *(turn.id for turn in arrived)]
     return _Known(
         histories={history.current.id: history for history in histories},
         turns={row["id"]: turn_from(row, scopes[row["scope_id"]]) for row in turn_rows},
         places=_taken_places(connection, arrived),
+        forgotten=set(connection.scalars(select(stones).where(stones.in_(ids)))),
     )
 
 

@@ -10,6 +10,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.options import Shared
+from recollect.domain.views import as_json
 from recollect.errors import SettingsError
 from recollect.memory import Memory
 
@@ -40,12 +41,15 @@ async def backup(
     memory: Memory,
     target: Annotated[Path, typer.Argument(help="File to make; it must not exist yet.")],
 ) -> Answer:
-    """Copy the whole database, checked, while others go on using it."""
-    await memory.backup(target)
+    """Copy the database and the archived contents, checked, while others go on using them."""
+    contents = await memory.backup(target)
     size = target.stat().st_size
+    told = f"Backed up to {target} ({size:,} bytes), with {contents.copied:,} archived contents."
+    if contents.lost:
+        told += f" {len(contents.lost):,} contents are gone or damaged: the log names them."
     return Answer(
-        {"path": str(target), "bytes": size},
-        lambda console: show.line(console, f"Backed up to {target} ({size:,} bytes)."),
+        {"path": str(target), "bytes": size, **as_json(contents)},
+        lambda console: show.line(console, told),
     )
 
 

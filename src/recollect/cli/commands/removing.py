@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer
+from recollect.cli.answer import Answer, say
 from recollect.cli.commands.saving import RecordId
+from recollect.cli.options import FilterOptions, Shared
+from recollect.cli.progress import bar
+from recollect.domain.forgetting import Forgotten, Verification
+from recollect.domain.views import as_json
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def _confirmed(yes: bool) -> bool:
+_PROBLEM: Final = 5
+
+
+def _confirmed(context: typer.Context, yes: bool) -> bool:
     """Asked while options are read: nothing is open yet, and Ctrl-C works as everywhere."""
+    if context.params.get("dry_run"):
+        return yes
     if not yes:
-        question = "The record and its whole history go for good; this cannot be undone. Go on?"
+        question = "What you named goes for good with its history; this cannot be undone. Go on?"
         print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
         yes = sys.stdin.readline().strip().lower() in {"y", "yes"}
     if not yes:
@@ -35,17 +46,92 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", callback=_
 async def purge(memory: Memory, record_id: RecordId, yes: Yes = False) -> Answer:
     """Remove a deleted record with its history; this cannot be undone."""
     await memory.purge(record_id)
-    return _gone("purged", record_id)
-
-
-async def forget(memory: Memory, record_id: RecordId, yes: Yes = False) -> Answer:
-    """Delete and purge at once; this cannot be undone."""
-    await memory.forget(record_id)
-    return _gone("forgotten", record_id)
-
-
-def _gone(how: str, record_id: str) -> Answer:
     return Answer(
-        {"id": record_id, "status": how},
-        lambda console: show.line(console, f"{record_id} is {how}; this cannot be undone."),
+        {"id": record_id, "status": "purged"},
+        lambda console: show.line(console, f"{record_id} is purged; this cannot be undone."),
     )
+
+
+async def forget(
+    memory: Memory,
+    shared: Shared,
+    filters: FilterOptions,
+    record_id: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Records to forget.")
+    ] = None,
+    evidence: Annotated[
+        bool, typer.Option("--with-evidence", help="The turns that records rest on too.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="All that the named user and agent have.")
+    ] = False,
+    all_agents: Annotated[
+        bool, typer.Option("--all-agents", help="A user as a whole, with --agent: for an operator.")
+    ] = False,
+    # Read first: whether to ask depends on it.
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only count what would go.", is_eager=True)
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Search every store and file afterwards.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Erase every trace of records, a session or a user; this cannot be undone.
+
+    Ids, --session or filters say what. With --user alone the user is forgotten, whichever agents
+    worked for them. The exit code is 5 if --verify still finds something.
+    """
+    session, others = filters.session, filters.common()
+    is_by_more = bool(record_id or session or everything or any(others.values()))
+    with bar("Forgetting") as progress:
+        forgotten = await memory.forget(
+            record_id or None,
+            session=session,
+            user=None if is_by_more else shared.user,
+            everything=everything,
+            with_evidence=evidence,
+            all_agents=all_agents,
+            dry_run=dry_run,
+            verify=verify,
+            progress=progress,
+            **others,
+        )
+    status = "would be forgotten" if dry_run else "forgotten"
+    named = {"id": record_id[0]} if record_id and len(record_id) == 1 else {}
+    value = {**named, "status": status, **as_json(forgotten)}
+    say(Answer(value, lambda console: _tell(console, forgotten)), as_object=shared.json)
+    if forgotten.verification is not None and not forgotten.verification.is_gone:
+        raise typer.Exit(_PROBLEM)
+
+
+def _tell(console: Console, forgotten: Forgotten) -> None:
+    went = "Would go" if forgotten.is_dry_run else "Gone"
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(forgotten.counts.items()))
+    undone = "" if forgotten.is_dry_run else "; this cannot be undone"
+    show.line(console, f"{went}: {counts or 'nothing'}{undone}.")
+    if forgotten.evidence_left:
+        turns = ", ".join(forgotten.evidence_left[:5])
+        more = len(forgotten.evidence_left) - 5
+        others = f" and {more:,} more" if more > 0 else ""
+        show.line(
+            console, f"Still said in turns, which --with-evidence takes along: {turns}{others}."
+        )
+    if forgotten.wal_pending:
+        show.line(console, "Remains in the files are overwritten as soon as nobody reads there.")
+    if forgotten.verification is not None:
+        _tell_proof(console, forgotten.verification)
+
+
+def _tell_proof(console: Console, proof: Verification) -> None:
+    verdict = "nothing is left" if proof.is_gone else f"{len(proof.traces):,} traces are left"
+    show.line(
+        console, f"Searched {len(proof.searched):,} places for {proof.terms:,} terms: {verdict}."
+    )
+    for trace in proof.traces:
+        show.line(console, f"  {trace.term} in {trace.place}")
+    if proof.also_said:
+        words = ", ".join(sorted(proof.also_said)[:10])
+        show.line(console, f"Not searched for, because others say it too: {words}.")
+    if proof.copies:
+        show.line(console, f"Older copies keep what they kept: {', '.join(proof.copies)}.")

@@ -53,7 +53,6 @@ def upgrade() -> None:
         sa.Column("seq", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(["scope_id"], ["scopes.id"], name=op.f("fk_audit_scope_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit")),
-        sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_audit_scope_id"), "audit", ["scope_id"], unique=False)
     op.create_index(op.f("ix_audit_seq"), "audit", ["seq"], unique=False)
@@ -64,6 +63,7 @@ def upgrade() -> None:
         sa.Column("type", sa.String(length=100), nullable=False),
         sa.Column("proposer", sa.String(length=100), nullable=False),
         sa.Column("role", sa.String(length=100), nullable=False),
+        sa.Column("user", sa.String(length=100), nullable=True),
         sa.Column("status", sa.String(length=16), nullable=False),
         sa.Column("target_id", sa.String(length=64), nullable=True),
         sa.Column("record_id", sa.String(length=64), nullable=True),
@@ -141,3 +141,27 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_conflicts_second_id"), "conflicts", ["second_id"], unique=False)
     op.add_column("scopes", sa.Column("model_id", sa.Integer(), nullable=True))
+    # The model that embedded last in a scope goes on answering there.
+    op.execute(
+        "UPDATE scopes SET model_id = (SELECT vectors.model_id FROM vectors"
+        " WHERE vectors.unit_id BETWEEN scopes.id * 4294967296"
+        " AND scopes.id * 4294967296 + 4294967295"
+        " ORDER BY vectors.unit_id DESC, vectors.model_id DESC LIMIT 1)"
+    )
+    op.add_column(
+        "embedding_models", sa.Column("choice", sa.Text(), server_default="", nullable=False)
+    )
+    op.create_index(
+        op.f("ix_records_expires_at"),
+        "records",
+        ["expires_at"],
+        unique=False,
+        sqlite_where=sa.text("expires_at IS NOT NULL"),
+    )
+    op.create_index(
+        op.f("ix_records_status_updated_at"),
+        "records",
+        ["status", "updated_at"],
+        unique=False,
+        sqlite_where=sa.text("status != 'active'"),
+    )

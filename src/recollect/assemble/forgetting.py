@@ -1,0 +1,74 @@
+"""Settings → what forgets, and what is let go of in this process when it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from recollect.backends.audit_anchor import anchor_of
+from recollect.backends.objects import ObjectBlobs, open_blobs
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers_proof import SqlProof
+from recollect.backends.sql.erasure import SqlErasure
+from recollect.context.sessions import Sessions
+from recollect.domain.forgetting import Target
+from recollect.lifecycle.forgetting import Forgetting, clean_up, erase
+from recollect.lifecycle.usage import Usage
+from recollect.ports.clock import Clock, SystemClock
+from recollect.ports.store import Store
+from recollect.recall.cache import CachedRecaller
+from recollect.recall.listing import Listing
+from recollect.settings import Settings
+
+
+async def forgetting_of(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    store: Store,
+    listing: Listing,
+    usage: Usage,
+    recaller: CachedRecaller,
+    sessions: Sessions,
+    forget_texts: Callable[[], None],
+) -> Forgetting:
+    """What forgets. What an older copy of the database brought back is hidden before it is seen."""
+
+    async def let_go(target: Target) -> None:
+        recaller.clear()
+        forget_texts()
+        await sessions.discard(target)
+
+    erasure, blobs = SqlErasure(database, clock), _blobs(settings, database)
+    await erasure.reapply()
+    await erasure.rouse()
+    return Forgetting(
+        erasure,
+        SqlProof(database, blobs, partial(_other_files, settings)),
+        store,
+        listing,
+        blobs,
+        clock,
+        settle=usage.flush,
+        let_go=let_go,
+    )
+
+
+async def forget_again(settings: Settings, database: Database) -> None:
+    """Erase what was forgotten after the copy was made that this database comes from."""
+    erasure = SqlErasure(database, SystemClock())
+    for forget_id in await erasure.reapply():
+        await erase(erasure, _blobs(settings, database), forget_id)
+        await clean_up(erasure, forget_id)
+
+
+def _blobs(settings: Settings, database: Database) -> ObjectBlobs:
+    is_temporary = settings.storage.backend == "in_memory"
+    return open_blobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
+
+
+def _other_files(settings: Settings) -> Sequence[Path]:
+    """Files beside the database that a proof looks into too."""
+    logs = settings.log_file.parent.glob(f"{settings.log_file.name}*")
+    return [*sorted(logs), anchor_of(settings.database)]

@@ -1,0 +1,96 @@
+"""Settings → upkeep: the buffer, expiry, retention, capacity, health, conflicts and review."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.state import SqlState
+from recollect.backends.sql.upkeep import SqlUpkeep
+from recollect.domain.upkeep import RetentionRule
+from recollect.lifecycle.buffer import Buffer
+from recollect.lifecycle.capacity import Capacity, CapacityOptions
+from recollect.lifecycle.clearing import Clearing
+from recollect.lifecycle.conflicts import Conflicts
+from recollect.lifecycle.expiry import Expiry, ExpiryOptions
+from recollect.lifecycle.health import HealthCheck
+from recollect.lifecycle.promote import Promoter
+from recollect.lifecycle.record_sweep import RecordSweep
+from recollect.lifecycle.retention_rules import RetentionRules
+from recollect.lifecycle.review import Review
+from recollect.lifecycle.tending import Tending
+from recollect.lifecycle.usage import Usage
+from recollect.lifecycle.working import WorkingMemory
+from recollect.ports.clock import Clock
+from recollect.ports.store import Store
+from recollect.ports.units import UnitIndex
+from recollect.recall.listing import Listing
+from recollect.recall.meaning import Meaning
+from recollect.settings import Settings
+from recollect.settings.upkeep import RetentionRuleSettings
+from recollect.writing.redaction import Redactor
+from recollect.writing.save import Saver
+
+
+def usage_of(
+    settings: Settings, database: Database, store: Store, saver: Saver, clock: Clock
+) -> tuple[Usage, Promoter]:
+    """Who counts recalls, and who promotes what was recalled often enough."""
+    clearing = Clearing(store, SqlUpkeep(database), clock)
+    promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
+    state = SqlState(database, clock)
+    return Usage(store, clock, state=state, recalled=promoter.recalled), promoter
+
+
+def tending_of(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    store: Store,
+    listing: Listing,
+    saver: Saver,
+    units: UnitIndex,
+    meaning: Meaning,
+    redactor: Redactor,
+    usage: Usage,
+    promoter: Promoter,
+    working: WorkingMemory,
+) -> Tending:
+    """Everything that upkeep needs; from here on the sweeper sweeps records too."""
+    reader = SqlUpkeep(database)
+    clearing = Clearing(store, reader, clock)
+    lifecycle = settings.lifecycle
+    sweep = RecordSweep(
+        Expiry(
+            clearing,
+            clock,
+            ExpiryOptions(
+                promote_at=settings.buffer.promote_at,
+                purge_after=timedelta(days=lifecycle.purge_after_days),
+            ),
+        ),
+        RetentionRules(clearing, clock, [_rule(it) for it in settings.retention]),
+        Capacity(
+            store,
+            reader,
+            clearing,
+            clock,
+            CapacityOptions(records=lifecycle.capacity, decay_lambda=settings.recall.decay_lambda),
+        ),
+        working.retention,
+        usage.flush,
+    )
+    working.sweeper.also(sweep.everything)
+    return Tending(
+        buffer=Buffer(reader, clock),
+        promoter=promoter,
+        sweep=sweep,
+        health=HealthCheck(store, reader, units, clock, capacity=lifecycle.capacity),
+        conflicts=Conflicts(store, reader, meaning, redactor, clock),
+        review=Review(listing, saver, clock),
+    )
+
+
+def _rule(rule: RetentionRuleSettings) -> RetentionRule:
+    said = rule.model_dump(exclude={"older_than_days"})
+    return RetentionRule(older_than=timedelta(days=rule.older_than_days), **said)

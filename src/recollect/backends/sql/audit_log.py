@@ -1,0 +1,278 @@
+"""The audit in a SQL database: reading entries, and sealing them into the chain of a workspace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.quick import Quick
+from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.scopes import find_scopes
+from recollect.domain.audit import ERASE, AuditEntry
+from recollect.domain.audit_chain import (
+    ChainHead,
+    ChainLink,
+    SealableEntry,
+    first_head,
+    link_after,
+)
+from recollect.domain.scope import Scope
+from recollect.domain.times import from_micros
+from recollect.errors import StorageError
+from recollect.ports.audit import Sealed, SealedBatch
+
+_AUDIT: Final = schema.audit.c
+_CHAIN: Final = schema.audit_chain.c
+_SCOPES: Final = schema.scopes.c
+_WORKSPACE: Final = (_SCOPES.org, _SCOPES.workspace)
+_INSERT_LINKS: Final = Quick(insert(schema.audit_chain))
+_PLACE: Final = Quick(
+    update(schema.audit).where(_AUDIT.id == bindparam("entry")).values(seq=bindparam("place"))
+)
+
+
+class SqlAudit:
+    """Entries and links as rows; see `schema_keeping`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def entries(
+        self,
+        scopes: Sequence[Scope],
+        *,
+        action: str | None = None,
+        target: str | None = None,
+        naming: str | None = None,
+        before: int | None = None,
+        limit: int,
+    ) -> list[AuditEntry]:
+        where: list[ColumnElement[bool]] = []
+        if action is not None:
+            where.append(_AUDIT.action == action)
+        if target is not None:
+            where.append(_AUDIT.target == target)
+        if naming is not None:
+            where.append(_names(naming))
+        if before is not None:
+            where.append(_AUDIT.id < before)
+
+        def read(connection: Connection) -> list[AuditEntry]:
+            found = find_scopes(connection, scopes)
+            statement = (
+                select(schema.audit)
+                .where(_AUDIT.scope_id.in_(found), *where)
+                .order_by(_AUDIT.id.desc())
+                .limit(limit)
+            )
+            return [
+                _entry_from(row, found[row["scope_id"]]) for row in rows_of(connection, statement)
+            ]
+
+        return await self._database.read(read)
+
+    async def seal(self, limit: int) -> SealedBatch:
+        return await self._database.write(lambda connection: _seal(connection, limit))
+
+    async def unsealed(self, org: str, workspace: str) -> int:
+        count = (
+            select(func.count())
+            .select_from(schema.audit.join(schema.scopes))
+            .where(_AUDIT.seq.is_(None), *_of(org, workspace))
+        )
+        return await self._database.read(lambda connection: connection.scalar(count) or 0)
+
+    async def is_sealed(self) -> bool:
+        one = select(_AUDIT.id).where(_AUDIT.seq.is_(None)).limit(1)
+        return await self._database.read(lambda connection: connection.scalar(one) is None)
+
+    async def chain(self, org: str, workspace: str, *, after: int, limit: int) -> list[Sealed]:
+        links = (
+            select(schema.audit_chain)
+            .where(_CHAIN.org == org, _CHAIN.workspace == workspace, _CHAIN.seq > after)
+            .order_by(_CHAIN.seq)
+            .limit(limit)
+        )
+
+        def read(connection: Connection) -> list[Sealed]:
+            found = [_link_from(row) for row in rows_of(connection, links)]
+            entries = _AUDIT.id.in_([link.entry for link in found])
+            stored = {
+                row["id"]: _sealable_from(row)
+                for row in rows_of(connection, select(schema.audit).where(entries))
+            }
+            return [Sealed(link=link, entry=stored.get(link.entry)) for link in found]
+
+        return await self._database.read(read)
+
+    async def unchained(self, org: str, workspace: str, *, limit: int) -> list[SealableEntry]:
+        here = and_(_CHAIN.org == org, _CHAIN.workspace == workspace, _CHAIN.seq == _AUDIT.seq)
+        statement = (
+            select(schema.audit)
+            .select_from(schema.audit.join(schema.scopes))
+            .where(_AUDIT.seq.is_not(None), *_of(org, workspace))
+            .where(~select(_CHAIN.seq).where(here).exists())
+            .order_by(_AUDIT.seq)
+            .limit(limit)
+        )
+        return await self._database.read(
+            lambda connection: [_sealable_from(row) for row in rows_of(connection, statement)]
+        )
+
+    async def erasures(self, org: str, workspace: str) -> list[tuple[int, int]]:
+        statement = (
+            select(_AUDIT.payload)
+            .select_from(schema.audit.join(schema.scopes))
+            .where(_AUDIT.action == ERASE, *_of(org, workspace))
+        )
+
+        def read(connection: Connection) -> list[tuple[int, int]]:
+            marks = connection.scalars(statement).all()
+            return sorted(run for it in marks for run in _runs_in(it))
+
+        return await self._database.read(read)
+
+
+def _seal(connection: Connection, limit: int) -> SealedBatch:
+    """One transaction: who seals at the same time waits for it, or finds the places taken."""
+    statement = (
+        select(schema.audit, *_WORKSPACE)
+        .select_from(schema.audit.join(schema.scopes))
+        .where(_AUDIT.seq.is_(None))
+        .order_by(*_WORKSPACE, _AUDIT.id)
+        .limit(limit)
+    )
+    rows = rows_of(connection, statement)
+    heads = tuple(
+        _seal_behind(connection, _head(connection, org, workspace), map(_sealable_from, group))
+        for (org, workspace), group in groupby(rows, key=itemgetter("org", "workspace"))
+    )
+    return SealedBatch(count=len(rows), heads=heads)
+
+
+def _seal_behind(
+    connection: Connection, head: ChainHead, entries: Iterable[SealableEntry]
+) -> ChainHead:
+    links: list[ChainLink] = []
+    for entry in entries:
+        link = link_after(head, entry)
+        links.append(link)
+        head = ChainHead(org=head.org, workspace=head.workspace, seq=link.seq, hash=link.hash)
+    _INSERT_LINKS.run(connection, [_link_row(head, link) for link in links])
+    _PLACE.run(connection, [{"entry": link.entry, "place": link.seq} for link in links])
+    return head
+
+
+def _head(connection: Connection, org: str, workspace: str) -> ChainHead:
+    last = connection.execute(
+        select(_CHAIN.seq, _CHAIN.hash)
+        .where(_CHAIN.org == org, _CHAIN.workspace == workspace)
+        .order_by(_CHAIN.seq.desc())
+        .limit(1)
+    ).one_or_none()
+    if last is None:
+        return first_head(org, workspace)
+    return ChainHead(org=org, workspace=workspace, seq=last.seq, hash=last.hash)
+
+
+def _of(org: str, workspace: str) -> tuple[ColumnElement[bool], ...]:
+    return (_SCOPES.org == org, _SCOPES.workspace == workspace)
+
+
+def _names(ident: str) -> ColumnElement[bool]:
+    """That an entry is about this id, or names it in its payload."""
+    quoted = json.dumps(ident, ensure_ascii=False)
+    return or_(_AUDIT.target == ident, _AUDIT.payload.contains(quoted, autoescape=True))
+
+
+def _payload(text: str) -> dict[str, Any]:
+    try:
+        return json.loads(text)
+    except ValueError:
+        # Nobody here writes such a thing; `verify` tells that it was changed.
+        return {"unreadable": text}
+
+
+def _runs_in(mark: str) -> list[tuple[int, int]]:
+    """First and last numbers of the entries that a mark lists."""
+    return [(first, last) for first, last in _payload(mark).get("entries", ())]
+
+
+def _entry_from(row: Row, scope: Scope) -> AuditEntry:
+    is_erased = not row["salt"]
+    return AuditEntry(
+        id=row["id"],
+        scope=scope,
+        at=from_micros(row["at"]),
+        actor=row["actor"],
+        action=row["action"],
+        target=row["target"],
+        payload={} if is_erased else _payload(row["payload"]),
+        seq=row["seq"],
+        is_erased=is_erased,
+    )
+
+
+def _sealable_from(row: Row) -> SealableEntry:
+    return SealableEntry(
+        id=row["id"],
+        scope_number=row["scope_id"],
+        at=row["at"],
+        actor=str(row["actor"]),
+        action=row["action"],
+        target=row["target"],
+        payload=str(row["payload"]),
+        salt=str(row["salt"]),
+        seq=row["seq"],
+    )
+
+
+def _link_row(head: ChainHead, link: ChainLink) -> dict[str, Any]:
+    return {
+        "org": head.org,
+        "workspace": head.workspace,
+        "seq": link.seq,
+        "entry": link.entry,
+        "at": link.at,
+        "actor": link.actor,
+        "action": link.action,
+        "target": link.target,
+        "mac": link.mac,
+        "hash": link.hash,
+    }
+
+
+def _link_from(row: Row) -> ChainLink:
+    if not isinstance(row["seq"], int):
+        raise StorageError(
+            f"The chain of the audit has a link at {row['seq']!r}, which is no place in it",
+            code="audit_unreadable",
+            hint="Somebody changed it; a backup has the chain as it was.",
+        )
+    return ChainLink(
+        seq=row["seq"],
+        entry=row["entry"],
+        at=row["at"],
+        actor=row["actor"],
+        action=row["action"],
+        target=row["target"],
+        mac=row["mac"],
+        hash=row["hash"],
+    )

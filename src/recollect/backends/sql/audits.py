@@ -1,0 +1,167 @@
+"""Writing the audit: with what it tells of, in one transaction, and erasing what it told.
+
+Nothing is hashed here; `audit_chain` seals what was written, later and many entries at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, cast
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from recollect.backends.sql import schema, statements
+from recollect.backends.sql.rows import Row, rows_of, scope_key
+from recollect.domain.audit import ERASE, NewAuditEntry
+from recollect.domain.audited import audited
+from recollect.domain.change import ChangeSet
+from recollect.domain.scope import Scope
+from recollect.domain.times import to_micros
+
+_SALT_BYTES: Final = 16
+_ERASER: Final = "recollect"
+_PAGE: Final = 1_000
+_AUDIT: Final = schema.audit.c
+_BLANK: Final = (
+    update(schema.audit)
+    .where(_AUDIT.id == bindparam("erased_id"))
+    .values(actor="", payload="", salt="")
+)
+# One spelling for one value: the hash of a payload is taken of this text.
+_canonical: Final = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":")
+).encode
+
+
+def add_entries(
+    connection: Connection,
+    changes: ChangeSet,
+    now: int,
+    known: Mapping[Scope, int],
+    action: str = "",
+) -> None:
+    """Audit a change set; `known` are the numbers of scopes that it has written to already."""
+    rows = [
+        _row(connection, entry, changes.principal, now, known)
+        for entry in (*audited(changes, action), *changes.audit)
+    ]
+    if rows:
+        statements.INSERT_AUDIT.run(connection, rows)
+
+
+def erase_audit_of(
+    connection: Connection,
+    scope_ids: Collection[int],
+    *,
+    naming: Collection[str] | None = None,
+    forget_id: str,
+    now: int,
+) -> int:
+    """Blank who did what in entries of these scopes; with `naming` only of those that name one.
+
+    The chain still verifies: an entry of its own says which were erased, and tells nothing else.
+    Returns how many were erased.
+    """
+    wanted = None if naming is None else frozenset(naming)
+    erased = 0
+    for scope_id in scope_ids:
+        ids = [
+            row["id"]
+            for row in _told_in(connection, scope_id)
+            if wanted is None or not wanted.isdisjoint(_named(row))
+        ]
+        if ids:
+            connection.execute(_BLANK, [{"erased_id": it} for it in ids])
+            mark = _values(scope_id, now, _ERASER, ERASE, forget_id, {"entries": _runs(ids)})
+            statements.INSERT_AUDIT.run(connection, [mark])
+        erased += len(ids)
+    return erased
+
+
+def _row(
+    connection: Connection,
+    entry: NewAuditEntry,
+    principal: str,
+    now: int,
+    known: Mapping[Scope, int],
+) -> dict[str, Any]:
+    number = known.get(entry.scope)
+    return _values(
+        _scope_number(connection, entry.scope) if number is None else number,
+        now if entry.at is None else to_micros(entry.at),
+        principal if entry.actor is None else entry.actor,
+        entry.action,
+        entry.target,
+        entry.payload,
+    )
+
+
+def _values(
+    scope_id: int, at: int, actor: str, action: str, target: str, payload: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "new_scope_id": scope_id,
+        "new_at": at,
+        "new_actor": actor,
+        "new_action": action,
+        "new_target": target,
+        "new_payload": _canonical(payload),
+        "new_salt": os.urandom(_SALT_BYTES).hex(),
+    }
+
+
+def _scope_number(connection: Connection, scope: Scope) -> int:
+    """The number of a scope in which nothing changes: its version stays as it is."""
+    key = scope_key(scope)
+    found = statements.LOCK_SCOPE.rows(connection, statements.prefixed(key))
+    if not found:
+        connection.execute(statements.INSERT_SCOPE, {**key, **statements.EMPTY_SCOPE})
+        found = statements.LOCK_SCOPE.rows(connection, statements.prefixed(key))
+    return found[0]["id"]
+
+
+def _told_in(connection: Connection, scope_id: int) -> Iterator[Row]:
+    """The entries of a scope that still tell something, a page at a time."""
+    page = (
+        select(_AUDIT.id, _AUDIT.actor, _AUDIT.target, _AUDIT.payload)
+        .where(_AUDIT.scope_id == scope_id, _AUDIT.salt != "", _AUDIT.action != ERASE)
+        .order_by(_AUDIT.id)
+        .limit(_PAGE)
+    )
+    after = -1
+    while rows := rows_of(connection, page.where(_AUDIT.id > after)):
+        yield from rows
+        after = rows[-1]["id"]
+
+
+def _named(row: Row) -> set[str]:
+    """Everything that an entry names: ids are among it, and who did it."""
+    return {row["actor"], row["target"], *_texts(json.loads(row["payload"]))}
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for name, inner in cast("dict[str, object]", value).items():
+                yield name
+                yield from _texts(inner)
+        case list():
+            for inner in cast("list[object]", value):
+                yield from _texts(inner)
+        case _:
+            pass
+
+
+def _runs(ids: Iterable[int]) -> list[list[int]]:
+    """Rising numbers as pairs of first and last."""
+    runs: list[list[int]] = []
+    for number in ids:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return runs

@@ -1,0 +1,197 @@
+"""Overwriting what SQLite leaves behind in its files.
+
+With `secure_delete` SQLite overwrites what it deletes. But when it moves rows from page to page to
+keep its trees in balance, copies stay in the unused room of the old pages, and these outlive the
+rows. So after a forgetting the log is emptied into the database, and every byte of the database
+that belongs to no row is set to zero: in the gaps between rows, and in pages that are free.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from recollect.backends.sql.raw_file import RawFile
+
+# How long somebody else may be waited for, and how often.
+_PATIENCE: Final = 0.2
+_ATTEMPTS: Final = 8
+_PAGES_AT_ONCE: Final = 1_000
+_HEADER: Final = 100
+_INNER, _LEAVES = frozenset({2, 5}), frozenset({10, 13})
+# With fewer pages, the first byte of a page that is not part of a tree is never one of those.
+_MOST_PAGES: Final = 1 << 25
+
+# Changed and changed back: nothing is different afterwards, and it was written all the same.
+_TOUCHES: Final = (
+    "UPDATE alembic_version SET version_num = '-' || version_num",
+    "UPDATE alembic_version SET version_num = substr(version_num, 2)",
+)
+
+Range = tuple[int, int]
+
+
+def clean(database: Path) -> bool:
+    """Empty the log and overwrite all unused room; False if others were in the way all the time."""
+    with closing(sqlite3.connect(database, timeout=_PATIENCE, isolation_level=None)) as connection:
+        for _ in range(_ATTEMPTS):
+            if empty_log(connection):
+                dirty = _dirty_pages(Pages(database))
+                if not dirty:
+                    return True
+                if _overwrite_all(connection, database, dirty):
+                    continue
+            time.sleep(_PATIENCE / 2)
+    return False
+
+
+def empty_log(connection: sqlite3.Connection) -> bool:
+    """Bring the log into the database and cut it off; False while somebody reads from it."""
+    try:
+        is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.OperationalError:
+        return False
+    return not is_busy
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of a database file, numbered from 1."""
+
+    path: Path
+
+    @property
+    def file(self) -> RawFile:
+        return RawFile(self.path)
+
+    def free(self, file: RawFile, size: int) -> tuple[dict[int, int], set[int]]:
+        """The free pages: those that list others, each with how many, and those listed."""
+        lists: dict[int, int] = {}
+        listed: set[int] = set()
+        page = _number(file.read(32, 4), 0)
+        while page and page not in lists:
+            content = file.read((page - 1) * size, size)
+            count = min(_number(content, 4), size // 4 - 2)
+            lists[page] = count
+            listed |= {_number(content, 8 + 4 * place) for place in range(count)}
+            page = _number(content, 0)
+        return lists, listed
+
+
+def _dirty_pages(pages: Pages) -> list[int]:
+    """The pages with something in their unused room."""
+    file = pages.file
+    size = page_size(file)
+    if file.size > _MOST_PAGES * size:
+        return []
+    lists, listed = pages.free(file, size)
+    dirty: list[int] = []
+    for start, chunk in file.chunks():
+        first = start // size + 1
+        for offset in range(0, len(chunk), size):
+            number = first + offset // size
+            page = chunk[offset : offset + size]
+            if any(_has_content(page, it) for it in _unused(page, number, lists, listed)):
+                dirty.append(number)
+    return dirty
+
+
+def _overwrite_all(connection: sqlite3.Connection, database: Path, dirty: Sequence[int]) -> bool:
+    """Overwrite in pieces, so that writers wait only for a moment; False if one was in the way."""
+    for start in range(0, len(dirty), _PAGES_AT_ONCE):
+        some = dirty[start : start + _PAGES_AT_ONCE]
+        if not (_overwrite(connection, database, some) or _again(connection, database, some)):
+            return False
+    return True
+
+
+def _again(connection: sqlite3.Connection, database: Path, pages: Sequence[int]) -> bool:
+    return empty_log(connection) and _overwrite(connection, database, pages)
+
+
+def _overwrite(connection: sqlite3.Connection, database: Path, numbers: Sequence[int]) -> bool:
+    """Overwrite the unused room of these pages while nobody else can write.
+
+    The log must be empty: only then the pages are the newest there are. In the end something is
+    written the usual way, so that no other connection goes on with an old copy of a page; but not
+    to the first page, of which this connection has an old copy itself.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        return False
+    try:
+        if database.with_name(f"{database.name}-wal").stat().st_size:
+            return False
+        pages = Pages(database)
+        file = pages.file
+        size = page_size(file)
+        lists, listed = pages.free(file, size)
+        for number in numbers:
+            place = (number - 1) * size
+            page = file.read(place, size)
+            for start, end in _unused(page, number, lists, listed):
+                if _has_content(page, (start, end)):
+                    file.write(place + start, bytes(end - start))
+        file.sync()
+        for touch in _TOUCHES:
+            connection.execute(touch)
+        connection.execute("COMMIT")
+        return True
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def page_size(file: RawFile) -> int:
+    """How large the pages are; 1 stands for the largest there can be."""
+    size = int.from_bytes(file.read(16, 2))
+    return 1 << 16 if size == 1 else size
+
+
+def _unused(page: bytes, number: int, lists: dict[int, int], listed: set[int]) -> Iterator[Range]:
+    """The ranges of a page that belong to nothing."""
+    if number in listed:
+        yield 0, len(page)
+    elif number in lists:
+        yield 8 + 4 * lists[number], len(page)
+    else:
+        yield from _unused_in_tree(page, _HEADER if number == 1 else 0)
+
+
+def _unused_in_tree(page: bytes, header: int) -> list[Range]:
+    """Between the list of cells and the first cell, and where cells were; else it is no tree."""
+    kind = page[header] if len(page) > header else 0
+    if kind not in _INNER and kind not in _LEAVES:
+        return []
+    hole, cells, content = (_short(page, header + at) for at in (1, 3, 5))
+    content = content or 1 << 16
+    end_of_list = header + (12 if kind in _INNER else 8) + 2 * cells
+    if not end_of_list <= content <= len(page):
+        return []
+    ranges = [(end_of_list, content)]
+    while hole:
+        following, length = _short(page, hole), _short(page, hole + 2)
+        if hole < content or hole + length > len(page) or 0 < following <= hole:
+            return []
+        ranges.append((hole + 4, hole + length))
+        hole = following
+    return ranges
+
+
+def _has_content(page: bytes, where: Range) -> bool:
+    start, end = where
+    return page.count(0, start, end) < end - start
+
+
+def _short(page: bytes, at: int) -> int:
+    return int.from_bytes(page[at : at + 2])
+
+
+def _number(page: bytes, at: int) -> int:
+    return int.from_bytes(page[at : at + 4])

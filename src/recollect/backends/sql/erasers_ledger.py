@@ -1,0 +1,186 @@
+"""What was forgotten, in a file beside the database, so that no older copy brings it back.
+
+A line a forgetting: ids of records and turns, and salted hashes in the place of names. Nothing in
+it says who or what it was; it only lets the same be recognised when it appears again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, select, union
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT, Found
+from recollect.backends.sql.rows import rows_of, to_json
+from recollect.domain.forgetting import Person, Target
+from recollect.domain.scope import Scope
+from recollect.errors import StorageError
+
+_SALT_BYTES: Final = 16
+_NONE: Final = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One forgetting."""
+
+    forget_id: str
+    salt: str
+    people: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Entry:
+        lists = ("people", "scopes", "sessions", "records", "turns")
+        return cls(
+            forget_id=stored["forget_id"],
+            salt=stored["salt"],
+            **{name: tuple[str, ...](stored[name]) for name in lists},
+        )
+
+
+def ledger_of(database: Path) -> Path:
+    """Where the ledger of a database is; of one that is still being copied, beside the copy."""
+    return database.with_name(f"{database.name.removesuffix('.copying')}-forgotten.jsonl")
+
+
+def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
+    """What the ledger says of a forgetting."""
+    salt = secrets.token_hex(_SALT_BYTES)
+    parts = found.parts.values()
+    person = target.person
+    return Entry(
+        forget_id=forget_id,
+        salt=salt,
+        people=() if person is None else (_hash_of_person(salt, person),),
+        scopes=tuple(_hash(salt, "scope", scope.key) for scope in target.scopes),
+        sessions=tuple(
+            _hash(salt, "session", scope.key, session) for scope, session in target.sessions
+        ),
+        records=tuple(sorted(it for part in parts for it in part.records)),
+        turns=tuple(sorted(it for part in parts for it in part.turns)),
+    )
+
+
+def read_ledger(path: Path) -> list[Entry]:
+    """Every forgetting that was noted; a last line that was cut off by a crash is none."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    return [Entry.from_json(json.loads(line)) for line in lines[:-1] if line]
+
+
+def append(path: Path, entries: Iterable[Entry]) -> None:
+    """Note forgettings that are not noted yet; when this returns, they are durable."""
+    known = {entry.forget_id for entry in read_ledger(path)}
+    new = [entry for entry in entries if entry.forget_id not in known]
+    if not new:
+        return
+    try:
+        with path.open("ab+") as file:
+            _cut_torn_line(file.fileno())
+            file.write(b"".join(to_json(it.as_json()).encode() + b"\n" for it in new))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as problem:
+        raise StorageError(
+            f"The forget ledger {path} cannot be written: {problem.strerror}",
+            code="file_unwritable",
+            hint="Check the permissions of its folder and the room on the disk.",
+        ) from problem
+
+
+def merge(source: Path, target: Path) -> None:
+    """Note in one ledger what another has noted."""
+    append(target, read_ledger(source))
+
+
+def not_applied(connection: Connection, entries: Iterable[Entry]) -> list[Entry]:
+    """Those forgettings that this database has not seen: it is older than they are."""
+    stones = schema.tombstones.c
+    seen = set(connection.scalars(select(stones.id).where(stones.kind == "forget")))
+    return [entry for entry in entries if entry.forget_id not in seen]
+
+
+def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[str, Target]]:
+    """What each of these forgettings means in this database."""
+    scopes = list(_scopes(connection))
+    for entry in entries:
+        salt = entry.salt
+        people = {_person(scope) for _, scope in scopes if scope.user is not None}
+        yield (
+            entry.forget_id,
+            Target(
+                scopes=tuple(
+                    scope
+                    for _, scope in scopes
+                    if _hash(salt, "scope", scope.key) in entry.scopes
+                    or (
+                        scope.user is not None
+                        and _hash_of_person(salt, _person(scope)) in entry.people
+                    )
+                ),
+                person=next(
+                    (it for it in people if _hash_of_person(salt, it) in entry.people), None
+                ),
+                sessions=tuple(
+                    (scope, session)
+                    for number, scope in scopes
+                    if entry.sessions
+                    for session in _sessions(connection, number)
+                    if _hash(salt, "session", scope.key, session) in entry.sessions
+                ),
+                records=entry.records,
+                turns=entry.turns,
+            ),
+        )
+
+
+def _scopes(connection: Connection) -> Iterator[tuple[int, Scope]]:
+    live = select(schema.scopes).where(schema.scopes.c.agent != FORGOTTEN_AGENT)
+    for row in rows_of(connection, live):
+        place = {"org": row["org"], "workspace": row["workspace"]}
+        yield row["id"], Scope(**place, agent=row["agent"] or None, user=row["user"] or None)
+
+
+def _sessions(connection: Connection, scope_id: int) -> Iterable[str]:
+    tables = (schema.turns, schema.records, schema.archives, schema.state)
+    sessions = (select(it.c.session).where(it.c.scope_id == scope_id) for it in tables)
+    return [it for it in connection.scalars(union(*sessions)) if it is not None]
+
+
+def _person(scope: Scope) -> Person:
+    return Person(org=scope.org, workspace=scope.workspace, name=scope.user or _NONE)
+
+
+def _hash_of_person(salt: str, person: Person) -> str:
+    return _hash(salt, "person", person.org, person.workspace, person.name)
+
+
+def _hash(salt: str, *parts: str) -> str:
+    told = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return blake2b(told, key=bytes.fromhex(salt), digest_size=16).hexdigest()
+
+
+def _cut_torn_line(descriptor: int) -> None:
+    """Take away what a crash left of an unfinished line, or it would spoil the next one."""
+    size = os.fstat(descriptor).st_size
+    content = os.pread(descriptor, size, 0) if size else b""
+    whole = content.rfind(b"\n") + 1
+    if whole < size:
+        os.ftruncate(descriptor, whole)

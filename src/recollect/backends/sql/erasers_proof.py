@@ -1,0 +1,110 @@
+"""The proof that something is forgotten: no store and no file says it any more.
+
+Terms of it are taken before it goes. Afterwards, those that other memory says too are put aside,
+since they prove nothing; of the rest no trace may be left anywhere, in whatever form.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from recollect.backends.sql import raw_search, schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers_find import find
+from recollect.backends.sql.erasers_ledger import ledger_of
+from recollect.backends.sql.erasers_terms import Taken, distinctive, kept_by_others, patterns, take
+from recollect.backends.sql.erasers_terms import traces as traces_in_tables
+from recollect.backends.sql.schema_base import metadata
+from recollect.domain.forgetting import Remains, Target, Verification
+from recollect.ports.blobs import Blobs
+from recollect.ports.erasure import Mementos
+
+_MOST_CONTENTS = 10
+
+
+class SqlProof:
+    """A `Proof` over a SQL database, its files, the blob store and other files, such as a log."""
+
+    def __init__(
+        self, database: Database, blobs: Blobs, other_files: Callable[[], Sequence[Path]]
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._other_files = other_files
+
+    async def remember(self, target: Target) -> Mementos:
+        def read(connection: Connection) -> Taken:
+            return take(connection, find(connection, target))
+
+        taken = await self._database.read(read)
+        contents = [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
+        texts = [*taken.texts, *contents]
+        if target.person is not None:
+            texts.append(target.person.name)
+        return Mementos(
+            terms=distinctive(texts), vectors=taken.vectors, scopes=frozenset(taken.scopes)
+        )
+
+    async def verify(self, mementos: Mementos) -> Verification:
+        aside = await self._database.read(lambda it: kept_by_others(it, mementos))
+        traces, contents = await self._search_contents(mementos, aside)
+        silent = sorted(mementos.terms - aside.keys())
+        wanted, found = await self._database.read(
+            lambda it: (patterns(it, silent, mementos), traces_in_tables(it, silent, mementos))
+        )
+        traces += found
+        searched = [*metadata.tables, "unit_tokens", f"{contents} archived contents"]
+        for path in self._places():
+            places = await asyncio.to_thread(raw_search.search_file, path, wanted)
+            traces += [Remains(term=it, place=f"{path.name}:{at}") for it, at in places.items()]
+            searched.append(path.name)
+        copies = self._database.path.parent.glob(f"{self._database.path.name}.before-restore*")
+        return Verification(
+            terms=len(silent),
+            searched=tuple(searched),
+            traces=tuple(traces),
+            also_said=aside,
+            copies=tuple(sorted(path.name for path in copies)),
+        )
+
+    async def _search_contents(
+        self, mementos: Mementos, aside: dict[str, str]
+    ) -> tuple[list[Remains], int]:
+        """Search every content in the blob store. What an archive has is said by its owner."""
+        keys = select(schema.blobs.c.key)
+        needed = set(await self._database.read(lambda it: it.scalars(keys).all()))
+        traces: list[Remains] = []
+        count = 0
+        async for key, content in self._contents():
+            count += 1
+            for term in mementos.terms - aside.keys():
+                if term not in content:
+                    continue
+                if key in needed:
+                    aside[term] = key
+                else:
+                    traces.append(Remains(term=term, place=key))
+        return traces, count
+
+    async def _contents(self) -> AsyncIterator[tuple[str, str]]:
+        async for blob in self._blobs.stored():
+            yield blob.key, await self._content(blob.key)
+
+    async def _content(self, key: str) -> str:
+        import zstandard
+
+        stored = await self._blobs.get(key) or b""
+        # What is damaged, so that nobody can read it, is searched as it is.
+        with contextlib.suppress(zstandard.ZstdError):
+            stored = zstandard.ZstdDecompressor().decompressobj().decompress(stored)
+        return stored.decode(errors="replace")
+
+    def _places(self) -> list[Path]:
+        database = self._database.path
+        own = [database, *(database.with_name(database.name + it) for it in ("-wal", "-shm"))]
+        return [it for it in (*own, ledger_of(database), *self._other_files()) if it.is_file()]

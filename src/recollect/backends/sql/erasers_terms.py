@@ -1,0 +1,244 @@
+"""Terms of what is to be forgotten, who else says them, and what they look like when stored."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Final, cast
+
+import numpy as np
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    String,
+    Table,
+    func,
+    or_,
+    select,
+    text,
+)
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.erasers_find import Found
+from recollect.backends.sql.raw_search import (
+    keys_of,
+    spellings,
+    spellings_of_key,
+    tokens_with,
+    written_forms,
+)
+from recollect.backends.sql.schema_base import metadata
+from recollect.domain.forgetting import Remains
+from recollect.ports.erasure import Mementos
+
+_MOST_TERMS: Final = 60
+_MOST_ROWS: Final = 400
+_UNITS: Final = 20_000
+_VECTOR_BYTES: Final = 24
+# A word long enough to be told apart, or a few characters of a script without spaces.
+_TERM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.\-]{5,39}|[\u3040-\u9fff]{3,8}")
+# What people said and saved; terms are taken from these columns.
+_SAID: Final[Mapping[Table, Sequence[str]]] = {
+    schema.records: ("content", "title", "description", "tags", "metadata", "details", "reason"),
+    schema.versions: ("body",),
+    schema.turns: ("content", "payload"),
+    schema.archives: ("query", "summary", "input"),
+    schema.proposals: ("content", "title", "reason"),
+}
+# Their rows as JSON hold more than what was said.
+_SAID_IN_BODY: Final = ("content", "title", "description", "tags", "metadata", "details", "reason")
+_HELD: Final = (*_SAID, schema.record_tags)
+_SCHEMA: Final = text("SELECT name FROM sqlite_master WHERE instr(sql, :term) LIMIT 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What is there to be searched for later."""
+
+    texts: list[str]
+    contents: list[str]
+    vectors: frozenset[bytes]
+    scopes: tuple[int, ...]
+
+
+def take(connection: Connection, found: Found) -> Taken:
+    """Texts, keys of contents and vectors of what is to go; of very much a part."""
+    texts = [
+        told
+        for table, columns in _SAID.items()
+        for row in connection.execute(
+            select(*(table.c[name] for name in columns))
+            .where(_goes(table, found))
+            .limit(_MOST_ROWS)
+        )
+        for told in _told(table, row)
+    ]
+    archives, blobs = schema.archives.c, schema.blobs.c
+    contents = (
+        select(blobs.key)
+        .join(schema.archives, archives.content_hash == blobs.hash)
+        .where(_goes(schema.archives, found))
+        .limit(_MOST_ROWS)
+    )
+    units, vectors = schema.units.c, schema.vectors.c
+    its = or_(units.scope_id.in_(found.whole), units.owner_id.in_(sorted(found.ids)))
+    beginnings = (
+        select(func.substr(vectors.vector, 1, _VECTOR_BYTES))
+        .join(schema.units, units.id == vectors.unit_id)
+        .where(its)
+        .limit(_MOST_TERMS)
+    )
+    return Taken(
+        texts=texts,
+        contents=list(connection.scalars(contents)),
+        vectors=frozenset(connection.scalars(beginnings)),
+        scopes=(*found.whole, *found.related),
+    )
+
+
+def distinctive(texts: Iterable[str]) -> frozenset[str]:
+    """Some terms of each text, the longest first, as many as can be searched for."""
+    by_text = [sorted(set(_TERM.findall(it)), key=len, reverse=True) for it in texts]
+    chosen: dict[str, None] = {}
+    for row in zip_longest(*by_text):
+        for term in row:
+            if term is not None and len(chosen) < _MOST_TERMS:
+                chosen[term] = None
+    return frozenset(chosen)
+
+
+def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]:
+    """The terms that other memory holds, or that are words of the database, each with where."""
+    aside: dict[str, str] = {}
+    for term in sorted(mementos.terms):
+        place = _place_elsewhere(connection, term, mementos.scopes)
+        if place is not None:
+            aside[term] = place
+    return aside
+
+
+def traces(connection: Connection, terms: Sequence[str], mementos: Mementos) -> list[Remains]:
+    """Terms that are left in what was made of it: states, traces, the audit, jobs, the index."""
+    left = [
+        Remains(term=term, place=table.name)
+        for table in metadata.tables.values()
+        if table not in _HELD
+        for term in terms
+        if _has(connection, table, [it for it in _texts_of(table) if _is_content(it)], term)
+    ]
+    keys = _unused_keys(connection, terms)
+    left += [Remains(term=keys[key], place="unit_tokens") for key in tokens_with(connection, keys)]
+    return left
+
+
+def patterns(connection: Connection, terms: Sequence[str], mementos: Mementos) -> dict[bytes, str]:
+    """What to search files for, each with the term that it stands for."""
+    wanted = {spelled: term for term in terms for spelled in spellings(term)}
+    for key, term in _unused_keys(connection, terms).items():
+        wanted |= dict.fromkeys(spellings_of_key(key), f"{term} (its key)")
+    table = schema.vectors.c.vector
+    for beginning in mementos.vectors:
+        same = select(schema.vectors.c.unit_id).where(
+            func.substr(table, 1, _VECTOR_BYTES) == beginning
+        )
+        if connection.scalar(same.limit(1)) is None:
+            wanted[beginning] = "a vector"
+    return wanted
+
+
+def _place_elsewhere(connection: Connection, term: str, own: Collection[int]) -> str | None:
+    for table in metadata.tables.values():
+        columns = _texts_of(table)
+        is_held = table in _HELD
+        plain = [it for it in columns if is_held or not _is_content(it)]
+        if _has(connection, table, plain, term):
+            return table.name
+        made = [it for it in columns if it not in plain]
+        if "scope_id" in table.c and _has(
+            connection, table, made, term, table.c.scope_id.not_in(sorted(own))
+        ):
+            return table.name
+    return connection.scalar(_SCHEMA, {"term": term})
+
+
+def _has(
+    connection: Connection,
+    table: Table,
+    columns: Sequence[Column[Any]],
+    term: str,
+    *where: ColumnElement[bool],
+) -> bool:
+    if not columns:
+        return False
+    forms = written_forms(term)
+    any_of = or_(*(func.instr(column, form) > 0 for column in columns for form in forms))
+    found = select(columns[0]).select_from(table).where(any_of, *where).limit(1)
+    return connection.execute(found).first() is not None
+
+
+def _unused_keys(connection: Connection, terms: Iterable[str]) -> dict[int, str]:
+    """The keys of terms that no unit has, each with its term."""
+    keys = {key: term for term in terms for key in keys_of(term)}
+    wanted = np.array(sorted(keys), np.uint64)
+    units, last = schema.units.c, -1
+    page = select(units.id, units.terms).order_by(units.id).limit(_UNITS)
+    while rows := connection.execute(page.where(units.id > last)).all():
+        last = rows[-1].id
+        used = np.frombuffer(b"".join(row.terms for row in rows), "<u8")
+        for key in np.intersect1d(wanted, used).tolist():
+            keys.pop(key, None)
+    return keys
+
+
+def _goes(table: Table, found: Found) -> ColumnElement[bool]:
+    ids = [
+        ident
+        for part in found.parts.values()
+        for ident in (*part.records, *part.turns, *part.archives, *part.proposals)
+    ]
+    named = table.c.record_id if table is schema.versions else table.c.id
+    return or_(table.c.scope_id.in_(found.whole), named.in_(ids))
+
+
+def _told(table: Table, row: Any) -> Iterator[str]:
+    """The texts of a row, in one piece, without what only describes them."""
+    if table is schema.versions:
+        body = json.loads(row.body)
+        yield " ".join(_leaves([_loaded(body[name]) for name in _SAID_IN_BODY]))
+    else:
+        yield " ".join(_leaves([_loaded(it) for it in row]))
+
+
+def _loaded(value: Any) -> object:
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _leaves(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in cast("dict[str, object]", value).values():
+                yield from _leaves(inner)
+        case list():
+            for inner in cast("list[object]", value):
+                yield from _leaves(inner)
+        case _:
+            pass
+
+
+def _texts_of(table: Table) -> list[Column[Any]]:
+    return [it for it in table.c if isinstance(it.type, String)]
+
+
+def _is_content(column: Column[Any]) -> bool:
+    return bool(column.info.get("content"))

@@ -1,0 +1,199 @@
+"""Erasing in a SQL database: begun in one transaction, gone on with in batches, then cleaned."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from recollect.backends.sql import erasers_ledger, schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers import Batch, count_all, erase_some
+from recollect.backends.sql.erasers_begin import FORGET, Begun, hide
+from recollect.backends.sql.erasers_clean import clean
+from recollect.backends.sql.erasers_ledger import Entry, entry_of, ledger_of
+from recollect.backends.sql.full_text import begin_merge, go_on_merging
+from recollect.backends.sql.rows import to_json
+from recollect.domain.forgetting import Target
+from recollect.domain.ids import new_id
+from recollect.domain.times import to_micros
+from recollect.ports.clock import Clock
+from recollect.ports.erasure import Erased
+
+# So long nobody else goes on with a forgetting that was interrupted; every batch renews it.
+_LEASE: Final = timedelta(seconds=3)
+# So long is waited for whoever reads from the log.
+_PAUSE: Final = timedelta(seconds=1)
+_JOBS: Final = schema.jobs.c
+
+
+class _Foreseen(Exception):
+    """Carries what was found out of a transaction that is taken back."""
+
+    def __init__(self, erased: Erased) -> None:
+        super().__init__()
+        self.erased = erased
+
+
+class SqlErasure:
+    """An `Erasure` on a SQL database and the ledger beside it."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._ledger = ledger_of(database.path)
+
+    async def foresee(self, target: Target) -> Erased:
+        now = to_micros(self._clock.now())
+
+        def look(connection: Connection) -> None:
+            begun = hide(connection, target, "", now)
+            counts = begun.counts + count_all(connection, begun.scopes)
+            # Done and taken back: what would go can only be what goes.
+            raise _Foreseen(Erased(counts=counts, evidence_left=begun.evidence_left))
+
+        try:
+            await self._database.write(look)
+        except _Foreseen as seen:
+            return seen.erased
+        raise AssertionError("a dry run ends with what it has seen")
+
+    async def begin(self, target: Target, forget_id: str) -> Erased:
+        return await self._begin(target, forget_id, _LEASE)
+
+    async def _begin(self, target: Target, forget_id: str, lease: timedelta) -> Erased:
+        now = self._clock.now()
+
+        def start(connection: Connection) -> Begun:
+            begun = hide(connection, target, forget_id, to_micros(now))
+            entry = entry_of(target, begun.found, forget_id)
+            scopes = {"renamed": begun.renamed, "made": begun.made}
+            payload = to_json({**scopes, "blobs": (), "entry": entry.as_json()})
+            row = {"id": new_id("job"), "kind": FORGET, "key": forget_id, "payload": payload}
+            row |= {"run_after": to_micros(now), "lease_until": to_micros(now + lease)}
+            row |= {"lease_owner": forget_id, "attempts": 0, "gave_up": 0, "last_error": ""}
+            connection.execute(insert(schema.jobs), row)
+            return begun
+
+        begun = await self._database.write(start)
+        return Erased(counts=begun.counts, evidence_left=begun.evidence_left)
+
+    async def advance(self, forget_id: str) -> Erased | None:
+        payload = await self._payload(forget_id)
+        if payload is None:
+            return None
+        if payload["blobs"]:
+            # Given out before, and perhaps not deleted before a crash.
+            return Erased(counts={}, blobs=tuple(payload["blobs"]))
+        # Durable before anything is erased, so that no older copy can bring it back.
+        entry = Entry.from_json(payload["entry"])
+        await asyncio.to_thread(erasers_ledger.append, self._ledger, [entry])
+        now = self._clock.now()
+
+        def step(connection: Connection) -> Erased | None:
+            scopes = [*payload["renamed"], *payload["made"]]
+            batch = Batch(connection, scopes, forget_id, to_micros(now))
+            went_on = bool(scopes) and erase_some(batch)
+            noted = to_json({**payload, "blobs": batch.blobs})
+            self._keep(connection, forget_id, payload=noted)
+            return Erased(counts=batch.counts, blobs=tuple(batch.blobs)) if went_on else None
+
+        return await self._database.write(step)
+
+    async def left(self, forget_id: str) -> int:
+        payload = await self._payload(forget_id)
+        scopes = [] if payload is None else [*payload["renamed"], *payload["made"]]
+        tables = (schema.records, schema.turns, schema.archives)
+        numbers = [
+            select(func.count()).select_from(it).where(it.c.scope_id.in_(scopes)) for it in tables
+        ]
+        return await self._database.read(
+            lambda connection: sum(connection.scalar(number) or 0 for number in numbers)
+        )
+
+    async def dropped(self, forget_id: str) -> None:
+        payload = await self._payload(forget_id)
+        if payload is not None:
+            noted = to_json({**payload, "blobs": []})
+            emptied = update(schema.jobs).where(_its(forget_id)).values(payload=noted)
+            await self._database.write(lambda connection: connection.execute(emptied))
+
+    async def clean(self, forget_id: str) -> bool:
+        step = begin_merge
+        while await self._database.write(partial(self._merge, forget_id, step)):
+            step = go_on_merging
+        return await asyncio.to_thread(clean, self._database.path)
+
+    def _merge(
+        self, forget_id: str, step: Callable[[Connection], bool], connection: Connection
+    ) -> bool:
+        self._keep(connection, forget_id)
+        return step(connection)
+
+    def _keep(self, connection: Connection, forget_id: str, **values: str) -> None:
+        """Keep others from going on with it while somebody does."""
+        until = to_micros(self._clock.now() + _LEASE)
+        kept = update(schema.jobs).where(_its(forget_id)).values(lease_until=until, **values)
+        connection.execute(kept)
+
+    async def finish(self, forget_id: str) -> None:
+        payload = await self._payload(forget_id)
+
+        def end(connection: Connection) -> None:
+            if payload is not None:
+                _tidy(connection, payload["renamed"], payload["made"])
+            connection.execute(delete(schema.jobs).where(_its(forget_id)))
+
+        await self._database.write(end)
+
+    async def postpone(self, forget_id: str) -> None:
+        free = {"lease_until": 0, "lease_owner": "", "attempts": 0, "gave_up": 0}
+        free |= {"run_after": to_micros(self._clock.now() + _PAUSE)}
+        freed = update(schema.jobs).where(_its(forget_id)).values(free)
+        await self._database.write(lambda connection: connection.execute(freed))
+
+    async def reapply(self) -> list[str]:
+        """Begin again what was forgotten after the copy was made that this database comes from."""
+        entries = await asyncio.to_thread(erasers_ledger.read_ledger, self._ledger)
+
+        def old(connection: Connection) -> list[tuple[str, Target]]:
+            new = erasers_ledger.not_applied(connection, entries)
+            return list(erasers_ledger.targets(connection, new)) if new else []
+
+        begun = await self._database.read(old) if entries else []
+        for forget_id, target in begun:
+            # Whoever works on jobs may go on with it at once.
+            await self._begin(target, forget_id, timedelta())
+        return [forget_id for forget_id, _ in begun]
+
+    async def rouse(self) -> None:
+        """Let forgettings that were given up be tried again."""
+        again = update(schema.jobs).where(_JOBS.kind == FORGET, _JOBS.gave_up != 0)
+        values = {"gave_up": 0, "attempts": 0}
+        given_up = select(_JOBS.id).where(_JOBS.kind == FORGET, _JOBS.gave_up != 0)
+        if await self._database.read(lambda connection: connection.scalar(given_up)):
+            await self._database.write(lambda connection: connection.execute(again.values(values)))
+
+    async def _payload(self, forget_id: str) -> Mapping[str, Any] | None:
+        wanted = select(_JOBS.payload).where(_its(forget_id))
+        stored = await self._database.read(lambda connection: connection.scalar(wanted))
+        return None if stored is None else json.loads(stored)
+
+
+def _tidy(connection: Connection, renamed: Sequence[int], made: Sequence[int]) -> None:
+    """Leave of scopes that lost their names the numbers, and nothing of those made for this."""
+    scopes, changes, audit = schema.scopes, schema.changes.c, schema.audit.c
+    emptied = {"unit_count": 0, "unit_length": 0}
+    connection.execute(update(scopes).where(scopes.c.id.in_(renamed)).values(emptied))
+    connection.execute(delete(schema.changes).where(changes.scope_id.in_(made)))
+    told_of = select(audit.scope_id).where(audit.scope_id.in_(made))
+    connection.execute(delete(scopes).where(scopes.c.id.in_(made), scopes.c.id.not_in(told_of)))
+
+
+def _its(forget_id: str) -> Any:
+    return (_JOBS.kind == FORGET) & (_JOBS.key == forget_id)

@@ -1,0 +1,85 @@
+"""A scope that a transaction writes to, and the units that it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from recollect.backends.sql import schema, statements
+from recollect.backends.sql.quick import listed
+from recollect.backends.sql.rows import scope_key, to_json
+from recollect.domain.scope import Scope
+from recollect.domain.times import to_micros
+from recollect.domain.unit import OwnerUnits
+
+_UNIT_BITS: Final = 32
+
+
+@dataclass(slots=True)
+class OpenScope:
+    """A scope that this transaction writes to: its row is locked, `version` is its next one."""
+
+    id: int
+    version: int
+    next_unit: int
+    # The number of the model whose vectors answer here.
+    model: int | None
+    added_units: int = 0
+    added_length: int = 0
+    changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+
+    def counters(self) -> dict[str, int | None]:
+        """What its row says from now on."""
+        return {
+            "new_id": self.id,
+            "new_version": self.version,
+            "new_next_unit": self.next_unit,
+            "new_units": self.added_units,
+            "new_length": self.added_length,
+            "new_model": self.model,
+        }
+
+
+def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterator[dict[str, Any]]:
+    """The rows of an owner's units, numbered by the scope's counter.
+
+    An owner's units have numbers in a row. `place` is that of a turn written in this transaction.
+    """
+    for unit in owner.units:
+        number = scope.id << _UNIT_BITS | scope.next_unit
+        scope.next_unit += 1
+        scope.added_units += 1
+        scope.added_length += len(unit.terms)
+        scope.changes.append(("unit", str(number), "add"))
+        yield {
+            "id": number,
+            "scope_id": scope.id,
+            "owner_kind": owner.owner_kind,
+            "owner_id": owner.owner_id,
+            "ordinal": unit.ordinal,
+            "start": unit.start,
+            "end": unit.end,
+            "terms": np.asarray(unit.terms, dtype="<u8").tobytes(),
+            "analyzer": owner.analyzer,
+            "observed_at": to_micros(owner.observed_at),
+            "cluster": owner.setting.cluster,
+            "place": owner.setting.place if place is None else place,
+            "speaker": owner.setting.speaker,
+            "traits": owner.setting.traits,
+            "size": owner.setting.size,
+            "variety": owner.setting.variety,
+        }
+
+
+def units_of(connection: Connection, scope: Scope, wanted: Iterable[int]) -> Sequence[int]:
+    """Those of these units that the scope still has; none of a scope that was forgotten."""
+    found = statements.LOCK_SCOPE.rows(connection, statements.prefixed(scope_key(scope)))
+    table = schema.units.c
+    there = select(table.id).where(
+        table.id.in_(listed("units")), table.scope_id.in_([row["id"] for row in found])
+    )
+    return connection.scalars(there, {"units": to_json(list(wanted))}).all()

@@ -1,0 +1,132 @@
+"""Proposals as rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.domain.page import Cursor
+from recollect.domain.proposal import Proposal, ProposalStatus
+from recollect.domain.scope import Scope
+from recollect.domain.sharing import PERSON, Party
+from recollect.domain.times import from_micros, to_micros
+
+_TABLE: Final = schema.proposals.c
+
+
+class SqlProposals:
+    """A `Proposals` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(
+        self,
+        scopes: Sequence[Scope],
+        *,
+        now: datetime,
+        ids: Sequence[str] | None = None,
+        status: ProposalStatus | None = None,
+        type: str | None = None,
+        by: Party | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Proposal]:
+        conditions: list[ColumnElement[bool]] = []
+        if ids is not None:
+            conditions.append(_TABLE.id.in_(ids))
+        if status is not None:
+            conditions.append(_has_status(status, now))
+        if type is not None:
+            conditions.append(_TABLE.type == type)
+        if by is not None:
+            conditions.append(_is_by(by))
+        if after is not None:
+            same_time = and_(_TABLE.created_at == after.at, _TABLE.id < after.id)
+            conditions.append(or_(_TABLE.created_at < after.at, same_time))
+
+        def read(connection: Connection) -> list[Proposal]:
+            found = find_scopes(connection, scopes)
+            chosen = select(schema.proposals).where(_TABLE.scope_id.in_(found), *conditions)
+            ordered = chosen.order_by(_TABLE.created_at.desc(), _TABLE.id.desc()).limit(limit)
+            return _proposals(rows_of(connection, ordered), found, now)
+
+        return await self._database.read(read)
+
+    async def stale(self, now: datetime, *, limit: int) -> list[Proposal]:
+        def read(connection: Connection) -> list[Proposal]:
+            chosen = select(schema.proposals).where(
+                _TABLE.status == "pending", _TABLE.expires_at <= to_micros(now)
+            )
+            rows = rows_of(connection, chosen.order_by(_TABLE.expires_at).limit(limit))
+            found = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            return _proposals(rows, found, now)
+
+        return await self._database.read(read)
+
+
+def _has_status(status: ProposalStatus, now: datetime) -> ColumnElement[bool]:
+    is_over = _TABLE.expires_at <= to_micros(now)
+    waits = _TABLE.status == "pending"
+    if status == "pending":
+        return and_(waits, or_(_TABLE.expires_at.is_(None), ~is_over))
+    if status == "expired":
+        return or_(_TABLE.status == status, and_(waits, is_over))
+    return _TABLE.status == status
+
+
+def _is_by(party: Party) -> ColumnElement[bool]:
+    is_person = _TABLE.role == PERSON
+    return and_(
+        _TABLE.proposer == party.name,
+        is_person if party.is_person else ~is_person,
+        _TABLE.user.is_(None) if party.user is None else _TABLE.user == party.user,
+    )
+
+
+def _proposals(rows: Sequence[Row], scopes: Mapping[int, Scope], now: datetime) -> list[Proposal]:
+    return [_as_of(_proposal_from(row, scopes[row["scope_id"]]), now) for row in rows]
+
+
+def _as_of(proposal: Proposal, now: datetime) -> Proposal:
+    """A proposal past its time counts as expired even before a sweep marks it."""
+    is_over = proposal.expires_at is not None and proposal.expires_at <= now
+    is_stale = proposal.status == "pending" and is_over
+    return replace(proposal, status="expired") if is_stale else proposal
+
+
+def _proposal_from(row: Row, scope: Scope) -> Proposal:
+    return Proposal(
+        id=row["id"],
+        scope=scope,
+        type=row["type"],
+        proposer=row["proposer"],
+        role=row["role"],
+        user=row["user"],
+        status=row["status"],
+        title=row["title"],
+        content=row["content"],
+        reason=row["reason"],
+        confidence=row["confidence"],
+        created_at=from_micros(row["created_at"]),
+        expires_at=_moment(row["expires_at"]),
+        target=row["target_id"],
+        record=row["record_id"],
+        decided_at=_moment(row["decided_at"]),
+        decided_by=row["decided_by"],
+        decision=row["decision"],
+        body=json.loads(row["body"]),
+    )
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

@@ -1,0 +1,84 @@
+"""`recollect archives`: the large tool results that were put away, and how long they stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.groups import run_group
+from recollect.domain.archive import Archive
+from recollect.domain.views import as_json
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Session = Annotated[str | None, typer.Option(metavar="ID", help="Only of this session.")]
+
+
+def archives(context: typer.Context) -> None:
+    """See the tool results that were put away, and clean them up."""
+    commands = {"list": list_archives, "show": show_archive, "sweep": sweep}
+    run_group(context, "Large tool results that were put away.", commands)
+
+
+async def list_archives(
+    memory: Memory,
+    session: Session = None,
+    tool: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this tool.")] = None,
+    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+) -> Answer:
+    """The archived results, newest first."""
+    found = await memory.archives.list(session=session, tool=tool, limit=limit)
+
+    def tell(console: Console) -> None:
+        _tell(console, found)
+        if not found:
+            show.line(console, "There are no archived tool results.")
+
+    return Answer(found, tell)
+
+
+async def show_archive(
+    memory: Memory,
+    archive_id: Annotated[str, typer.Argument(metavar="ID", help="The archive.")],
+    query: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only the passages about this.")
+    ] = None,
+    range: Annotated[
+        str | None, typer.Option(metavar="RANGE", help="Only lines 10-20, or chars 0-2000.")
+    ] = None,
+) -> Answer:
+    """One archived result with its content."""
+    archive = await memory.archives.get(archive_id)
+    text = await memory.load_tool_history(archive_id, query, range)
+    return Answer({**as_json(archive), "text": text}, lambda console: show.line(console, text))
+
+
+async def sweep(
+    memory: Memory,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what would be removed.")
+    ] = False,
+) -> Answer:
+    """Remove the results that are past their time or beyond the limits of the settings."""
+    swept = await memory.archives.sweep(dry_run=dry_run)
+
+    def tell(console: Console) -> None:
+        _tell(console, swept.archives)
+        done = "would be removed" if dry_run else "removed"
+        show.line(console, f"{len(swept.archives):,} archives ({swept.bytes:,} bytes) {done}.")
+
+    return Answer({**as_json(swept), "bytes": swept.bytes}, tell)
+
+
+def _tell(console: Console, found: Sequence[Archive]) -> None:
+    for it in found:
+        size = f"{it.chars:,} characters" if it.is_text else f"{it.bytes:,} bytes"
+        when = f"{it.created_at.astimezone():%Y-%m-%d %H:%M}"
+        show.line(console, f"{it.id} · {it.tool} · {when} · {size} · session {it.session}")
+        show.line(console, f"  {it.query}")

@@ -1,0 +1,92 @@
+"""`recollect tools`: what agents are given to use memory with, and trying it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.groups import run_group
+from recollect.cli.input import text_of
+from recollect.errors import InvalidInput
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recollect.tools import Toolbox
+
+Language = Annotated[Literal["zh", "en"], typer.Option(help="Of titles and descriptions.")]
+
+
+def tools(context: typer.Context) -> None:
+    """See the memory tools of an agent, and call one."""
+    run_group(
+        context, "The memory tools that agents are given.", {"list": list_tools, "call": call}
+    )
+
+
+def list_tools(
+    memory: Memory,
+    language: Language = "en",
+    format: Annotated[
+        Literal["openai", "anthropic", "json"] | None,
+        typer.Option(help="Print the schemas as a framework takes them."),
+    ] = None,
+) -> Answer:
+    """The tools there are; none when memory is disabled for the agent."""
+    box = memory.tools(language)
+    if format is not None:
+        schemas = _schemas(box, format)
+        return Answer(schemas, lambda console: _print(console, schemas))
+    listed = box.json_schemas()
+
+    def tell(console: Console) -> None:
+        table = show.plain_table("name", "title", "description")
+        for it in listed:
+            table.add_row(it["name"], it["title"], it["description"])
+        console.print(table)
+        if not listed:
+            show.line(console, "Memory is disabled for this agent.")
+
+    return Answer(listed, tell)
+
+
+async def call(
+    memory: Memory,
+    name: Annotated[str, typer.Argument(help="The tool.")],
+    arguments: Annotated[
+        str,
+        typer.Argument(
+            help='Its arguments as JSON, {"query": "tea"}; - reads them from standard input.',
+            callback=text_of,
+        ),
+    ] = "{}",
+    language: Language = "en",
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The session in which it is called.")
+    ] = None,
+) -> Answer:
+    """Call a tool as a model would."""
+    box = memory.tools(language, session=session)
+    if session is None and any(it.name == name and it.needs_session for it in box.specs):
+        raise InvalidInput(
+            f"{name} belongs to a session", code="no_session", hint="Name it with --session ID."
+        )
+    result = await box.run(name, arguments)
+    if isinstance(result, str):
+        return Answer({"text": result}, lambda console: show.line(console, result))
+    return Answer(result, lambda console: _print(console, result))
+
+
+def _schemas(box: Toolbox, format: Literal["openai", "anthropic", "json"]) -> list[dict[str, Any]]:
+    if format == "openai":
+        return box.openai()
+    return box.anthropic() if format == "anthropic" else box.json_schemas()
+
+
+def _print(console: Console, value: object) -> None:
+    show.line(console, json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,116 @@
+"""Commands that keep memory in order: health, conflicts, quarantine, buffer and sweeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from recollect.cli import show_upkeep
+from recollect.cli.answer import Answer
+from recollect.cli.commands.saving import Reason, RecordId
+from recollect.cli.input import moment_of, text_of
+from recollect.cli.show import line, page_of_records, record_card
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recollect.domain.conflict import Resolution
+    from recollect.domain.record import Record
+
+ConflictId = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
+Content = Annotated[
+    str | None, typer.Option(help="The text; - reads it from standard input.", callback=text_of)
+]
+
+
+async def health(memory: Memory) -> Answer:
+    """How much there is, how far it is trusted, and what somebody should look at."""
+    found = await memory.upkeep.health()
+    return Answer(found, lambda console: show_upkeep.health(console, found))
+
+
+async def conflicts(memory: Memory) -> Answer:
+    """Records that contradict each other and wait for a decision."""
+    found = await memory.upkeep.conflicts()
+    return Answer(found, lambda console: show_upkeep.disputes(console, found))
+
+
+async def resolve(
+    memory: Memory,
+    conflict_id: ConflictId,
+    resolution: Annotated[
+        str,
+        typer.Argument(help="keep_first, keep_second, merge or both_at_different_times."),
+    ],
+    content: Content = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="When the later took the place of the earlier."),
+    ] = None,
+    reason: Reason = "",
+) -> Answer:
+    """Decide a conflict; what both records said before stays in their history."""
+    decided = await memory.upkeep.resolve(
+        conflict_id,
+        cast("Resolution", resolution),
+        content=content,
+        at=None if at is None else moment_of(at, "--at"),
+        reason=reason,
+    )
+    return Answer(decided, lambda console: show_upkeep.dispute(console, decided))
+
+
+async def quarantine(
+    memory: Memory,
+    limit: Annotated[int, typer.Option(help="How many on a page.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+) -> Answer:
+    """Records that their source does not bear out: never recalled until somebody accepts them."""
+    page = await memory.upkeep.quarantined(limit=limit, cursor=cursor)
+    return Answer(page, lambda console: page_of_records(console, page))
+
+
+async def accept(
+    memory: Memory, record_id: RecordId, content: Content = None, reason: Reason = ""
+) -> Answer:
+    """Let a quarantined record be recalled, as it is or with another --content."""
+    return _told("Accepted", await memory.upkeep.accept(record_id, content, reason=reason))
+
+
+async def reject(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
+    """Delete a quarantined record; undo brings it back."""
+    return _told("Rejected", await memory.upkeep.reject(record_id, reason))
+
+
+async def buffer(memory: Memory) -> Answer:
+    """Short-term records, the newest and most important first, and how long they have left."""
+    entries = await memory.upkeep.buffer()
+    return Answer(entries, lambda console: show_upkeep.buffered(console, entries))
+
+
+async def promote(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
+    """Keep a short-term record for good."""
+    return _told("Kept", await memory.upkeep.promote(record_id, reason=reason))
+
+
+async def sweep(
+    memory: Memory,
+    dry_run: DryRun = False,
+    all_scopes: Annotated[
+        bool, typer.Option("--all-scopes", help="Sweep what anybody keeps in this database.")
+    ] = False,
+) -> Answer:
+    """Hide or remove what is past its time, against the rules of retention or too much."""
+    swept = await memory.upkeep.sweep(dry_run=dry_run, all_scopes=all_scopes)
+    return Answer(swept, lambda console: show_upkeep.swept(console, swept))
+
+
+def _told(what: str, record: Record) -> Answer:
+    def tell(console: Console) -> None:
+        line(console, f"{what}, version {record.version}:")
+        record_card(console, record)
+
+    return Answer(record, tell)

@@ -1,0 +1,110 @@
+"""Commands that lead through the write pipeline, and show what it decided."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.commands.saving import Key, Text
+from recollect.cli.options import RecordOptions
+from recollect.domain.route import Route, WritePolicy
+from recollect.domain.views import as_json
+from recollect.domain.write import Trace, Written
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+async def write(
+    memory: Memory,
+    text: Text,
+    record: RecordOptions,
+    namespace: Annotated[
+        str | None, typer.Option(help="One of your own, such as user_profile/ann.")
+    ] = None,
+    buffered: Annotated[
+        bool, typer.Option("--buffered", help="Let it prove itself in the short-term buffer.")
+    ] = False,
+    idempotency_key: Key = None,
+) -> Answer:
+    """Remember a claim unless it is known: it is compared with what is stored first.
+
+    --meta strategy=overwrite, append or summarise says how a change is taken in.
+    """
+    written = await memory.write(
+        text,
+        namespace=namespace,
+        explicit=not buffered,
+        idempotency_key=idempotency_key,
+        **record.given(),
+    )
+    return Answer(written, lambda console: _tell_written(console, written))
+
+
+async def extract(
+    memory: Memory,
+    session: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="One session; default: all of them.")
+    ] = None,
+) -> Answer:
+    """Read conversations now for what is worth remembering; no turn is read twice."""
+    found = await memory.extract(session)
+
+    def tell(console: Console) -> None:
+        if not found:
+            show.line(console, "Nothing new was said that is worth remembering.")
+        for written in found:
+            _tell_written(console, written)
+
+    return Answer(found, tell)
+
+
+async def trace(
+    memory: Memory,
+    write_id: Annotated[
+        str, typer.Argument(metavar="ID", help="A write's id, shown by write and extract.")
+    ],
+) -> Answer:
+    """What each step of a write decided, and why."""
+    found = await memory.trace(write_id)
+    return Answer(found, lambda console: _tell_trace(console, found))
+
+
+async def route(
+    memory: Memory,
+    text: Text,
+    policy: Annotated[
+        WritePolicy | None,
+        typer.Option(help="auto, explicit or off; default: from the settings."),
+    ] = None,
+) -> Answer:
+    """Whether a message should be answered with memory, and whether it should become some."""
+    found = await memory.route(text, policy=policy)
+    return Answer(found, lambda console: _tell_route(console, found))
+
+
+def _tell_written(console: Console, written: Written) -> None:
+    because = f": {written.reason}" if written.reason else ""
+    show.line(console, f"{written.status} ({written.write_id}){because}")
+    if written.record is not None:
+        show.record_card(console, written.record)
+
+
+def _tell_trace(console: Console, found: Trace) -> None:
+    show.line(console, f"{found.id} at {found.created_at:%Y-%m-%d %H:%M:%S} UTC")
+    for step in found.steps:
+        told = json.dumps(as_json(step.result), ensure_ascii=False)
+        show.line(console, f"  {step.name}: {told}")
+
+
+def _tell_route(console: Console, found: Route) -> None:
+    show.line(console, f"read: {'yes' if found.should_read else 'no'}")
+    show.line(console, f"write: {'yes' if found.should_write else 'no'}")
+    show.line(console, f"namespaces: {', '.join(found.namespaces) or '-'}")
+    if found.reason:
+        show.line(console, f"because of: {found.reason}")

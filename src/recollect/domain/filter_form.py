@@ -1,0 +1,38 @@
+"""A filter as JSON, in the words that a caller filters by, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+
+from recollect.domain.filters import Filter, FilterFields, make_filter
+
+_TIMES: Final = ("since", "until", "as_of", "valid_at")
+_USUAL: Final = Filter()
+
+
+def filter_form(where: Filter) -> dict[str, Any]:
+    """The conditions that are not the usual ones."""
+    if where == _USUAL:
+        return {}
+    form: dict[str, Any] = {
+        "kind": sorted(where.kinds),
+        "category": sorted(where.categories),
+        "tags": sorted(where.tags),
+        "status": [] if where.statuses == _USUAL.statuses else sorted(where.statuses),
+        "owners": [] if where.owners == _USUAL.owners else sorted(where.owners),
+        "session": where.session,
+        "task": where.task,
+    }
+    form |= {name: moment.isoformat() for name in _TIMES if (moment := getattr(where, name))}
+    return {name: value for name, value in form.items() if value not in (None, [])}
+
+
+def filter_from(form: Mapping[str, Any]) -> Filter:
+    """The filter that a form tells of."""
+    fields = {
+        name: datetime.fromisoformat(value) if name in _TIMES else value
+        for name, value in form.items()
+    }
+    return make_filter(**cast("FilterFields", fields))

@@ -1,0 +1,95 @@
+"""Forgetting: what is to go, what went, and the proof that it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from recollect.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A user of a workspace, whichever agents worked for them."""
+
+    org: str
+    workspace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What to forget: all of scopes, all of a person, sessions, or single records and turns.
+
+    `with_evidence` takes the turns along that the records rest on, if they lie `within` these
+    scopes: anybody can write down the id of somebody else's turn.
+    """
+
+    scopes: tuple[Scope, ...] = ()
+    person: Person | None = None
+    sessions: tuple[tuple[Scope, str], ...] = ()
+    records: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
+    with_evidence: bool = False
+    within: tuple[Scope, ...] = ()
+
+    def takes_session(self, scope: Scope, session: str) -> bool:
+        """Whether all that was said in a session goes."""
+        person = self.person
+        is_theirs = person is not None and (scope.org, scope.workspace, scope.user) == (
+            person.org,
+            person.workspace,
+            person.name,
+        )
+        return is_theirs or scope in self.scopes or (scope, session) in self.sessions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remains:
+    """A term of what was forgotten, and where it was found all the same."""
+
+    term: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What a search for the forgotten content found, in every store and every file.
+
+    `also_said` are terms that others' memory holds too, with an id of it: they prove nothing and
+    were not searched for. `copies` are older copies of the database that keep what they kept.
+    """
+
+    terms: int
+    searched: tuple[str, ...]
+    traces: tuple[Remains, ...]
+    also_said: Mapping[str, str] = field(hash=False)
+    copies: tuple[str, ...] = ()
+
+    @property
+    def is_gone(self) -> bool:
+        return not self.traces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was forgotten, in numbers by kind, or in a dry run what would be.
+
+    `evidence_left` are turns that still say what a forgotten record rested on. `wal_pending` says
+    that remains in the files go later, as a job, because somebody was in the way at that moment.
+    """
+
+    forget_id: str
+    counts: Mapping[str, int] = field(hash=False)
+    evidence_left: tuple[str, ...] = ()
+    is_dry_run: bool = False
+    wal_pending: bool = False
+    verification: Verification | None = None
+
+    @property
+    def records(self) -> int:
+        return self.counts.get("records", 0)
+
+    @property
+    def turns(self) -> int:
+        return self.counts.get("turns", 0)

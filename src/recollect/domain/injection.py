@@ -1,0 +1,118 @@
+"""What was remembered for one prompt or one tool's result, and all that is needed to ask again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from recollect.domain.audit import INJECT, AuditEntry, NewAuditEntry
+from recollect.domain.context import LeftOut, Reason
+from recollect.domain.filter_form import filter_form, filter_from
+from recollect.domain.filters import Filter
+from recollect.domain.hit import Hit
+from recollect.domain.record import Record
+from recollect.domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenItem:
+    """A record or a turn that entered, as it was then."""
+
+    id: str
+    # A record's kind, or `turn`; turns have no versions.
+    kind: str
+    version: int | None
+    score: float
+
+    @classmethod
+    def of(cls, hit: Hit) -> GivenItem:
+        record = hit.item if isinstance(hit.item, Record) else None
+        return cls(
+            id=hit.id,
+            kind="turn" if record is None else record.kind.value,
+            version=None if record is None else record.version,
+            score=round(hit.score, 4),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """A recall of which something entered a prompt.
+
+    `scope` and `actor` are who asked, `scopes` where they looked. `form` is that of the block, or
+    the name of the tool.
+    """
+
+    recall_id: str
+    scope: Scope
+    actor: str
+    at: datetime
+    question: str
+    scopes: tuple[Scope, ...]
+    where: Filter
+    limit: int | None
+    min_score: float | None
+    asked_at: datetime | None
+    items: tuple[GivenItem, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    form: str
+    session: str
+    run: str | None = None
+
+    def entry(self) -> NewAuditEntry:
+        """How the audit keeps it."""
+        told: dict[str, Any] = {
+            "question": self.question,
+            "scopes": [[it.org, it.workspace, it.agent, it.user] for it in self.scopes],
+            "filter": filter_form(self.where),
+            "limit": self.limit,
+            "min_score": self.min_score,
+            "asked_at": self.asked_at and self.asked_at.isoformat(),
+            "items": [[it.id, it.kind, it.version, it.score] for it in self.items],
+            "left_out": [[it.id, it.reason.value] for it in self.left_out],
+            "form": self.form,
+            "session": self.session,
+            "run": self.run,
+            "agent": self.scope.agent,
+        }
+        return NewAuditEntry(
+            scope=self.scope,
+            action=INJECT,
+            target=self.recall_id,
+            payload={name: value for name, value in told.items() if value not in (None, [], {})},
+            at=self.at,
+            actor=self.actor,
+        )
+
+    @classmethod
+    def from_entry(cls, entry: AuditEntry) -> Injection:
+        """What an entry of the audit tells of."""
+        told = entry.payload
+        asked_at = told.get("asked_at")
+        return cls(
+            recall_id=entry.target,
+            scope=entry.scope,
+            actor=entry.actor,
+            at=entry.at,
+            question=told["question"],
+            scopes=tuple(
+                Scope(org=org, workspace=workspace, agent=agent, user=user)
+                for org, workspace, agent, user in told["scopes"]
+            ),
+            where=filter_from(told.get("filter", {})),
+            limit=told.get("limit"),
+            min_score=told.get("min_score"),
+            asked_at=None if asked_at is None else datetime.fromisoformat(asked_at),
+            items=tuple(
+                GivenItem(id=ident, kind=kind, version=version, score=score)
+                for ident, kind, version, score in told["items"]
+            ),
+            left_out=tuple(
+                LeftOut(id=ident, reason=Reason(reason))
+                for ident, reason in told.get("left_out", ())
+            ),
+            form=told["form"],
+            session=told["session"],
+            run=told.get("run"),
+        )

@@ -1,0 +1,30 @@
+"""The names of the memory tools. What they give came out of memory: it is not put away again."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+ToolName = Literal[
+    "memory_save",
+    "memory_recall",
+    "memory_search",
+    "memory_write",
+    "memory_update",
+    "memory_delete",
+    "memory_summarize",
+    "memory_route",
+    "load_tool_history",
+    "scratchpad_update",
+    "knowledge_search",
+]
+MEMORY_TOOLS: Final[tuple[ToolName, ...]] = get_args(ToolName)
+
+
+def plain_name(tool_name: str) -> str:
+    """The tool's own name; servers put theirs before it: `mcp__recollect__memory_save`."""
+    return tool_name.rpartition("__")[2]
+
+
+def is_memory_tool(tool_name: str) -> bool:
+    """Whether a tool reads or writes the memory itself."""
+    return plain_name(tool_name) in MEMORY_TOOLS

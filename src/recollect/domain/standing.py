@@ -1,0 +1,21 @@
+"""How a memory stands: what is weighed of it beside how well it fits a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.record import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What is known of a record or, without a kind, of a turn."""
+
+    observed_at: datetime
+    kind: Kind | None = None
+    category: str = ""
+    source: str = ""
+    confidence: float = 1.0
+    helped: int = 0
+    rejected: int = 0

@@ -1,0 +1,88 @@
+"""What `reindex` does: everything found by the newest terms, and by one model's vectors."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from recollect.context.archive_index import ArchiveIndexer
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.progress import Progress
+from recollect.errors import NotAvailable
+from recollect.lifecycle.reembedding import REEMBED, Reembedder, reembed_job
+from recollect.lifecycle.worker import Worker
+from recollect.ports.jobs import Jobs
+from recollect.ports.serving import Serving
+from recollect.recall.meaning import Meaning
+from recollect.recall.reader import Reader
+
+# How often it is asked how far another process is.
+_PAUSE: Final = 1.0
+
+
+class Renewal:
+    """Does the work here as a job, so that any other memory goes on with it if this one ends."""
+
+    def __init__(
+        self,
+        serving: Serving,
+        indexer: ArchiveIndexer,
+        reembedder: Reembedder,
+        meaning: Meaning,
+        jobs: Jobs,
+        worker: Worker,
+    ) -> None:
+        self._serving = serving
+        self._indexer = indexer
+        self._reembedder = reembedder
+        self._meaning = meaning
+        self._jobs = jobs
+        self._worker = worker
+
+    async def reindex(
+        self, progress: Progress | None, choice: str | None, *, in_background: bool
+    ) -> int:
+        """Let a model answer everywhere, the settings' own if none is chosen; how many pieces
+        had no vector of it."""
+        await self._indexer.reindex()
+        reader = await self._reader(choice)
+        if reader is None:
+            return 0
+        model = reader.model
+        lacking = await self._serving.count_lacking(model, everywhere=True)
+        if model.choice:
+            await self._jobs.add([reembed_job(model.choice)])
+        if in_background and model.choice:
+            return lacking
+        with self._reembedder.telling(progress, lacking):
+            if model.choice:
+                await self._until_done(model, progress, lacking)
+            else:
+                # Only this process has the model, so nobody else could go on.
+                await self._reembedder.change_to(reader)
+        return lacking
+
+    async def _reader(self, choice: str | None) -> Reader | None:
+        """Who makes the vectors; an error if the chosen one cannot be had."""
+        if choice is not None:
+            return await self._meaning.open(choice)
+        own = self._meaning.model
+        return None if own is None else await self._meaning.reader(own)
+
+    async def _until_done(
+        self, model: EmbeddingModel, progress: Progress | None, total: int
+    ) -> None:
+        while not await self._worker.run_now(REEMBED):
+            if await self._jobs.next_due([REEMBED]) is None:
+                break
+            # Another process has begun it.
+            await asyncio.sleep(_PAUSE)
+            if progress is not None:
+                left = await self._serving.count_lacking(model, everywhere=True)
+                progress(max(total - left, 0), total)
+        if await self._serving.others(model, limit=1):
+            raise NotAvailable(
+                f"{model.name} does not answer everywhere yet",
+                code="reembedding_unfinished",
+                hint="`recollect doctor` tells why; `recollect reindex` begins it again.",
+            )

@@ -1,0 +1,111 @@
+"""One embedding model at work; after a failure it is left alone for a while."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.unit import OwnerUnits, Unit
+from recollect.errors import RecollectError
+from recollect.ports.clock import Clock
+from recollect.ports.embedder import Embedder
+from recollect.ports.vectors import Vector
+
+# A dead endpoint must not slow every call.
+REST: Final = timedelta(seconds=30)
+
+_log = logging.getLogger(__name__)
+
+
+class Reader:
+    """An embedder that never stands in the way: it answers, or says why it does not now."""
+
+    def __init__(self, embedder: Embedder, clock: Clock, choice: str = "") -> None:
+        self._embedder = embedder
+        self._clock = clock
+        self._choice = choice
+        self._absence = ""
+        self._rests_until: datetime | None = None
+
+    @property
+    def model(self) -> EmbeddingModel:
+        embedder = self._embedder
+        return EmbeddingModel(
+            name=embedder.model, dimension=embedder.dimension, choice=self._choice
+        )
+
+    @property
+    def absence(self) -> str:
+        """Why it makes no vectors at the moment; empty when it does."""
+        if self._rests_until is not None and self._clock.now() >= self._rests_until:
+            self._rests_until, self._absence = None, ""
+        return self._absence
+
+    def trust(self, text: str) -> float:
+        """How much a vector of this text means, from 0 to 1."""
+        return self._embedder.trust(text)
+
+    async def question(self, text: str) -> Vector | None:
+        """The vector of a question; None when it cannot be had."""
+        if self.absence:
+            return None
+        try:
+            return (await self._embedder.embed([text], "query"))[0]
+        except RecollectError as failure:
+            self._rest(failure)
+            return None
+
+    async def units(self, owners: Sequence[OwnerUnits]) -> tuple[OwnerUnits, ...] | None:
+        """The same units with vectors; None when these cannot be had."""
+        if self.absence:
+            return None
+        try:
+            return await self.filled(owners)
+        except RecollectError as failure:
+            self._rest(failure)
+            return None
+
+    async def filled(self, owners: Sequence[OwnerUnits]) -> tuple[OwnerUnits, ...]:
+        """The same units with vectors, or an error."""
+        pieces = [piece for owner in owners for piece in self._readable(owner)]
+        if not pieces:
+            return tuple(owners)
+        vectors = await self._embedder.embed([piece.text for piece in pieces], "passage")
+        rows = iter(vectors)
+        return tuple(_with_vectors(owner, self._readable(owner), rows) for owner in owners)
+
+    async def close(self) -> None:
+        await self._embedder.close()
+
+    def _readable(self, owner: OwnerUnits) -> tuple[Unit, ...]:
+        """What is embedded of an owner: its passages, or all of it when it has none."""
+        # A vector of a text the model cannot read is noise, so it gets none.
+        return tuple(unit for unit in owner.pieces if self.trust(unit.text) > 0)
+
+    def _rest(self, failure: RecollectError) -> None:
+        self._absence = f"the embedding model failed: {failure}"
+        self._rests_until = self._clock.now() + REST
+        _log.warning("%s; it is left alone for %s", self._absence, REST)
+
+
+def _with_vectors(
+    owner: OwnerUnits, embedded: Sequence[Unit], rows: Iterator[Vector]
+) -> OwnerUnits:
+    """The owner with the next vectors on its pieces and, for the whole, their mean."""
+    vectors = {piece.ordinal: next(rows) for piece in embedded}
+    if vectors and 0 not in vectors:
+        mean = np.stack(list(vectors.values())).mean(axis=0).astype(np.float32)
+        vectors[0] = np.divide(mean, max(float(np.linalg.norm(mean)), 1e-9))
+    units = (
+        replace(unit, vector=vectors[unit.ordinal].astype("<f2").tobytes())
+        if unit.ordinal in vectors
+        else unit
+        for unit in owner.units
+    )
+    return replace(owner, units=tuple(units))

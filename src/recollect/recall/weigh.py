@@ -1,0 +1,81 @@
+"""Weighing what was found: how it stands is read first, and only what is shown is fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from recollect.domain.record import Record
+from recollect.domain.standing import Standing
+from recollect.domain.turn import Turn
+from recollect.ports.store import Store
+from recollect.recall.fuse import Fused
+from recollect.recall.question import Question
+from recollect.recall.rerank import RerankOptions, reranked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """Something that was found, with its final score and what bent it."""
+
+    fused: Fused
+    standing: Standing
+    score: float
+
+
+class Weigher:
+    """Weighs and fetches what one question found, as far as its filter accepts it.
+
+    Nothing is read twice, also when something is found and weighed a second time.
+    """
+
+    def __init__(self, store: Store, question: Question, options: RerankOptions) -> None:
+        self._store = store
+        self._question = question
+        self._options = options
+        self._standings: dict[str, Standing | None] = {}
+        self._items: dict[str, Record | Turn] = {}
+
+    async def weigh(self, fused: Sequence[Fused]) -> list[Weighed]:
+        """What the filter accepts of these, with all that is known of it."""
+        await self._read_standings([it for it in fused if it.owner_id not in self._standings])
+        lean, now = self._question.lean, self._question.now
+        weighed: list[Weighed] = []
+        for it in fused:
+            standing = self._standings[it.owner_id]
+            if standing is not None:
+                score = reranked(standing, it.score, lean, self._options, now)
+                weighed.append(Weighed(fused=it, standing=standing, score=score))
+        return weighed
+
+    async def items(self, weighed: Sequence[Weighed]) -> dict[str, Record | Turn]:
+        """The records and turns themselves, without those that are gone by now."""
+        missing = [it.fused for it in weighed if it.fused.owner_id not in self._items]
+        where, now, scopes = self._question.where, self._question.now, self._question.scopes
+        if records := _ids(missing, "record", wanted=True):
+            for record in await self._store.records(scopes, where, now=now, ids=records):
+                self._items[record.id] = record
+        if turns := _ids(missing, "turn", wanted=True):
+            for turn in await self._store.turns(scopes, where, ids=turns):
+                self._items[turn.id] = turn
+        return self._items
+
+    async def _read_standings(self, fused: Collection[Fused]) -> None:
+        where = self._question.where
+        records = _ids(fused, "record", wanted=where.wants_records)
+        turns = _ids(fused, "turn", wanted=where.wants_turns)
+        self._standings.update(dict.fromkeys(it.owner_id for it in fused))
+        if records or turns:
+            self._standings.update(
+                await self._store.standings(
+                    self._question.scopes,
+                    where,
+                    now=self._question.now,
+                    records=records,
+                    turns=turns,
+                )
+            )
+
+
+def _ids(fused: Collection[Fused], kind: str, *, wanted: bool) -> list[str]:
+    return [it.owner_id for it in fused if it.owner_kind == kind] if wanted else []

@@ -1,0 +1,48 @@
+"""The branches of upkeep: the short-term buffer, the life of records, and retention."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from recollect.domain.record import Kind
+from recollect.domain.upkeep import RetentionAction
+from recollect.settings.sections import Section
+from recollect.settings.working import Count, Days
+
+
+class BufferSettings(Section):
+    """Short-term records: how long each class stays, and what makes one stay for good."""
+
+    preference_days: Days = 7
+    decision_days: Days = 7
+    follow_up_days: Days = 3
+    sentiment_days: Days = 1
+    promote_at: Count = Field(
+        default=3, description="sessions that recalled a short-term record before it stays"
+    )
+
+
+class LifecycleSettings(Section):
+    """How long records are kept once their time is over, and how many a scope may hold."""
+
+    purge_after_days: Annotated[float, Field(ge=0)] = Field(
+        default=30, description="how long an expired record can be brought back"
+    )
+    capacity: Count | None = Field(
+        default=None, description="active records of one scope; the least valuable expire first"
+    )
+
+
+class RetentionRuleSettings(Section):
+    """What becomes of records that nobody changed or confirmed for so long."""
+
+    older_than_days: Days
+    action: RetentionAction
+    kind: Kind | None = None
+    category: str | None = Field(default=None, description="also its aliases")
+    org: str | None = None
+    workspace: str | None = None
+    agent: str | None = Field(default=None, description="empty = any, - = none")
+    user: str | None = Field(default=None, description="empty = any, - = none")

@@ -1,0 +1,47 @@
+"""The branch of writing: what of a conversation becomes memory, and how it is compared."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from recollect.domain.route import WritePolicy
+from recollect.settings.sections import Section, Share
+from recollect.settings.working import Count, Size
+from recollect.text.redact import RedactMode
+
+
+class WritingSettings(Section):
+    """Each step of `route → redact → extract → ground → reconcile → store → audit`."""
+
+    policy: WritePolicy = Field(
+        default="auto", description="what of a conversation becomes memory; agents may differ"
+    )
+    route: Literal["auto", "rules"] = Field(
+        default="auto", description="auto = also the classify model, if there is one"
+    )
+    redact: RedactMode = Field(
+        default="off", description="personal data and secrets: kept, masked, or not stored at all"
+    )
+    extract: Literal["auto", "rules", "off"] = Field(
+        default="auto", description="auto = the extract model, if there is one, then rules"
+    )
+    every: Size = Field(
+        default=10, description="turns after which a session is read; 0 = only at its end"
+    )
+    ground: bool = Field(
+        default=True, description="false = keep also what its source does not support"
+    )
+    reconcile: bool = Field(
+        default=True, description="false = store everything beside what is there"
+    )
+    duplicate_threshold: Share = Field(
+        default=0.5, description="less alike than this nothing is taken for a duplicate"
+    )
+    candidates: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=8, description="stored records a new one is compared with, by words and by meaning"
+    )
+    episode_after: Count = Field(
+        default=4, description="user turns from which an ended session is kept as an episode"
+    )

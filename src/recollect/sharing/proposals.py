@@ -1,0 +1,366 @@
+"""Proposing what all agents should know, and deciding on it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from recollect.domain.change import ChangeSet
+from recollect.domain.fields import MAX_REASON, MAX_TITLE, checked_items, checked_text
+from recollect.domain.filters import Filter
+from recollect.domain.ids import new_id
+from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
+from recollect.domain.proposal import (
+    PROPOSAL_STATUSES,
+    Proposal,
+    ProposalStatus,
+    already_decided,
+)
+from recollect.domain.record import Record
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.sharing import Party, SharedType, shared_type
+from recollect.domain.times import to_micros
+from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
+from recollect.ports.clock import Clock
+from recollect.ports.proposals import Proposals
+from recollect.ports.store import Store
+from recollect.recall.listing import MAX_PAGE
+from recollect.recall.meaning import Meaning
+from recollect.sharing.parties import Parties
+from recollect.sharing.rivals import Rivals
+from recollect.sharing.settling import as_record, settle
+from recollect.text.searchable import record_units
+from recollect.writing.redaction import Redactor
+
+_ATTEMPTS: Final = 20
+_SWEPT_AT_ONCE: Final = 200
+_RULE: Final = "rule"
+_SWEEP: Final = "sweep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalRules:
+    """What is approved without anybody, and how long the rest waits."""
+
+    waits: timedelta = timedelta(days=14)
+    auto_types: frozenset[str] = frozenset()
+    auto_confidence: float = 0.8
+
+    def approve(self, proposal: Proposal) -> bool:
+        is_named = proposal.type in self.auto_types
+        return is_named and proposal.confidence >= self.auto_confidence
+
+
+class ProposalDesk:
+    """Takes proposals in and decides on each once.
+
+    A proposal is seen by whoever made it and by the coordinator; what concerns a user, only while
+    they work for that user.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        proposals: Proposals,
+        parties: Parties,
+        rivals: Rivals,
+        meaning: Meaning,
+        redactor: Redactor,
+        clock: Clock,
+        rules: ProposalRules,
+    ) -> None:
+        self._store = store
+        self._proposals = proposals
+        self._parties = parties
+        self._rivals = rivals
+        self._meaning = meaning
+        self._redactor = redactor
+        self._clock = clock
+        self._rules = rules
+
+    async def propose(
+        self,
+        caller: Caller,
+        content: str,
+        type: str | None,
+        *,
+        title: str = "",
+        reason: str = "",
+        tags: Iterable[str] | None = None,
+        confidence: float = 1.0,
+        target: str | None = None,
+    ) -> Proposal:
+        """Ask for something to be shared, or for a change of a shared record, the `target`."""
+        changed = None if target is None else await self._changed(caller, target)
+        shared = _type_of(type, changed)
+        self._parties.require_writer(caller, shared)
+        now, party = self._clock.now(), self._parties.of(caller)
+        body = {} if tags is None else {"tags": checked_items(tags, "tags")}
+        proposal = self._checked(
+            Proposal(
+                id=new_id("prop"),
+                scope=_home(caller, shared) if changed is None else changed.scope,
+                type=shared.name,
+                proposer=party.name,
+                role=party.role,
+                user=party.user,
+                status="pending",
+                title=title,
+                content=content,
+                reason=checked_text(reason, "reason", MAX_REASON, blank=True).strip(),
+                confidence=confidence,
+                created_at=now,
+                expires_at=now + self._rules.waits,
+                target=target,
+                body=body,
+            )
+        )
+        if self._rules.approve(proposal):
+            why = f"{proposal.type} needs no approval"
+            return await _repeated(lambda: self._approve(caller, proposal, _RULE, why, now))
+        await self._keep(caller.principal, proposal)
+        return proposal
+
+    async def approve(
+        self,
+        caller: Caller,
+        proposal_id: str,
+        *,
+        content: str | None = None,
+        title: str | None = None,
+        reason: str = "",
+    ) -> Proposal:
+        """Share it, with other words where some are given."""
+        self._parties.require_coordinator(caller)
+        reason = checked_text(reason, "reason", MAX_REASON, blank=True).strip()
+        edits = {"content": content, "title": title}
+        edits = {name: text for name, text in edits.items() if text is not None}
+
+        async def decide() -> Proposal:
+            proposal = await self._waiting(caller, proposal_id)
+            return await self._approve(
+                caller, proposal, caller.scope.actor, reason, self._clock.now(), edits
+            )
+
+        return await _repeated(decide)
+
+    async def reject(self, caller: Caller, proposal_id: str, reason: str) -> Proposal:
+        """Refuse it, and say why."""
+        self._parties.require_coordinator(caller)
+        why = checked_text(reason, "reason", MAX_REASON).strip()
+        return await self._close(caller, proposal_id, "rejected", why)
+
+    async def withdraw(self, caller: Caller, proposal_id: str, reason: str = "") -> Proposal:
+        """Take back what one has proposed oneself."""
+        proposal = await self.get(caller, proposal_id)
+        if not proposal.is_by(self._parties.of(caller)):
+            raise NotAllowed(
+                f"{proposal.proposer} has made {proposal.id}",
+                code="not_proposer",
+                hint="Who made a proposal withdraws it; the coordinator rejects it.",
+            )
+        why = checked_text(reason, "reason", MAX_REASON, blank=True).strip()
+        return await self._close(caller, proposal_id, "withdrawn", why)
+
+    async def get(self, caller: Caller, proposal_id: str) -> Proposal:
+        """One proposal that the caller made or decides on."""
+        checked_text(proposal_id, "id", MAX_TITLE, blank=True)
+        found = await self._proposals.find(
+            caller.shared, now=self._clock.now(), ids=[proposal_id], by=self._only_by(caller)
+        )
+        if not found:
+            raise NotFound(
+                f"There is no proposal {proposal_id!r} that {caller.scope.actor} may see",
+                hint="Proposals are seen by who made them and by the coordinator; one about a "
+                "user, only while working for that user.",
+            )
+        return found[0]
+
+    async def find(
+        self,
+        caller: Caller,
+        *,
+        status: str | None = "pending",
+        type: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Proposal]:
+        """Proposals that the caller made or decides on, newest first."""
+        found = await self._proposals.find(
+            caller.shared,
+            now=self._clock.now(),
+            status=None if status is None else _status(status),
+            type=None if type is None else shared_type(type).name,
+            by=self._only_by(caller),
+            after=None if cursor is None else parse_cursor(cursor),
+            limit=checked_limit(limit, MAX_PAGE) + 1,
+        )
+        items = tuple(found[:limit])
+        if len(found) <= limit:
+            return Page(items=items)
+        last = Cursor(at=to_micros(items[-1].created_at), id=items[-1].id)
+        return Page(items=items, next_cursor=str(last))
+
+    async def expire_stale(self, now: datetime | None = None) -> int:
+        """Close every proposal that waited for too long, of all workspaces; how many there were."""
+        now = self._clock.now() if now is None else now
+        expired = 0
+        while stale := await self._proposals.stale(now, limit=_SWEPT_AT_ONCE):
+            for proposal in stale:
+                closed = proposal.evolve(status="expired", decided_at=now, decided_by=_SWEEP)
+                try:
+                    await self._keep(_SWEEP, closed)
+                except Conflict:
+                    # Somebody decided on it at the last moment.
+                    continue
+                expired += 1
+        return expired
+
+    async def _approve(
+        self,
+        caller: Caller,
+        proposal: Proposal,
+        decided_by: str,
+        reason: str,
+        now: datetime,
+        edits: Mapping[str, str] | None = None,
+    ) -> Proposal:
+        # Read before all that the decision rests on: whoever shares something meanwhile is noticed.
+        (version,) = await self._store.versions([proposal.scope])
+        # The coordinator's own words are as new as the decision.
+        said = self._checked(proposal.evolve(**edits)) if edits else proposal
+        said_at = now if edits else proposal.created_at
+        rival = await self._rivals.of(said, said_at, now)
+        settled = settle(said, rival, said_at=said_at, now=now, reason=reason)
+        approved = proposal.evolve(
+            status="approved",
+            record=settled.record.id,
+            decided_at=now,
+            decided_by=decided_by,
+            decision=reason,
+            body={**proposal.body, "outcome": settled.outcome, **_edited(edits)},
+        )
+        is_found_alike = settled.outcome in ("confirmed", "kept")
+        changed = () if is_found_alike else (record_units(settled.record),)
+        embedded = await self._meaning.of_units(changed)
+        await self._store.commit(
+            ChangeSet(
+                principal=caller.principal,
+                scope=proposal.scope,
+                records=settled.changes,
+                units=embedded.owners,
+                model=embedded.model,
+                proposals=(approved,),
+                jobs=embedded.jobs,
+                expected={proposal.scope: version},
+            )
+        )
+        return approved
+
+    async def _close(
+        self, caller: Caller, proposal_id: str, status: ProposalStatus, reason: str
+    ) -> Proposal:
+        proposal = await self._waiting(caller, proposal_id)
+        closed = proposal.evolve(
+            status=status,
+            decided_at=self._clock.now(),
+            decided_by=caller.scope.actor,
+            decision=reason,
+        )
+        await self._keep(caller.principal, closed)
+        return closed
+
+    async def _keep(self, principal: str, proposal: Proposal) -> None:
+        await self._store.commit(
+            ChangeSet(principal=principal, scope=proposal.scope, proposals=(proposal,))
+        )
+
+    async def _waiting(self, caller: Caller, proposal_id: str) -> Proposal:
+        proposal = await self.get(caller, proposal_id)
+        if proposal.status != "pending":
+            raise already_decided(proposal.id, proposal.status)
+        return proposal
+
+    async def _changed(self, caller: Caller, target: str) -> Record:
+        now = self._clock.now()
+        found = await self._store.records(caller.shared, Filter(), now=now, ids=[target])
+        if not found:
+            raise NotFound(
+                f"There is no shared record {target!r} to change",
+                hint="shared.list shows what is shared.",
+            )
+        return found[0]
+
+    def _checked(self, proposal: Proposal) -> Proposal:
+        """The proposal as it can be kept: what its record may say, without personal data."""
+        draft = as_record(proposal, proposal.created_at, proposal.created_at)
+        kept, _ = self._redactor.kept(draft)
+        reason = self._redactor.text(proposal.reason).value or ""
+        body = dict(proposal.body)
+        if "tags" in body:
+            body["tags"] = list(kept.tags)
+        return proposal.evolve(
+            title=kept.title,
+            content=kept.content,
+            confidence=kept.confidence,
+            reason=reason[:MAX_REASON],
+            body=body,
+        )
+
+    def _only_by(self, caller: Caller) -> Party | None:
+        """Whose proposals the caller sees; the coordinator sees everybody's."""
+        return None if self._parties.is_coordinator(caller) else self._parties.of(caller)
+
+
+async def _repeated(work: Callable[[], Awaitable[Proposal]]) -> Proposal:
+    """Do it again when something else was shared in the very moment."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await work()
+        except StaleVersion:
+            continue
+    return await work()
+
+
+def _home(caller: Caller, shared: SharedType) -> Scope:
+    if not shared.is_of_user:
+        return caller.scope.shared
+    if caller.scope.user is None:
+        raise InvalidInput(
+            f"A {shared.name} belongs to a user, and there is none here",
+            code="no_user",
+            hint="Give the memory a user: memory.scope(user=…).",
+        )
+    return caller.scope.shared_with_user
+
+
+def _type_of(name: str | None, changed: Record | None) -> SharedType:
+    """The type that is named; of a change, the type of the record that it changes."""
+    if name is None:
+        if changed is None:
+            raise InvalidInput("A proposal needs a type or a target", code="missing_field")
+        return shared_type(changed.category)
+    shared = shared_type(name)
+    if changed is not None and changed.category != shared.name:
+        raise InvalidInput(
+            f"{changed.id} is a {changed.category}, not a {shared.name}",
+            code="type_mismatch",
+            hint="Leave the type out: a change has the type of its target.",
+        )
+    return shared
+
+
+def _status(name: str) -> ProposalStatus:
+    for status in PROPOSAL_STATUSES:
+        if name == status:
+            return status
+    raise InvalidInput(
+        f"status {name!r} is none of: {', '.join(PROPOSAL_STATUSES)}", code="unknown_value"
+    )
+
+
+def _edited(edits: Mapping[str, str] | None) -> dict[str, Any]:
+    """That the coordinator shared other words than those proposed, which stay in the proposal."""
+    return {"edited": sorted(edits)} if edits else {}

@@ -1,0 +1,66 @@
+"""What a model says beside a text, as fields of a record; what has no field is kept as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
+
+from recollect.domain.fields import RecordFields
+from recollect.domain.record import Record
+from recollect.domain.scope import namespace_of
+from recollect.domain.turn import Turn
+from recollect.domain.views import Json
+from recollect.errors import InvalidInput
+
+_TTL: Final = "ttl"
+_LONGEST_TTL: Final = 100 * 365 * 24 * 3600
+_FIELDS: Final[Mapping[str, str]] = {
+    "type": "category",
+    "category": "category",
+    "kind": "kind",
+    "name": "title",
+    "title": "title",
+    "description": "description",
+    "tags": "tags",
+    "source": "source",
+    "importance": "importance",
+    "confidence": "confidence",
+    "task": "task",
+}
+
+
+def fields_of(metadata: Mapping[str, Any], now: datetime) -> RecordFields:
+    """The fields of a record that the metadata names."""
+    fields: Json = {_FIELDS[name]: it for name, it in metadata.items() if name in _FIELDS}
+    rest = {name: it for name, it in metadata.items() if name not in _FIELDS and name != _TTL}
+    if _TTL in metadata:
+        fields["expires_at"] = now + timedelta(seconds=_seconds(metadata[_TTL]))
+    if rest:
+        fields["metadata"] = rest
+    return cast("RecordFields", fields)
+
+
+def metadata_of(item: Record | Turn) -> Json:
+    """What to know about a memory beside its text, under the names it is written with."""
+    if isinstance(item, Turn):
+        return {"type": "turn", "role": item.role, "session": item.session}
+    told: Json = {
+        **item.metadata,
+        "type": item.category,
+        "kind": item.kind.value,
+        "name": item.title,
+        "tags": list(item.tags),
+        "source": item.source,
+        "namespace": namespace_of(item.scope),
+    }
+    return {name: it for name, it in told.items() if it not in ("", [])}
+
+
+def _seconds(value: object) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 < cast("float", value) <= _LONGEST_TTL:
+        raise InvalidInput(
+            f"metadata.ttl must be a number of seconds, not {value!r}", code="out_of_range"
+        )
+    return cast("float", value)

@@ -1,0 +1,23 @@
+"""The tool that keeps a task's scratchpad."""
+
+from __future__ import annotations
+
+from recollect.domain.scratchpad import Decision, ScratchpadUpdate
+from recollect.domain.views import Json
+from recollect.tools.arguments import UpdateScratchpad
+from recollect.tools.desk import Desk
+
+
+async def update_scratchpad(desk: Desk, asked: UpdateScratchpad) -> Json:
+    """Add the news of a task; the scratchpad after it."""
+    news = ScratchpadUpdate(
+        current_goal=asked.current_goal,
+        sub_goals=tuple(asked.sub_goals),
+        completed=tuple(asked.completed),
+        current_step=asked.current_step,
+        decisions=tuple(Decision(what=it.what, why=it.why) for it in asked.decisions),
+        blockers=tuple(asked.blockers),
+        unblocked=tuple(asked.unblocked),
+    )
+    pad = await desk.memory.session(desk.session).scratchpad.update(news)
+    return pad.to_json()

@@ -1,0 +1,200 @@
+"""The one list of tools: every face publishes these and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast
+
+from pydantic import ValidationError
+
+from recollect.domain.context import Tongue
+from recollect.domain.guide import reasons_to_load
+from recollect.domain.memory_tools import ToolName
+from recollect.domain.views import Json
+from recollect.errors import InvalidInput
+from recollect.tools import finding, keeping, noting, summarising
+from recollect.tools.arguments import (
+    Arguments,
+    DeleteMemory,
+    LoadToolHistory,
+    RecallMemory,
+    RouteMessage,
+    SaveMemory,
+    SearchMemory,
+    SummarizeMemory,
+    UpdateMemory,
+    UpdateScratchpad,
+    WriteMemory,
+)
+from recollect.tools.desk import Desk
+from recollect.tools.schema import schema_of
+
+Given = TypeVar("Given", bound=Arguments)
+Run = Callable[[Desk, Given], Awaitable[object]]
+
+# What is wrong with arguments, in our words.
+_CODES: Final[Mapping[str, str]] = {
+    "missing": "missing_field",
+    "extra_forbidden": "unknown_field",
+    "enum": "unknown_value",
+    "literal_error": "unknown_value",
+    "greater_than_equal": "out_of_range",
+    "less_than_equal": "out_of_range",
+    "too_short": "out_of_range",
+    "too_long": "too_many_items",
+    "string_too_long": "text_too_large",
+    "string_unicode": "invalid_unicode",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool: its name, what people and models are told of it, its arguments and what it does."""
+
+    name: ToolName
+    titles: Mapping[Tongue, str]
+    descriptions: Mapping[Tongue, str]
+    arguments: type[Arguments]
+    run: Callable[[Desk, Any], Awaitable[object]]
+    needs_session: bool = False
+
+    def title(self, language: Tongue) -> str:
+        return self.titles[language]
+
+    def description(self, language: Tongue) -> str:
+        return self.descriptions[language]
+
+    def schema(self, language: Tongue) -> Json:
+        """The JSON schema of its arguments."""
+        return schema_of(self.arguments, language)
+
+    def checked(self, given: Mapping[str, Any]) -> Arguments:
+        """The arguments, or an error that names what cannot be taken."""
+        try:
+            return self.arguments.model_validate(given)
+        except ValidationError as problems:
+            found = problems.errors(include_url=False, include_input=False)
+            told = "; ".join(f"{_place(it['loc'])}: {it['msg']}" for it in found)
+            code = _CODES.get(found[0]["type"], "wrong_type")
+        known = ", ".join(self.arguments.model_fields)
+        raise InvalidInput(told, code=code, hint=f"{self.name} takes: {known}.")
+
+
+def _tool(
+    name: ToolName,
+    arguments: type[Given],
+    run: Run[Given],
+    *,
+    titles: tuple[str, str],
+    chinese: str,
+    english: str,
+    needs_session: bool = False,
+) -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        titles={"zh": titles[0], "en": titles[1]},
+        descriptions={"zh": chinese, "en": english},
+        arguments=arguments,
+        run=cast("Callable[[Desk, Any], Awaitable[object]]", run),
+        needs_session=needs_session,
+    )
+
+
+SPECS: Final[tuple[ToolSpec, ...]] = (
+    _tool(
+        "memory_save",
+        SaveMemory,
+        keeping.save,
+        titles=("保存记忆", "Save a memory"),
+        chinese="存储、更新或删除长期记忆。记忆会在未来对话中自动召回。",
+        english="Store, update or delete a long-term memory. Memories come back by themselves in "
+        "later conversations.",
+    ),
+    _tool(
+        "memory_recall",
+        RecallMemory,
+        finding.recall,
+        titles=("检索记忆", "Recall memories"),
+        chinese="搜索长期记忆和过往对话中的相关信息。",
+        english="Look up long-term memories and what was said in earlier conversations.",
+    ),
+    _tool(
+        "memory_search",
+        SearchMemory,
+        finding.search,
+        titles=("搜索记忆", "Search memories"),
+        chinese="在一个命名空间中搜索记忆，返回内容、元数据和相关度。",
+        english="Search memories, in one namespace if you name it; gives content, metadata and "
+        "score.",
+    ),
+    _tool(
+        "memory_write",
+        WriteMemory,
+        keeping.write,
+        titles=("写入记忆", "Write a memory"),
+        chinese="写入一条记忆。与已有记忆重复时合并，改变已有内容时生成新版本。",
+        english="Remember a text. What is known already is merged with it; what it changes gets a "
+        "new version.",
+    ),
+    _tool(
+        "memory_update",
+        UpdateMemory,
+        keeping.update,
+        titles=("更新记忆", "Update a memory"),
+        chinese="修改一条记忆，原来的版本会保留。",
+        english="Change a memory; the version before is kept.",
+    ),
+    _tool(
+        "memory_delete",
+        DeleteMemory,
+        keeping.delete,
+        titles=("删除记忆", "Delete memories"),
+        chinese="按 ID 或条件删除记忆。先用 dry_run 查看将删除多少条。",
+        english="Delete a memory by its id, or all that meet conditions. Use dry_run first to see "
+        "how many.",
+    ),
+    _tool(
+        "memory_summarize",
+        SummarizeMemory,
+        summarising.summarize,
+        titles=("摘要记忆", "Summarize memories"),
+        chinese="把若干条记忆或文本概括成一段简短的摘要。",
+        english="Make one short summary of several memories or texts.",
+    ),
+    _tool(
+        "memory_route",
+        RouteMessage,
+        finding.route,
+        titles=("记忆路由", "Route a message"),
+        chinese="判断一条消息是否需要读取记忆、是否值得写入，以及涉及哪些命名空间。",
+        english="Judge whether a message should be answered with memory, whether it is worth "
+        "remembering, and where.",
+    ),
+    _tool(
+        "load_tool_history",
+        LoadToolHistory,
+        finding.load_tool_history,
+        titles=("加载历史工具结果", "Load an earlier tool result"),
+        chinese="加载之前工具调用的完整结果。使用场景："
+        + "；".join(reasons_to_load("zh"))
+        + "。只在确实需要历史详情时加载。",
+        english="Load the whole result of an earlier tool call. Use it when: "
+        + "; ".join(reasons_to_load("en"))
+        + ". Load only what you really need.",
+    ),
+    _tool(
+        "scratchpad_update",
+        UpdateScratchpad,
+        noting.update_scratchpad,
+        titles=("更新任务草稿", "Update the scratchpad"),
+        chinese="记录当前任务的目标、步骤、决定和阻碍。未提到的内容保持不变。",
+        english="Note the goal, steps, decisions and blockers of the task at hand. What is left "
+        "out stays as it is.",
+        needs_session=True,
+    ),
+)
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, location)) or "arguments"

@@ -1,0 +1,136 @@
+"""The tools of one caller, for whichever framework: their schemas, and calls by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from recollect.domain.context import TONGUES, Tongue, checked_choice
+from recollect.domain.fields import MAX_LABEL, checked_text
+from recollect.domain.memory_tools import plain_name
+from recollect.domain.scope import Caller
+from recollect.domain.views import Json
+from recollect.errors import InvalidInput, NotFound, RecollectError
+from recollect.tools.desk import Desk
+from recollect.tools.specs import SPECS, ToolSpec
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
+    from recollect.parts import Parts
+
+
+def open_toolbox(
+    memory: Memory,
+    parts: Parts,
+    caller: Caller,
+    own_session: str,
+    session: str | None,
+    language: Tongue,
+) -> Toolbox:
+    """The caller's tools; none when memory is disabled for the agent.
+
+    `session` is the one in which they are called: its scratchpad is meant, and what they show is
+    counted once in it. Without one it is the memory's own.
+    """
+    if session is not None:
+        checked_text(session, "session", MAX_LABEL)
+    desk = Desk(
+        memory=memory,
+        parts=parts,
+        caller=caller,
+        session=own_session if session is None else session,
+        named_session=session,
+        language=checked_choice(language, TONGUES),
+    )
+    agent = memory.settings.agent(caller.scope.agent)
+    return Toolbox(desk, SPECS if agent.enabled else ())
+
+
+class Toolbox:
+    """What a model is given: descriptions of tools to choose from, and answers to its calls.
+
+    Whose memory they work on was decided when the toolbox was made; no argument changes it.
+    """
+
+    def __init__(self, desk: Desk, specs: Sequence[ToolSpec]) -> None:
+        self._desk = desk
+        self._specs = {spec.name: spec for spec in specs}
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools in their order; none when memory is disabled for the agent."""
+        return tuple(self._specs.values())
+
+    def openai(self) -> list[Json]:
+        """The tools as OpenAI's chat completions take them."""
+        return [{"type": "function", "function": self._function(it)} for it in self.specs]
+
+    def anthropic(self) -> list[Json]:
+        """The tools as Anthropic's messages take them."""
+        return [
+            {
+                "name": spec.name,
+                "description": spec.description(self._desk.language),
+                "input_schema": spec.schema(self._desk.language),
+            }
+            for spec in self.specs
+        ]
+
+    def json_schemas(self) -> list[Json]:
+        """The tools with their titles, for people and for other frameworks."""
+        return [
+            {"title": spec.title(self._desk.language), **self._function(spec)}
+            for spec in self.specs
+        ]
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str = "") -> str:
+        """Answer a call for a model: short JSON, or the text of a loaded result.
+
+        What went wrong is told as `{"error": {code, message, hint}}`, so that it can try again.
+        """
+        try:
+            result = await self.run(name, arguments)
+        except RecollectError as problem:
+            told = {"code": problem.code, "message": problem.message, "hint": problem.hint}
+            result = {"error": told}
+        return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+
+    async def run(self, name: str, arguments: Mapping[str, Any] | str = "") -> Any:
+        """The same for a program: the result as a value, and errors raised."""
+        spec = self._spec(name)
+        return await spec.run(self._desk, spec.checked(_as_mapping(arguments)))
+
+    def _spec(self, name: str) -> ToolSpec:
+        for spec in self.specs:
+            if spec.name == plain_name(name):
+                return spec
+        raise NotFound(
+            f"There is no tool {name!r}",
+            code="unknown_tool",
+            hint=f"There are: {', '.join(self._specs)}."
+            if self._specs
+            else "Memory is disabled for this agent.",
+        )
+
+    def _function(self, spec: ToolSpec) -> Json:
+        return {
+            "name": spec.name,
+            "description": spec.description(self._desk.language),
+            "parameters": spec.schema(self._desk.language),
+        }
+
+
+def _as_mapping(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
+    """The arguments of a call; models write them as JSON, and nothing where there are none."""
+    given: object = arguments
+    if isinstance(arguments, str):
+        try:
+            given = json.loads(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError) as broken:
+            raise InvalidInput(
+                f"The arguments are not valid JSON: {broken}", code="invalid_json"
+            ) from None
+    if not isinstance(given, Mapping):
+        raise InvalidInput("The arguments must be one JSON object", code="wrong_type")
+    return cast("Mapping[str, Any]", given)

@@ -1,0 +1,123 @@
+"""Reading conversations for what is worth remembering, each turn once.
+
+Turns are durable before they are read. What is found in some of them is stored together with the
+mark that they were read: a process that is killed in between has done neither, and the next one
+reads them again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from recollect.domain.extraction import Claim
+from recollect.domain.filters import Filter
+from recollect.domain.job import Job
+from recollect.domain.page import Cursor
+from recollect.domain.route import WritePolicy
+from recollect.domain.scope import Caller
+from recollect.domain.turn import Turn
+from recollect.domain.write import Watermark, Written
+from recollect.errors import ModelError, NotFound, StaleVersion
+from recollect.ports.store import Store
+from recollect.ports.writes import Writes
+from recollect.writing.extract import Extractor, RuleExtractor
+from recollect.writing.intake import Extracted
+from recollect.writing.pipeline import WritePipeline
+from recollect.writing.schedule import session_of
+
+_log: Final = logging.getLogger(__name__)
+
+# So much is read at once, and so much before it, which explains it.
+_AT_ONCE: Final = 30
+_BEFORE: Final = 4
+_ATTEMPTS: Final = 20
+# Behind every id, so that reading goes on with the next place.
+_LAST_ID: Final = "~"
+
+
+class Extraction:
+    """Finds claims in what was not read yet and has them written."""
+
+    def __init__(
+        self,
+        store: Store,
+        writes: Writes,
+        pipeline: WritePipeline,
+        policy: Callable[[Caller], WritePolicy],
+        model: Extractor | None = None,
+    ) -> None:
+        self._store = store
+        self._writes = writes
+        self._pipeline = pipeline
+        self._policy = policy
+        self._model = model
+        self._rules = RuleExtractor()
+
+    async def run(self, job: Job) -> None:
+        """The job's work."""
+        caller, session = session_of(job)
+        await self.extract(caller, session)
+
+    async def extract(self, caller: Caller, session: str | None = None) -> tuple[Written, ...]:
+        """Read what is unread of a session, or of all the caller has had; what came of it."""
+        if self._policy(caller) == "off":
+            return ()
+        sessions = (
+            await self._writes.unread_sessions(caller.scope) if session is None else [session]
+        )
+        written: list[Written] = []
+        for each in sessions:
+            written += await self._read(caller, each)
+        return tuple(written)
+
+    async def _read(self, caller: Caller, session: str) -> list[Written]:
+        written: list[Written] = []
+        refused = 0
+        while True:
+            mark = await self._writes.watermark(caller.scope, session)
+            before, turns = await self._turns(caller, session, mark)
+            if not turns:
+                return written
+            claims, extracted = await self._found(turns, before)
+            reached = Watermark(
+                scope=caller.scope, session=session, ordinal=turns[-1].ordinal, before=mark
+            )
+            try:
+                written += await self._pipeline.take(
+                    caller, claims, (*before, *turns), extracted, watermark=reached
+                )
+            except (StaleVersion, NotFound):
+                # Somebody else has read these turns, or changed a record they speak of.
+                refused += 1
+                if refused >= _ATTEMPTS:
+                    raise
+
+    async def _turns(
+        self, caller: Caller, session: str, mark: int
+    ) -> tuple[Sequence[Turn], Sequence[Turn]]:
+        """The last turns that were read, and the next that were not."""
+        found = await self._store.turns(
+            [caller.scope],
+            Filter(session=session),
+            after=Cursor(at=max(0, mark - _BEFORE), id=_LAST_ID),
+            limit=_BEFORE + _AT_ONCE,
+        )
+        before = [turn for turn in found if turn.ordinal <= mark]
+        return before, [turn for turn in found if turn.ordinal > mark][:_AT_ONCE]
+
+    async def _found(
+        self, turns: Sequence[Turn], before: Sequence[Turn]
+    ) -> tuple[Sequence[Claim], Extracted]:
+        degraded = ""
+        if self._model is not None:
+            try:
+                claims = await self._model.extract(turns, before=before)
+                return claims, Extracted(by="model")
+            except ModelError as problem:
+                degraded = problem.code
+                _log.warning("claims are found by rules, not by the model: %s", problem)
+        return await self._rules.extract(turns, before=before), Extracted(
+            by="rules", degraded=degraded
+        )

@@ -1,0 +1,42 @@
+"""What writing is made of, as one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.domain.route import Route, WritePolicy
+from recollect.domain.scope import Caller
+from recollect.domain.write import Trace
+from recollect.errors import NotFound
+from recollect.ports.writes import Writes
+from recollect.writing.extraction import Extraction
+from recollect.writing.pipeline import WritePipeline
+from recollect.writing.redaction import Redactor
+from recollect.writing.routing import Router
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingParts:
+    """The pipeline, and what stands around it."""
+
+    pipeline: WritePipeline
+    extraction: Extraction
+    router: Router
+    redactor: Redactor
+    writes: Writes
+    policy: Callable[[Caller], WritePolicy]
+
+    async def trace(self, caller: Caller, write_id: str) -> Trace:
+        """The steps of a write that this caller may see."""
+        found = await self.writes.trace(caller.readable, write_id)
+        if found is None:
+            raise NotFound(
+                f"There is no write {write_id!r} in {caller.scope.key}",
+                hint="write and extract give the id of each write.",
+            )
+        return found
+
+    async def route(self, caller: Caller, message: str, policy: WritePolicy | None) -> Route:
+        """What a message has to do with memory; by default under the caller's own policy."""
+        return await self.router.route(message, self.policy(caller) if policy is None else policy)

@@ -1,0 +1,189 @@
+"""Keeping personal data out of memory: records and messages without it, before they are stored.
+
+What was found is never kept or logged; only how much of each kind there was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Generic, TypeVar, cast
+
+from recollect.domain.fields import MAX_DESCRIPTION, MAX_LABEL, MAX_TITLE
+from recollect.domain.record import Episode, Procedure, Record
+from recollect.errors import InvalidInput
+from recollect.text.language import language
+from recollect.text.redact import RedactMode, redact
+
+T = TypeVar("T")
+Counts = Mapping[str, int]
+
+# What a whole text becomes that may not be kept but whose place must stay.
+_REMOVED: Final = {"zh": "[内容已移除：含个人信息]", "en": "[removed: held personal data]"}
+# Names by which messages refer to each other: they are looked up, and nobody says them.
+_NO_TEXT: Final = frozenset(
+    {"id", "tool_call_id", "tool_use_id", "call_id", "answers", "type", "role", "at", "task"}
+)
+# Pictures and the like: no text, and long.
+_NO_WORDS: Final = frozenset({"data", "signature", "encrypted_content"})
+_CALLS: Final = "calls"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned(Generic[T]):
+    """Something without personal data; None when it may not be kept at all."""
+
+    value: T | None
+    counts: Counts
+
+
+class Redactor:
+    """Applies one mode to whatever is about to be stored."""
+
+    def __init__(self, mode: RedactMode = "off") -> None:
+        self._mode: RedactMode = mode
+
+    @property
+    def mode(self) -> RedactMode:
+        return self._mode
+
+    def text(self, text: str) -> Cleaned[str]:
+        """A text to be stored."""
+        cleaning = _Cleaning(self._mode)
+        cleaned = cleaning.text(text)
+        return Cleaned(value=None if cleaning.drops else cleaned, counts=cleaning.counts)
+
+    def record(self, record: Record) -> Cleaned[Record]:
+        """A record with every text of it cleaned; in mode `drop` none where any was found."""
+        if self._mode == "off":
+            return Cleaned(value=record, counts={})
+        cleaning = _Cleaning(self._mode)
+        cleaned = _cleaned_record(record, cleaning)
+        return Cleaned(value=None if cleaning.drops else cleaned, counts=cleaning.counts)
+
+    def kept(self, record: Record, before: Record | None = None) -> tuple[Record, Counts]:
+        """The same for whoever must be told that a record is refused.
+
+        What says nothing that it did not say `before` is left alone: it can always be hidden.
+        """
+        if before is not None and _texts(before) == _texts(record):
+            return record, {}
+        cleaned = self.record(record)
+        if cleaned.value is None:
+            raise InvalidInput(
+                f"Not kept: it holds personal data ({', '.join(sorted(cleaned.counts))})",
+                code="personal_data",
+                hint="Leave it out, or set writing.redact to mask.",
+            )
+        return cleaned.value, cleaned.counts
+
+    def message(self, message: Mapping[str, Any]) -> tuple[Mapping[str, Any], Counts]:
+        """A message to be kept: its place in the conversation stays even where its words go."""
+        if self._mode == "off" or not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return message, {}
+        cleaning = _Cleaning(self._mode)
+        cleaned = cleaning.inside(dict(message))
+        return cast("Mapping[str, Any]", cleaned), cleaning.counts
+
+
+class _Cleaning:
+    """One thing on its way through, and what was found in it."""
+
+    def __init__(self, mode: RedactMode) -> None:
+        self._mode = mode
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def drops(self) -> bool:
+        return self._mode == "drop" and bool(self.counts)
+
+    def text(self, text: str, limit: int | None = None) -> str:
+        if self._mode == "off" or not text:
+            return text
+        found = redact(text, "mask")
+        if not found.counts:
+            return text
+        self.counts.update(found.counts)
+        is_chinese = language(text) == "zh"
+        kept = _REMOVED["zh" if is_chinese else "en"] if self._mode == "drop" else found.text
+        return kept[:limit]
+
+    def texts(self, texts: tuple[str, ...], limit: int | None = None) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.text(it, limit) for it in texts))
+
+    def inside(self, value: object) -> Any:
+        """The same for whatever JSON holds."""
+        match value:
+            case str():
+                return self._said(value)
+            case dict():
+                named = cast("dict[str, object]", value)
+                return {name: self._named(name, inner) for name, inner in named.items()}
+            case list() | tuple():
+                return [self.inside(inner) for inner in cast("list[object]", value)]
+            case _:
+                return value
+
+    def _named(self, name: str, value: object) -> Any:
+        if name in _NO_TEXT or name in _NO_WORDS:
+            return value
+        if name == _CALLS and isinstance(value, list):
+            # As sessions keep them: the call's id, its tool, and what it was called with.
+            calls = cast("list[list[Any]]", value)
+            return [[*call[:-1], self.inside(call[-1])] if call else call for call in calls]
+        return self.inside(value)
+
+    def _said(self, text: str) -> str:
+        if text.startswith("data:"):
+            return text
+        # In JSON a mask must not swallow a quotation mark, or nobody can read it any more.
+        if text[:1] in {"{", "["}:
+            try:
+                read = json.loads(text)
+            except ValueError:
+                return self.text(text)
+            cleaned = self.inside(read)
+            return text if cleaned == read else json.dumps(cleaned, ensure_ascii=False)
+        return self.text(text)
+
+
+def _texts(record: Record) -> tuple[object, ...]:
+    return (
+        *(record.content, record.title, record.description, record.source),
+        *(record.tags, record.metadata, record.details),
+    )
+
+
+def _cleaned_record(record: Record, cleaning: _Cleaning) -> Record:
+    return record.evolve(
+        content=cleaning.text(record.content),
+        title=cleaning.text(record.title, MAX_TITLE),
+        description=cleaning.text(record.description, MAX_DESCRIPTION),
+        source=cleaning.text(record.source, MAX_TITLE),
+        tags=cleaning.texts(record.tags, MAX_LABEL),
+        metadata=cleaning.inside(dict(record.metadata)),
+        details=_cleaned_details(record.details, cleaning),
+    )
+
+
+def _cleaned_details(
+    details: Episode | Procedure | None, cleaning: _Cleaning
+) -> Episode | Procedure | None:
+    match details:
+        case Episode():
+            return replace(
+                details,
+                participants=cleaning.texts(details.participants, MAX_LABEL),
+                outcome=cleaning.text(details.outcome),
+                artifacts=cleaning.texts(details.artifacts),
+            )
+        case Procedure():
+            return replace(
+                details,
+                trigger=cleaning.text(details.trigger),
+                steps=tuple(map(cleaning.text, details.steps)),
+            )
+        case None:
+            return None

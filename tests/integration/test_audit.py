@@ -1,0 +1,219 @@
+"""The audit through its faces, its background work, and what its entries hold."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from recollect import Memory
+from recollect.assemble.auditing import trail_of
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.jobs import SqlJobs
+from recollect.backends.sql.store import SqlStore
+from recollect.domain.audit import NewAuditEntry
+from recollect.domain.change import ChangeSet, Committed
+from recollect.domain.ids import new_id
+from recollect.domain.scope import Scope
+from recollect.errors import InvalidInput, StorageBusy
+from recollect.lifecycle.auditing import SEAL
+from recollect.lifecycle.usage import Usage
+from recollect.lifecycle.worker import Worker
+from recollect.server.app import create_app
+from tests.command_line import CommandLine
+from tests.conftest import TurnedClock
+
+
+@pytest.fixture
+def recollect(capfdbinary: pytest.CaptureFixture[bytes]) -> CommandLine:
+    return CommandLine(capfdbinary)
+
+
+@asynccontextmanager
+async def serving(where: Path) -> AsyncIterator[httpx.AsyncClient]:
+    app = create_app(where)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:7077"
+        ) as client,
+    ):
+        yield client
+
+
+def tamper(database: Path, sql: str) -> None:
+    with closing(sqlite3.connect(database)) as connection, connection:
+        assert connection.execute(sql).rowcount == 1
+
+
+def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, database_path: Path):
+    data = ("--data", str(database_path))
+    record = recollect("remember", "安妮喜欢红茶", *data, "--json").json
+    change = ("edit", record["id"], "安妮喜欢绿茶", "--reason", "她说的")
+    assert recollect(*change, *data).status == 0
+    recalled = recollect("context", "绿茶", *data, "--json").json["recall_id"]
+
+    entries = recollect("audit", "tail", *data, "--json").json["items"]
+    assert [it["action"] for it in entries] == ["inject", "update", "remember"]
+    assert entries[1]["payload"] == {"reasons": ["她说的"], "records": {record["id"]: 2}}
+    shown = recollect("audit", "tail", "--action", "remember", *data).out
+    assert record["id"] in shown
+    assert recalled not in shown
+
+    full = recollect("audit", "show", record["id"], *data).out
+    assert "她说的" in full
+    assert "绿茶" in full
+
+    replay = recollect("audit", "replay", recalled, *data, "--json").json
+    assert replay["is_same"]
+    assert [it["id"] for it in replay["items"]] == [record["id"]]
+    assert "安妮喜欢绿茶" in recollect("audit", "replay", recalled, *data).out
+
+    verdict = recollect("audit", "verify", *data, "--json")
+    assert verdict.status == 0
+    assert verdict.json["is_intact"]
+    # Each command sealed what it had written when it ended.
+    assert (verdict.json["sealed"], verdict.json["unsealed"]) == (3, 0)
+
+    tamper(database_path, "UPDATE audit SET actor = 'nobody' WHERE seq = 1")
+    verdict = recollect("audit", "verify", *data)
+    assert verdict.status == 5
+    assert "seq 1: the entry was changed: actor" in verdict.out
+    assert recollect("audit", "verify", *data, "--json").json["faults"] == [
+        {"seq": 1, "entry": 1, "what": "the entry was changed: actor"}
+    ]
+
+
+def test_the_command_line_tells_what_it_does_not_know(recollect: CommandLine, database_path: Path):
+    data = ("--data", str(database_path))
+    assert "Nothing of that kind happened" in recollect("audit", "tail", *data).out
+    assert recollect("audit", "show", "mem_unknown", *data).status == 3
+    assert recollect("audit", "replay", "recall_unknown", *data).status == 3
+    assert recollect("audit", "tail", "--cursor", "nonsense", *data).status == 2
+
+
+async def test_the_server_shows_checks_and_replays(database_path: Path):
+    async with serving(database_path) as client:
+        record = (await client.post("/v1/records", json={"content": "安妮喜欢绿茶"})).json()
+        block = (await client.post("/v1/context", json={"message": "绿茶"})).json()
+        page = (await client.get("/v1/audit", params={"limit": 1})).json()
+        assert [it["action"] for it in page["items"]] == ["inject"]
+        page = await client.get("/v1/audit", params={"cursor": page["next_cursor"]})
+        assert [it["target"] for it in page.json()["items"]] == [record["id"]]
+        shown = (await client.get(f"/v1/audit/{record['id']}")).json()
+        assert [it["action"] for it in shown["items"]] == ["remember", "inject"]
+        replay = (await client.get(f"/v1/recalls/{block['recall_id']}/replay")).json()
+        assert [it["fate"] for it in replay["items"]] == ["same"]
+        verdict = (await client.get("/v1/audit/verify")).json()
+        assert (verdict["is_intact"], verdict["unsealed"]) == (True, 2)
+        assert (await client.get("/v1/audit/mem_unknown")).status_code == 404
+        other = await client.get("/v1/audit", params={"user": "bob"})
+        assert other.json()["items"] == []
+
+
+async def test_a_cursor_of_another_listing_is_refused(memory: Memory):
+    with pytest.raises(InvalidInput, match="cursor"):
+        await memory.audit.tail(cursor="5~mem_1")
+
+
+async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: Path):
+    """The job, as another process would run it."""
+    await memory.remember("Ann prefers green tea")
+    database, clock = Database(database_path), TurnedClock()
+    try:
+        store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
+        trail = trail_of(database, clock, store, memory._parts.recaller, memory._parts.usage)
+        await trail.sealer.ask()
+        await Worker(jobs, clock, trail.handlers).run_due()
+        assert await jobs.next_due([SEAL]) is None
+        # Nothing is left to do, so nothing is asked for.
+        await trail.sealer.ask()
+        assert await jobs.next_due([SEAL]) is None
+    finally:
+        await database.close()
+    assert (await memory.audit.verify()).sealed == 1
+
+
+async def test_a_long_tail_is_sealed_in_batches(memory: Memory):
+    scope = memory.caller_scope
+    entries = tuple(
+        NewAuditEntry(scope=scope, action="note", target=new_id("mem"), payload={"n": number})
+        for number in range(1_100)
+    )
+    await memory._parts.store.commit(ChangeSet(principal="me", scope=scope, audit=entries))
+    assert await memory.audit.seal() == 1_100
+    verdict = await memory.audit.verify()
+    assert (verdict.sealed, verdict.is_intact) == (1_100, True)
+
+
+async def test_entries_alone_leave_answers_of_recalls_in_the_cache(memory: Memory):
+    """A scope's version is what caches follow; being given to a prompt changes no answer."""
+    store = memory._parts.store
+    await memory.remember("Ann prefers green tea")
+    before = await store.versions([memory.caller_scope])
+    await memory.context("green tea")
+    await memory.drain()
+    assert len(await memory.audit.tail(action="inject")) == 1
+    assert await store.versions([memory.caller_scope]) == before
+
+
+async def test_one_entry_for_each_scope_that_a_write_changes(memory: Memory, tmp_path: Path):
+    for user in ("ann", "bob"):
+        await memory.scope(user=user).remember(f"{user} likes tea")
+    await memory.export_to(tmp_path / "all.jsonl", all_scopes=True)
+    async with Memory.open(tmp_path / "other.db") as other:
+        await other.import_from(tmp_path / "all.jsonl", all_scopes=True)
+        for user in ("ann", "bob"):
+            (entry,) = await other.scope(user=user).audit.tail()
+            assert (entry.action, entry.actor) == ("import", "import")
+            assert list(entry.payload["records"].values()) == [1]
+
+
+async def test_a_repeated_request_is_told_once(memory: Memory):
+    for _ in range(2):
+        await memory.remember("Ann prefers green tea", idempotency_key="k1")
+    (entry,) = await memory.audit.tail()
+    assert entry.payload["idempotent"] is True
+
+
+async def test_an_entry_can_name_who_and_when(memory: Memory, clock: TurnedClock):
+    then = clock.now()
+    clock.turn(hours=3)
+    entry = NewAuditEntry(
+        scope=memory.caller_scope, action="approve", target="prop_1", at=then, actor="审批员"
+    )
+    changes = ChangeSet(principal="me", scope=memory.caller_scope, audit=(entry,))
+    await memory._parts.store.commit(changes)
+    (told,) = await memory.audit.tail(target="prop_1")
+    assert (told.actor, told.at, told.payload) == ("审批员", then, {})
+
+
+class BusyStore:
+    """A store that cannot be written to until it is told so."""
+
+    def __init__(self) -> None:
+        self.is_busy = True
+        self.written: list[ChangeSet] = []
+
+    async def commit(self, changes: ChangeSet) -> Committed:
+        if self.is_busy:
+            raise StorageBusy("the fake store is busy")
+        self.written.append(changes)
+        return Committed(recorded_at=TurnedClock().now(), versions={Scope(): 1})
+
+
+async def test_what_could_not_be_written_waits(memory: Memory, clock: TurnedClock):
+    await memory.remember("Ann prefers green tea")
+    store = BusyStore()
+    usage = Usage(store, clock, pause=60)  # pyright: ignore[reportArgumentType]
+    memory._parts.prefetch._injected = usage.injected
+    first = await memory.context("green tea")
+    with pytest.raises(StorageBusy):
+        await usage.flush()
+    second = await memory.context("green tea")
+    store.is_busy = False
+    await usage.close()
+    (changes,) = store.written
+    assert [it.target for it in changes.audit] == [first.recall_id, second.recall_id]

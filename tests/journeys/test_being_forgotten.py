@@ -1,0 +1,436 @@
+"""Somebody asks to be forgotten: nothing of them is left in any file, and nobody else loses any."""
+
+import asyncio
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from recollect import Memory
+from recollect.assemble import restore
+from recollect.domain.record import Evidence
+from recollect.domain.scratchpad import ScratchpadUpdate
+from recollect.text.analysis import term_keys, terms
+from tests.fakes import FakeEmbedder
+from tests.reports import write_report
+
+# Said nowhere else, each in another of the places where something of Ann's is kept.
+PLANTED = {
+    "record": "zorblaxian",
+    "记录": "翡翠茶壶",
+    "old version": "quillsnorter",
+    "旧版本": "琥珀风铃",
+    "title": "brindlewhack",
+    "tag": "mumbletop",
+    "标签": "紫藤标签",
+    "metadata": "fizzlegram",
+    "reason": "grumbletonk",
+    "turn": "wibbleflux",
+    "话": "火龙果奶茶",
+    "tool call": "snorklewump",
+    "archive": "kerplunkium",
+    "归档": "青铜罗盘",
+    "archived input": "tanglefrost",
+    "notes": "jabberquark",
+    "scratchpad": "plinthwaddle",
+    "request": "hobnobbler",
+    "trace": "crumblewisp",
+    "asked": "vexillarium",
+    "session": "sess-moonquake",
+    "task": "taskbramble",
+    "user": "annabelfitzwhistle",
+}
+ANN = PLANTED["user"]
+FORECAST = "the weather report of the week " * 600
+
+
+@pytest.fixture
+async def memory(database_path: Path) -> AsyncIterator[Memory]:
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as opened:
+        yield opened
+
+
+async def live_a_life(memory: Memory) -> None:
+    """Leave something of Ann in every place there is, and of Bob beside it."""
+    ann, planted = memory.scope(user=ANN, agent="cook"), PLANTED
+    record = await ann.remember(
+        f"Ann keeps {planted['old version']} and {planted['旧版本']}在柜子里",
+        title=f"About {planted['title']}",
+        tags=[planted["tag"], planted["标签"]],
+        metadata={"note": planted["metadata"]},
+        session=planted["session"],
+        task=planted["task"],
+        idempotency_key=planted["request"],
+    )
+    newer = f"Ann keeps {planted['record']} and {planted['记录']}在柜子里"
+    await ann.update(record.id, newer, reason=planted["reason"])
+    await memory.scope(user=ANN).remember("Ann is left-handed", category="user-profile")
+    async with ann.session(planted["session"]) as session:
+        arguments = {"url": planted["tool call"], "query": planted["archived input"]}
+        call = {"name": "get_page", "arguments": json.dumps(arguments)}
+        found = f"{planted['archive']} {planted['归档']} " + "Nothing else is here. " * 2_000
+        await session.observe(
+            [
+                {"role": "user", "content": f"I love {planted['turn']}，也喜欢{planted['话']}"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [{"id": "call_1", "type": "function", "function": call}],
+                },
+                {"role": "tool", "tool_call_id": "call_1", "content": found},
+            ]
+        )
+        session.notes.add_page_content(f"A page on {planted['notes']}", "page 1")
+        goal = ScratchpadUpdate(current_goal=f"find {planted['scratchpad']}")
+        await session.scratchpad.update(goal)
+        await session.archive.process_tool_result("weather", {"city": "Ulm"}, FORECAST, session.id)
+    await ann.write(f"My sister collects {planted['trace']} stamps")
+    await ann.context(f"What of {planted['asked']} {planted['record']}?", session="asking")
+    bob = memory.scope(user="bob", agent="cook")
+    await bob.remember("Bob keeps tea in the pantry")
+    await bob.session("of bob").archive.process_tool_result(
+        "weather", {"city": "Ulm"}, FORECAST, "of bob"
+    )
+    await memory.drain()
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, compressed ones as they are and as they were."""
+    files = {
+        str(it.relative_to(folder)): it.read_bytes() for it in folder.rglob("*") if it.is_file()
+    }
+    for name, content in list(files.items()):
+        if name.endswith(".zst"):
+            files[f"{name} (content)"] = zstandard.ZstdDecompressor().decompress(content)
+    return files
+
+
+def places_of(term: str, files: dict[str, bytes]) -> list[str]:
+    """The files that a term is in, spelled in any way that something is stored in."""
+    keys = [key for key in term_keys(terms(term)) if key not in COMMON_KEYS]
+    forms = [term.encode(), term.encode("utf-16-le"), json.dumps(term)[1:-1].encode()]
+    forms += [key.to_bytes(8, "little") for key in keys]
+    forms += [f"{key:016x}"[-10:].encode() for key in keys]
+    return [name for name, content in files.items() if any(form in content for form in forms)]
+
+
+# Parts of planted terms that Bob's texts or the other words of Ann's have, too.
+COMMON_KEYS = frozenset(term_keys(terms("sess moonquake")[:1]))
+
+
+async def test_a_forgotten_user_leaves_no_trace_in_any_file(memory: Memory, database_path: Path):
+    await live_a_life(memory)
+    await memory.work()
+    await memory.close()
+    before = everything_in(database_path.parent)
+    assert [name for name, term in PLANTED.items() if not places_of(term, before)] == []
+
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        forgotten = await memory.scope(user=ANN).forget(user=ANN, verify=True)
+        assert not forgotten.wal_pending
+        assert forgotten.verification is not None
+        assert forgotten.verification.traces == ()
+        assert forgotten.verification.terms > 10
+        for kind in ("records", "versions", "tags", "turns", "units", "vectors", "archives"):
+            assert forgotten.counts[kind] > 0, kind
+        for kind in ("blobs", "state", "requests", "traces", "audit"):
+            assert forgotten.counts[kind] > 0, kind
+        # While it is still open: nothing waits in a log for the memory to be closed.
+        open_files = everything_in(database_path.parent)
+        assert {
+            it: places for it in PLANTED.values() if (places := places_of(it, open_files))
+        } == {}
+    after = everything_in(database_path.parent)
+    assert {it: places for it in PLANTED.values() if (places := places_of(it, after))} == {}
+
+
+async def test_the_neighbour_with_the_same_archived_result_keeps_it(memory: Memory):
+    await live_a_life(memory)
+    bob = memory.scope(user="bob", agent="cook")
+    earlier = await bob.session("of bob").archive.find_earlier("weather", {"city": "Ulm"})
+    assert earlier is not None
+    await memory.scope(user=ANN).forget(user=ANN)
+    loaded = await bob.session("of bob").archive.load_tool_result(earlier.archive.id)
+    assert loaded == FORECAST
+    assert [hit.content for hit in await bob.recall("tea in the pantry")] == [
+        "Bob keeps tea in the pantry"
+    ]
+
+
+async def test_a_dry_run_changes_nothing_and_tells_the_real_numbers(
+    memory: Memory, database_path: Path
+):
+    await live_a_life(memory)
+    ann = memory.scope(user=ANN, agent="cook")
+    stored = await ann.stats()
+    told = await memory.scope(user=ANN).forget(user=ANN, dry_run=True)
+    assert (told.is_dry_run, told.forget_id) == (True, "")
+    assert (await ann.stats()).store == stored.store
+    with closing(sqlite3.connect(database_path)) as raw:
+        assert raw.execute("SELECT count(*) FROM tombstones").fetchone() == (0,)
+    went = await memory.scope(user=ANN).forget(user=ANN)
+    assert dict(went.counts) == dict(told.counts)
+    assert (await ann.stats()).store.records == 0
+
+
+async def test_a_restore_does_not_bring_a_forgotten_user_back(memory: Memory, database_path: Path):
+    await live_a_life(memory)
+    monday = database_path.parent / "copies" / "monday.db"
+    await memory.backup(monday)
+    await memory.scope(user=ANN).forget(user=ANN)
+    await memory.scope(user="bob", agent="cook").remember("Bob learnt this on Tuesday")
+    await memory.close()
+
+    await restore(monday, database_path)
+    files = {
+        name: content
+        for name, content in everything_in(database_path.parent).items()
+        if not name.startswith("copies/")
+    }
+    assert {it: places for it in PLANTED.values() if (places := places_of(it, files))} == {}
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        assert len(await memory.scope(user=ANN, agent="cook").list()) == 0
+        bob = memory.scope(user="bob", agent="cook")
+        assert [it.content for it in await bob.list()] == ["Bob keeps tea in the pantry"]
+
+
+async def test_whoever_comes_again_after_being_forgotten_is_not_forgotten_by_a_later_restore(
+    memory: Memory, database_path: Path, tmp_path: Path
+):
+    ann = memory.scope(user="ann")
+    await ann.remember("Ann likes tea")
+    old = await ann.remember("Ann has a red bicycle")
+    await ann.forget(old.id)
+    await memory.scope(user="ann").forget(user="ann")
+    await ann.remember("Ann is back and likes coffee")
+    await memory.backup(tmp_path / "copy" / "friday.db")
+    await memory.close()
+    await restore(tmp_path / "copy" / "friday.db", database_path)
+    async with Memory.open(database_path) as memory:
+        ann = memory.scope(user="ann")
+        assert [it.content for it in await ann.list()] == ["Ann is back and likes coffee"]
+
+
+async def test_a_copy_put_in_place_by_hand_does_not_bring_a_record_back(
+    memory: Memory, database_path: Path, tmp_path: Path
+):
+    kept = await memory.remember("The meeting is on Monday")
+    secret = await memory.remember("钥匙在蓝色抽屉里")
+    copy = tmp_path / "copy" / "old.db"
+    await memory.backup(copy)
+    await memory.forget(secret.id)
+    await memory.close()
+    database_path.write_bytes(copy.read_bytes())
+    async with Memory.open(database_path) as memory:
+        assert [it.id for it in await memory.list()] == [kept.id]
+        await memory.drain()
+    assert "蓝色抽屉".encode() not in database_path.read_bytes()
+
+
+async def test_the_ledger_names_nobody(memory: Memory, database_path: Path):
+    await live_a_life(memory)
+    await memory.scope(user=ANN, agent="cook").forget(session=PLANTED["session"])
+    await memory.scope(user=ANN).forget(user=ANN)
+    ledger = database_path.with_name(f"{database_path.name}-forgotten.jsonl").read_text()
+    assert len(ledger.splitlines()) == 2
+    assert not [term for term in PLANTED.values() if term in ledger]
+
+
+_ASKER = """
+import asyncio, sys
+from recollect import Memory
+
+async def main():
+    async with Memory.open(sys.argv[1]) as memory:
+        ann = memory.scope(user="ann")
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            hits = await ann.recall(line.strip())
+            print("|".join(hit.content for hit in hits), flush=True)
+
+asyncio.run(main())
+"""
+
+
+class Asker:
+    """Another process that asks the same question whenever it is told to."""
+
+    def __init__(self, database: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _ASKER, str(database)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, question: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{question}\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline().strip()
+
+    def close(self) -> None:
+        with self._process as process:
+            assert process.stdin is not None
+            process.stdin.close()
+
+
+async def test_the_answers_that_another_process_keeps_are_dropped(
+    memory: Memory, database_path: Path
+):
+    ann = memory.scope(user="ann")
+    await ann.remember("Ann's locker code is 4417")
+    with closing(await asyncio.to_thread(Asker, database_path)) as asker:
+
+        async def ask() -> str:
+            return await asyncio.to_thread(asker.ask, "what is Ann's locker code")
+
+        assert await ask() == await ask() == "Ann's locker code is 4417"
+        await ann.forget(user="ann")
+        assert await ask() == ""
+        # Were versions counted from the start again, this would be the one of the kept answer.
+        await ann.remember("Ann's locker is green")
+        assert await ask() == "Ann's locker is green"
+
+
+async def test_a_session_goes_with_all_that_was_made_of_it(memory: Memory):
+    ann = memory.scope(user="ann")
+    said = await ann.observe([{"role": "user", "content": "我把护照放在书房"}], session="s1")
+    await ann.observe([{"role": "user", "content": "The boiler is new"}], session="s2")
+    made = await ann.remember("Passport is in the study", evidence=[Evidence(turn=said[0].id)])
+    other = await ann.remember("The boiler is new", session="s2")
+    forgotten = await ann.forget(session="s1")
+    assert (forgotten.records, forgotten.turns) == (1, 1)
+    assert [it.id for it in await ann.list()] == [other.id]
+    assert [it.session for it in await ann.turns()] == ["s2"]
+    found = await ann.recall("护照 passport", min_score=0)
+    assert not {said[0].id, made.id} & {hit.id for hit in found}
+
+
+async def test_a_record_tells_which_turns_still_say_it_unless_they_go_too(memory: Memory):
+    said = await memory.observe(
+        [{"role": "user", "content": "My dentist is Dr Okonkwo"}], session="s"
+    )
+    record = await memory.remember(
+        "The dentist is Dr Okonkwo", evidence=[Evidence(turn=said[0].id)]
+    )
+    again = await memory.remember("Dentist: Okonkwo", evidence=[Evidence(turn=said[0].id)])
+    first = await memory.forget(record.id, verify=True)
+    assert first.evidence_left == (said[0].id,)
+    assert first.verification is not None
+    assert first.verification.is_gone
+    assert "Okonkwo" in first.verification.also_said
+    second = await memory.forget(again.id, with_evidence=True, verify=True)
+    assert second.evidence_left == ()
+    assert second.turns == 1
+    assert second.verification is not None
+    assert second.verification.is_gone
+    assert "Okonkwo" not in second.verification.also_said
+    assert len(await memory.turns()) == 0
+
+
+async def test_filters_choose_what_is_forgotten(memory: Memory):
+    await memory.remember("old address", tags=["address"])
+    await memory.remember("旧电话", tags=["address"])
+    kept = await memory.remember("a recipe", tags=["food"])
+    assert (await memory.forget(tags="address")).records == 2
+    assert [it.id for it in await memory.list()] == [kept.id]
+
+
+async def test_an_open_session_of_a_forgotten_user_leaves_nothing_behind_when_it_closes(
+    memory: Memory, database_path: Path
+):
+    ann = memory.scope(user=ANN)
+    session = ann.session("open one")
+    await session.observe({"role": "user", "content": f"I am {PLANTED['record']}"})
+    session.notes.add_page_content(PLANTED["notes"], "page 2")
+    await memory.scope(user=ANN).forget(user=ANN)
+    await memory.close()
+    files = everything_in(database_path.parent)
+    assert {it: at for it in PLANTED.values() if (at := places_of(it, files))} == {}
+
+
+# Forgets again and again; says when it is about to, so that it can be killed in the middle.
+_FORGETTER = """
+import asyncio, sys
+from recollect import Memory
+
+async def main():
+    async with Memory.open(sys.argv[1]) as memory:
+        print("ready", flush=True)
+        await memory.scope(user="ann").forget(user="ann")
+        print("done", flush=True)
+
+asyncio.run(main())
+"""
+_RECORDS = 800
+
+
+async def _prepare(database: Path) -> None:
+    async with Memory.open(database) as memory:
+        ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
+        for start in range(0, _RECORDS, 200):
+            numbers = range(start, start + 200)
+            await ann.remember_many([f"anns parcel {it} zorblaxian 第{it}号" for it in numbers])
+        await bob.remember_many([f"bobs parcel {it}" for it in range(50)])
+
+
+def _kill_while_forgetting(database: Path, after: float) -> None:
+    command = [sys.executable, "-c", _FORGETTER, str(database)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(after)
+        process.kill()
+
+
+async def _outcome(database: Path) -> str:
+    """What a restart makes of it: not begun, or finished; nothing in between, nothing else lost."""
+    async with Memory.open(database) as memory:
+        left = len(await memory.scope(user="ann").list(limit=1_000))
+        await memory.drain()
+        bob = memory.scope(user="bob")
+        assert (await bob.stats()).store.records == 50
+        assert len(await bob.recall("bobs parcel 42", min_score=0)) > 0
+        assert len(await memory.scope(user="ann").list(limit=1_000)) == left
+    with closing(sqlite3.connect(database)) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert raw.execute("SELECT count(*) FROM jobs WHERE kind = 'forget'").fetchone() == (0,)
+    if left:
+        assert left == _RECORDS
+        return "not begun"
+    assert b"zorblaxian" not in database.read_bytes()
+    return "finished"
+
+
+async def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
+    outcomes = {"kills": times, "not begun": 0, "finished": 0}
+    original = folder / "original.db"
+    await _prepare(original)
+    for attempt in range(times):
+        database = folder / f"killed-{attempt}.db"
+        database.write_bytes(original.read_bytes())
+        await asyncio.to_thread(_kill_while_forgetting, database, random.uniform(0.0, 0.4))
+        outcomes[await _outcome(database)] += 1
+    return outcomes
+
+
+async def test_forgetting_that_is_killed_was_not_begun_or_is_finished(tmp_path: Path):
+    outcomes = await _kill_repeatedly(tmp_path, times=3)
+    assert outcomes["not begun"] + outcomes["finished"] == 3
+
+
+@pytest.mark.soak
+async def test_forgetting_survives_twenty_kills(tmp_path: Path):
+    outcomes = await _kill_repeatedly(tmp_path, times=20)
+    write_report("kill-9-forget", outcomes)
+    assert outcomes["finished"] > 0
