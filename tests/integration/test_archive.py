@@ -480,7 +480,7 @@ async def _vectors(bench: ArchiveBench) -> int:
     )
 
 
-async def test_what_another_analyzer_or_model_indexed_is_indexed_again(
+async def test_what_another_analyzer_indexed_is_indexed_again(
     tmp_path: Path, clock: TurnedClock
 ):
     async with open_bench(tmp_path, clock, FakeEmbedder("old")) as bench:
@@ -493,7 +493,9 @@ async def test_what_another_analyzer_or_model_indexed_is_indexed_again(
         assert await bench.worker.run_due() == 1
         await bench.indexer.schedule()
         assert await bench.worker.run_due() == 0
-    async with open_bench(tmp_path, clock, FakeEmbedder("new")) as bench:
+        await bench.database.write(
+            lambda connection: connection.exec_driver_sql("UPDATE units SET analyzer = 'old'")
+        )
         assert await bench.indexer.reindex() == 1
         assert await bench.indexer.reindex() == 0
         assert await bench.manager().load_tool_result(archive_id)

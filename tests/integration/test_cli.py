@@ -435,12 +435,15 @@ def test_where_shows_every_place_and_makes_none(cli: Cli, tmp_path: Path):
 
 def test_a_backup_brings_back_what_was_lost(cli: Cli, tmp_path: Path):
     copy = str(tmp_path / "copy.db")
-    record = saved(cli, "precious")
+    record, secret = saved(cli, "precious"), saved(cli, "a secret")
     assert cli("backup", copy, "--json").json["bytes"] > 0
     assert cli("backup", copy, "--json").error["code"] == "file_exists"
-    cli("forget", record, "--yes")
+    cli("delete", record)
+    cli("purge", record, "--yes")
+    cli("forget", secret, "--yes")
     assert contents(cli("list", "--json")) == []
     assert cli("restore", copy).status == 0
+    # What was lost, and not what was to be forgotten.
     assert contents(cli("list", "--json")) == ["precious"]
     missing = cli("restore", str(tmp_path / "nothing.db"), "--json")
     assert (missing.status, missing.error["code"]) == (5, "backup_missing")

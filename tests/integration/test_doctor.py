@@ -304,7 +304,7 @@ class _OnAShare:
 async def test_a_slow_journal_is_a_warning_and_what_fails_then_is_a_finding(tmp_path: Path):
     budgets = IndexBudgets(keyword_mb=1, vector_mb=1)
     (tmp_path / "memory.db").touch()
-    doctor = Doctor(_OnAShare(), tmp_path / "memory.db", None, budgets)
+    doctor = Doctor(_OnAShare(), _OnAShare(), tmp_path / "memory.db", None, budgets)
     database, index = await doctor.examine()
     assert (database.verdict, index.verdict) == ("warning", "problem")
     assert "journal mode delete" in database.message

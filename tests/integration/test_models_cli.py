@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from recollect.cli.commands.mending import reindex
+from recollect.cli.commands.mending import remade
 from recollect.errors import NotAvailable
 from recollect.models import fetch as fetching
 from recollect.models import minilm
@@ -235,11 +235,52 @@ def test_reindex_makes_the_vectors_of_a_new_model(cli: CommandLine, tmp_path: Pa
     assert cli("reindex", "--json").json["pieces"] == 0
 
 
+def test_reindex_changes_to_another_model_in_one_command(
+    cli: CommandLine, tmp_path: Path, tiny: str
+):
+    cli("models", "use", tiny)
+    for number in ("one", "two", "three"):
+        cli("remember", number)
+    other = f"folder:{write_folder(tmp_path / 'other')}"
+    changed = cli("reindex", "--model", other)
+    assert changed.status == 0, changed.err
+    assert f"embedding.model = {other}" in changed.out
+    assert "3 pieces had no vector of other/" in changed.out
+    assert tomllib.loads(settings_file().read_text()) == {"embedding": {"model": other}}
+    assert "Nothing was missing" in cli("reindex").out
+    assert cli("doctor", "--json").json["verdict"] == "ok"
+
+
+def test_a_change_of_the_model_can_be_left_to_the_background(
+    cli: CommandLine, tmp_path: Path, tiny: str
+):
+    cli("models", "use", tiny)
+    cli("remember", "one")
+    other = str(write_folder(tmp_path / "other"))
+    queued = cli("reindex", "--model", other, "--background", "--json").json
+    assert (queued["pieces"], queued["queued"]) == (1, True)
+    cli("work", "--once")
+    assert cli("reindex", "--json").json["pieces"] == 0
+
+
+@pytest.mark.parametrize("name", ["folder:/nowhere", "nonsense", "none"])
+def test_a_model_that_makes_no_vectors_is_not_changed_to(cli: CommandLine, tiny: str, name: str):
+    cli("models", "use", tiny)
+    cli("remember", "one")
+    before = settings_file().read_text()
+    refused = cli("reindex", "--model", name, "--json")
+    assert (refused.status, refused.error["code"]) == (6, "embedder_unusable")
+    assert refused.error["hint"]
+    assert settings_file().read_text() == before
+    assert "Nothing was missing" in cli("reindex").out
+
+
 def test_reindex_without_a_model_has_nothing_to_do_or_says_why(
     cli: CommandLine, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
-    assert cli("reindex", "--json").json == {"model": "none", "pieces": 0}
+    nothing = {"model": "none", "pieces": 0, "queued": False}
+    assert cli("reindex", "--json").json == nothing
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "folder:/nowhere")
     refused = cli("reindex", "--json")
     assert (refused.status, refused.error["code"]) == (6, "embedder_unusable")
@@ -267,7 +308,7 @@ async def test_a_reindex_that_is_stopped_keeps_its_whole_batches(
         await memory.remember_many([f"note {number}" for number in range(100)])
     endless = _Endless("fake-2")
     async with Memory.open(database_path, clock=clock, embedder=endless) as memory:
-        working = asyncio.create_task(reindex(memory))
+        working = asyncio.create_task(remade(memory))
         await asyncio.wait_for(endless.is_stuck.wait(), timeout=10)
         working.cancel()
         with pytest.raises(asyncio.CancelledError):

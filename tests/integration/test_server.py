@@ -434,6 +434,10 @@ async def test_the_description_lists_every_route_and_its_problems(client: httpx.
         "/v1/turns",
         "/v1/turns/{turn_id}",
         "/v1/stats",
+        "/v1/write",
+        "/v1/extract",
+        "/v1/writes/{write_id}",
+        "/v1/route",
         "/v1/upkeep/health",
         "/v1/upkeep/conflicts",
         "/v1/upkeep/conflicts/{conflict_id}/resolve",
@@ -456,6 +460,9 @@ async def test_the_description_lists_every_route_and_its_problems(client: httpx.
         "/v1/audit/verify",
         "/v1/audit/{id}",
         "/v1/recalls/{recall_id}/replay",
+        "/v1/forget",
+        "/v1/tools",
+        "/v1/tools/{name}",
     }
     for path in description["paths"].values():
         for operation in path.values():

@@ -392,6 +392,11 @@ def _kill_while_forgetting(database: Path, after: float) -> None:
         process.kill()
 
 
+def _unfinished(database: Path) -> int:
+    with closing(sqlite3.connect(database)) as raw:
+        return raw.execute("SELECT count(*) FROM jobs WHERE kind = 'forget'").fetchone()[0]
+
+
 async def _outcome(database: Path) -> str:
     """What a restart makes of it: not begun, or finished; nothing in between, nothing else lost."""
     async with Memory.open(database) as memory:
@@ -404,7 +409,7 @@ async def _outcome(database: Path) -> str:
     with closing(sqlite3.connect(database)) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert raw.execute("SELECT count(*) FROM jobs WHERE kind = 'forget'").fetchone() == (0,)
+    assert _unfinished(database) == 0
     if left:
         assert left == _RECORDS
         return "not begun"
@@ -413,13 +418,14 @@ async def _outcome(database: Path) -> str:
 
 
 async def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
-    outcomes = {"kills": times, "not begun": 0, "finished": 0}
+    outcomes = {"kills": times, "interrupted": 0, "not begun": 0, "finished": 0}
     original = folder / "original.db"
     await _prepare(original)
     for attempt in range(times):
         database = folder / f"killed-{attempt}.db"
         database.write_bytes(original.read_bytes())
         await asyncio.to_thread(_kill_while_forgetting, database, random.uniform(0.0, 0.4))
+        outcomes["interrupted"] += _unfinished(database)
         outcomes[await _outcome(database)] += 1
     return outcomes
 
@@ -433,4 +439,5 @@ async def test_forgetting_that_is_killed_was_not_begun_or_is_finished(tmp_path: 
 async def test_forgetting_survives_twenty_kills(tmp_path: Path):
     outcomes = await _kill_repeatedly(tmp_path, times=20)
     write_report("kill-9-forget", outcomes)
-    assert outcomes["finished"] > 0
+    assert outcomes["not begun"] + outcomes["finished"] == 20
+    assert outcomes["interrupted"] > 0

@@ -6,6 +6,7 @@ from recollect.assemble.embedding import (
     embedder_choice,
     embedder_in_use,
     fetch_model,
+    lasting_choice,
     list_embedders,
     wanted_embedder,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "embedder_choice",
     "embedder_in_use",
     "fetch_model",
+    "lasting_choice",
     "list_embedders",
     "restore",
     "wanted_embedder",

@@ -6,7 +6,7 @@ sees half of, the new model answers there. The old vectors are removed in the en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -57,7 +57,7 @@ class Reembedder:
                 pass
 
     @contextmanager
-    def telling(self, progress: Progress | None, total: int) -> Iterator[None]:
+    def telling(self, progress: Progress | None, total: int) -> Generator[None]:
         """Tell how far the work is, of so many units, while it goes on in this process."""
         seen = 0
 

@@ -1,4 +1,4 @@
-"""Analysing again what an older analyzer indexed, a few at a time, in the background."""
+"""Analysing again what an older analyzer indexed, scope after scope, in the background."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from recollect.text.analysis import ANALYZER_VERSION
 from recollect.text.searchable import record_units, turn_units
 
 REINDEX: Final = "reindex"
-_BATCH: Final = 200
+# So many owners are renewed in one transaction; more would hold up whoever saves meanwhile.
+_MOST: Final = 5_000
 
 
 class Reindexer:
-    """Keeps the index in step with the analyzer; until it is done, old terms still answer."""
+    """Keeps the index in step with the analyzer; until a scope is done, its old terms answer.
+
+    A scope is renewed in one step, so no question sees it half in the old and half in the new
+    terms. Only one with very many owners takes several steps.
+    """
 
     def __init__(
         self, store: Store, maintenance: Maintenance, meaning: Meaning, jobs: Jobs
@@ -35,8 +40,8 @@ class Reindexer:
             await self._jobs.add([NewJob(kind=REINDEX, key=ANALYZER_VERSION)])
 
     async def run(self, job: Job) -> None:
-        """Renew batches until none is left, each in its own transaction: a kill loses nothing."""
-        while batch := await self._maintenance.analysed_otherwise(ANALYZER_VERSION, _BATCH):
+        """Renew until nothing is left; what a transaction has renewed is not done again."""
+        while batch := await self._maintenance.analysed_otherwise(ANALYZER_VERSION, _MOST):
             embedded = await self._meaning.of_units(
                 [
                     record_units(item) if isinstance(item, Record) else turn_units(item)

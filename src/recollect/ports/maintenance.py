@@ -15,7 +15,7 @@ class Maintenance(Protocol):
     """What an operator or a background job needs."""
 
     async def analysed_otherwise(self, analyzer: str, limit: int) -> list[Record | Turn]:
-        """Some owners of units that another analyzer made; empty when there are none."""
+        """Owners in one scope of units that another analyzer made; empty when there are none."""
         ...
 
     async def condition(self) -> DatabaseCondition:

@@ -40,7 +40,7 @@ class WritingSettings(Section):
         default=0.5, description="less alike than this nothing is taken for a duplicate"
     )
     candidates: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=8, description="stored records a new one is compared with, by words and by meaning"
+        default=5, description="stored records a new one is compared with, by words and by meaning"
     )
     episode_after: Count = Field(
         default=4, description="user turns from which an ended session is kept as an episode"

@@ -25,9 +25,9 @@ from recollect.text.analysis import term_keys, terms
 _LOOKED_AT: Final = 200
 _FEW: Final = 24
 _RECORD: Final = KINDS.index("record")
-# Of texts with so many terms those of one thing share at least this part; so it is in the labelled
-# pairs, of which the longest have 22.
-_LONG: Final = 20
+# Of texts with more characters those of one thing share at least this part of their terms; in the
+# labelled pairs the longer ones share far more.
+_LONG: Final = 60
 _SHARED: Final = 0.25
 
 
@@ -43,7 +43,7 @@ class Candidates:
     """Finds the records nearest to a new one by their words and by their meaning."""
 
     def __init__(
-        self, store: Store, units: UnitIndex, vectors: VectorIndex, *, each: int = 8
+        self, store: Store, units: UnitIndex, vectors: VectorIndex, *, each: int = 5
     ) -> None:
         self._store = store
         self._units = units
@@ -100,9 +100,10 @@ class Candidates:
 
 def _may_concern(new: str, old: str) -> bool:
     """Whether two texts are worth comparing: claims always, long texts that share some words."""
+    if min(len(new), len(old)) <= _LONG:
+        return True
     mine, theirs = set(terms(new)), set(terms(old))
-    fewest = min(len(mine), len(theirs))
-    return fewest < _LONG or len(mine & theirs) >= _SHARED * fewest
+    return len(mine & theirs) >= _SHARED * min(len(mine), len(theirs))
 
 
 def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:

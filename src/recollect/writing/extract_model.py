@@ -36,7 +36,8 @@ _SPEAKERS: Final = frozenset({"user", "assistant"})
 _OF_ASSISTANT: Final = frozenset({"task-traces", "tool-effects", "decision", "follow-up"})
 _SHOWN_OF_TURN: Final = 2_000
 _SHOWN_AT_ONCE: Final = 10_000
-_ANSWER_TOKENS: Final = 1_500
+_FEWEST_TOKENS: Final = 200
+_MOST_TOKENS: Final = 2_000
 _MOST_CLAIMS: Final = 20
 _LONGEST: Final = 1_000
 _MOST_PARTS: Final = 30
@@ -93,9 +94,10 @@ class ModelExtractor:
         from recollect.writing.extract_form import ExtractionForm
 
         tongue = tongue_of(turn.content for turn in new.values() if turn.role == "user")
-        prompt = Prompt(
-            text=_transcript(shown, len(before)), system=_ROLE[tongue], max_tokens=_ANSWER_TOKENS
-        )
+        text = _transcript(shown, len(before))
+        # What is found is never much more than what was said.
+        room = min(_FEWEST_TOKENS + len(text) // 2, _MOST_TOKENS)
+        prompt = Prompt(text=text, system=_ROLE[tongue], max_tokens=room)
         try:
             async with asyncio.timeout(self._timeout):
                 form = (await self._model.fill(prompt, ExtractionForm)).value

@@ -6,11 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.backup import back_up, blobs_of
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
 from recollect.backends.sql.migrate import knows, revision
 from recollect.backends.sql.owners import owners_of
 from recollect.domain.archive import Archive, Blob
@@ -22,6 +23,8 @@ from recollect.domain.turn import Turn
 _MOST_TROUBLED: Final = 5
 # Archives are indexed by a job of their own, since their content lies in the blob store.
 _IN_THE_DATABASE: Final = schema.units.c.owner_kind != "archive"
+# What is being forgotten is not indexed any more.
+_FORGOTTEN: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
 
 
 class SqlMaintenance:
@@ -33,9 +36,15 @@ class SqlMaintenance:
     async def analysed_otherwise(self, analyzer: str, limit: int) -> list[Record | Turn]:
         def read(connection: Connection) -> list[Record | Turn]:
             units = schema.units.c
-            stale = select(units.owner_id).where(_by_another(analyzer)).limit(limit)
-            found = owners_of(connection, connection.scalars(stale))
-            return [it for it in found.values() if not isinstance(it, Archive)]
+            stale = and_(_by_another(analyzer), units.scope_id.not_in(_FORGOTTEN))
+            first = connection.scalar(select(units.scope_id).where(stale).limit(1))
+            owners = select(units.owner_id).where(stale, units.scope_id == first).distinct()
+            found = owners_of(connection, connection.scalars(owners.limit(limit)))
+            return [
+                it
+                for it in found.values()
+                if not isinstance(it, Archive) and it.scope.agent != FORGOTTEN_AGENT
+            ]
 
         return await self._database.read(read)
 

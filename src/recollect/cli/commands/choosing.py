@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 
 _DOES_NOT_WORK: Final = 6
 _LOCAL: Final = "local"
-_NONE: Final = "none"
-_FOLDER: Final = "folder:"
-_NAMES: Final = "local, none, folder:PATH, openai:NAME, fastembed:NAME, sentence-transformers:NAME"
+NO_MODEL: Final = "none"
+NAMES: Final = "local, none, folder:PATH, openai:NAME, fastembed:NAME, sentence-transformers:NAME"
 
 
 def list_models(shared: Shared) -> Answer:
@@ -80,39 +80,22 @@ def fetch(shared: Shared) -> Answer:
 
 
 async def use(
-    shared: Shared, name: Annotated[str, typer.Argument(help=f"One of {_NAMES}.")]
+    shared: Shared, name: Annotated[str, typer.Argument(help=f"One of {NAMES}.")]
 ) -> Answer:
     """Choose a model: it is tried first, then written into the settings file."""
-    from recollect.assemble import check_embedder
-    from recollect.settings import settings_file
-
-    name = _lasting(name)
-    tried = await check_embedder(_settings(shared), name)
-    if not tried.works:
-        raise _unusable(tried)
-    file = settings_file()
-    write_setting(file, "embedding", "model", name)
-    effective = shared.settings().embedding.model
+    chosen = choose(shared, await tried_model(shared, name))
 
     def tell(console: Console) -> None:
-        show.embedder_check(console, tried)
-        show.line(console, f"{file} now says: embedding.model = {name}")
-        if effective != name:
-            show.line(
-                console,
-                f"But a variable of the environment says {effective}, and that goes first: unset "
-                "RECOLLECT_EMBEDDING__MODEL or EMBEDDING_MODEL.",
-            )
-        elif name != _NONE:
+        chosen.tell(console)
+        if chosen.is_effective and chosen.name != NO_MODEL:
             show.line(console, "`recollect reindex` makes its vectors of what is stored already.")
 
-    value = {"model": name, "effective_model": effective, "path": str(file), "check": tried}
-    return Answer(value, tell)
+    return Answer(chosen.value, tell)
 
 
 async def check(
     shared: Shared,
-    name: Annotated[str | None, typer.Argument(help=f"The one in use, or one of {_NAMES}.")] = None,
+    name: Annotated[str | None, typer.Argument(help=f"The one in use, or one of {NAMES}.")] = None,
 ) -> None:
     """Try a model on a question in each language; the exit code is 6 if it does not work."""
     from recollect.assemble import check_embedder
@@ -124,6 +107,61 @@ async def check(
     )
     if not tried.works:
         raise typer.Exit(_DOES_NOT_WORK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A model that the settings file now names, and the one that holds."""
+
+    check: EmbedderCheck
+    file: Path
+    effective: str
+
+    @property
+    def name(self) -> str:
+        return self.check.name
+
+    @property
+    def is_effective(self) -> bool:
+        return self.effective == self.name
+
+    @property
+    def value(self) -> dict[str, object]:
+        return {
+            "model": self.name,
+            "effective_model": self.effective,
+            "path": str(self.file),
+            "check": self.check,
+        }
+
+    def tell(self, console: Console) -> None:
+        show.embedder_check(console, self.check)
+        show.line(console, f"{self.file} now says: embedding.model = {self.name}")
+        if not self.is_effective:
+            show.line(
+                console,
+                f"But a variable of the environment says {self.effective}, and that goes first: "
+                "unset RECOLLECT_EMBEDDING__MODEL or EMBEDDING_MODEL.",
+            )
+
+
+async def tried_model(shared: Shared, name: str) -> EmbedderCheck:
+    """A model that works, by a name that lasts; an error says what is wrong with any other."""
+    from recollect.assemble import check_embedder, lasting_choice
+
+    tried = await check_embedder(_settings(shared), lasting_choice(name))
+    if not tried.works:
+        raise _unusable(tried)
+    return tried
+
+
+def choose(shared: Shared, tried: EmbedderCheck) -> Chosen:
+    """Write a model into the settings file."""
+    from recollect.settings import settings_file
+
+    file = settings_file()
+    write_setting(file, "embedding", "model", tried.name)
+    return Chosen(check=tried, file=file, effective=shared.settings().embedding.model)
 
 
 _COMMANDS: Final[Mapping[str, Body]] = {
@@ -158,13 +196,6 @@ def _settings(shared: Shared) -> Settings:
     settings = shared.settings()
     log_to(settings.log_file)
     return settings
-
-
-def _lasting(name: str) -> str:
-    """A folder by a name that means the same wherever the next command is run."""
-    folder = Path(name.removeprefix(_FOLDER)).expanduser()
-    is_folder = name.startswith(_FOLDER) or (bool(name) and folder.is_dir())
-    return f"{_FOLDER}{folder.absolute()}" if is_folder else name
 
 
 def _unusable(tried: EmbedderCheck) -> NotAvailable:

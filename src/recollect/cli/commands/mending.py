@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
+from recollect.cli.commands.choosing import NAMES, NO_MODEL, Chosen, choose, tried_model
 from recollect.cli.logs import log_to
 from recollect.cli.options import Shared
 from recollect.cli.progress import bar
@@ -15,17 +16,42 @@ from recollect.errors import NotAvailable, SettingsError
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from recollect.domain.diagnosis import Diagnosis
 
 _PROBLEM: Final = 5
 
 
-async def reindex(memory: Memory) -> Answer:
-    """Make the vectors that are missing, as after a change of the model; Ctrl-C loses little."""
+async def reindex(
+    shared: Shared,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help=f"Change to a model: one of {NAMES}.", metavar="NAME"),
+    ] = None,
+    background: Annotated[
+        bool, typer.Option("--background", help="Leave the work to an open memory or `work`.")
+    ] = False,
+) -> Answer:
+    """Make the vectors that are missing, or change to another model; Ctrl-C loses little.
+
+    Until a model has made all vectors of a scope, the one before it answers there.
+    """
+    chosen = None if model is None else await _changed(shared, model)
+    settings = shared.settings()
+    log_to(settings.log_file)
+    async with Memory.open(settings) as memory:
+        return await remade(memory, chosen, background=background)
+
+
+async def remade(
+    memory: Memory, chosen: Chosen | None = None, *, background: bool = False
+) -> Answer:
+    """What came of making vectors, of the model that was chosen now or is in use."""
     import asyncio
 
-    model = (await memory.stats()).embedder
-    if model == "none" and memory.settings.embedding.model != "none":
+    name = chosen.check.model if chosen is not None else (await memory.stats()).embedder
+    if name == NO_MODEL and memory.settings.embedding.model != NO_MODEL:
         raise NotAvailable(
             "The embedding model cannot be had, so no vectors can be made",
             code="embedder_unusable",
@@ -33,14 +59,23 @@ async def reindex(memory: Memory) -> Answer:
         )
     try:
         with bar("Making vectors") as progress:
-            pieces = await memory.reindex(progress)
+            pieces = await memory.reindex(
+                progress, model=None if chosen is None else chosen.name, background=background
+            )
     except asyncio.CancelledError:
-        typer.echo("Stopped; the vectors made so far are kept. The same command goes on.", err=True)
+        typer.echo(
+            "Stopped; the vectors made so far are kept. The same command goes on, and so does "
+            "`recollect work` or a memory that is open.",
+            err=True,
+        )
         raise
-    return Answer(
-        {"model": model, "pieces": pieces},
-        lambda console: show.line(console, _told(model, pieces)),
-    )
+
+    def tell(console: Console) -> None:
+        if chosen is not None:
+            chosen.tell(console)
+        show.line(console, _queued(name, pieces) if background else _told(name, pieces))
+
+    return Answer({"model": name, "pieces": pieces, "queued": background}, tell)
 
 
 async def doctor(shared: Shared) -> None:
@@ -54,8 +89,27 @@ async def doctor(shared: Shared) -> None:
         raise typer.Exit(_PROBLEM)
 
 
+async def _changed(shared: Shared, model: str) -> Chosen:
+    """Take a model that makes vectors; nothing is changed by one that does not."""
+    tried = await tried_model(shared, model)
+    if not tried.model:
+        raise NotAvailable(
+            f"{tried.name} makes no vectors",
+            code="embedder_unusable",
+            hint="`recollect models use none` lets search go by words only.",
+        )
+    return choose(shared, tried)
+
+
+def _queued(model: str, pieces: int) -> str:
+    return (
+        f"{pieces:,} pieces get a vector of {model} by `recollect work` or a memory that is open; "
+        "`recollect doctor` tells how far it is."
+    )
+
+
 def _told(model: str, pieces: int) -> str:
-    if model == "none":
+    if model == NO_MODEL:
         return "No model is wanted, so there are no vectors to make."
     if not pieces:
         return f"Nothing was missing: every piece has a vector of {model}."

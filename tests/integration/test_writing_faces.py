@@ -1,0 +1,115 @@
+"""The verbs of writing at the command line and over HTTP."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from recollect.server.app import create_app
+from tests.command_line import CommandLine
+
+
+@pytest.fixture
+def cli(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> CommandLine:
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "data"))
+    return CommandLine(capfdbinary)
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    app = create_app(tmp_path / "memory.db")
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://localhost") as opened,
+    ):
+        yield opened
+
+
+# --- Command line --------------------------------------------------------------------------------
+
+
+def test_a_claim_is_written_once_and_its_way_can_be_traced(cli: CommandLine):
+    first = cli("write", "I always drink green tea in the morning.", "--json").json
+    again = cli("write", "User drinks green tea every morning", "--json").json
+
+    assert (first["status"], again["status"]) == ("created", "merged")
+    assert again["record"]["id"] == first["record"]["id"]
+    steps = cli("trace", again["write_id"], "--json").json["steps"]
+    assert [step["name"] for step in steps][-3:] == ["reconcile", "store", "audit"]
+    told = cli("trace", again["write_id"]).out
+    assert "reconcile:" in told
+    assert first["record"]["id"] in told
+
+
+def test_a_claim_may_have_to_prove_itself_first(cli: CommandLine):
+    written = cli("write", "今天心情不错", "--category", "sentiment", "--buffered")
+
+    assert written.out.startswith("buffered (write_")
+
+
+def test_conversations_are_read_when_asked(cli: CommandLine):
+    cli("observe", "记住：我的猫叫毛毛。", "--session", "s")
+
+    read = cli("extract", "s", "--json").json["items"]
+
+    assert [it["status"] for it in read] == ["created"]
+    assert "毛毛" in read[0]["record"]["content"]
+    assert cli("extract").out == "Nothing new was said that is worth remembering.\n"
+
+
+def test_a_message_is_routed(cli: CommandLine):
+    told = cli("route", "From now on answer in French.").out
+
+    assert "write: yes" in told
+    assert "namespaces: user-profile" in told
+    assert not cli("route", "以后都用法语", "--policy", "off", "--json").json["should_write"]
+
+
+def test_a_write_that_is_not_there_is_told(cli: CommandLine):
+    missing = cli("trace", "write_nothing", "--json")
+
+    assert missing.status != 0
+    assert missing.error["code"] == "not_found"
+
+
+# --- HTTP ----------------------------------------------------------------------------------------
+
+
+async def test_writing_over_http(client: httpx.AsyncClient):
+    body = {"content": "用户住在杭州。", "metadata": {"from": "test"}}
+    first = (await client.post("/v1/write", json=body)).json()
+    again = (await client.post("/v1/write", json={"content": "我住在杭州。"})).json()
+
+    assert (first["status"], again["status"]) == ("created", "merged")
+    trace = (await client.get(f"/v1/writes/{again['write_id']}")).json()
+    assert trace["id"] == again["write_id"]
+    assert (await client.get("/v1/writes/write_x")).status_code == 404
+    wrong = await client.post("/v1/write", json={"content": "x", "metadata": {"strategy": "no"}})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "unknown_value")
+
+
+async def test_the_same_request_happens_once(client: httpx.AsyncClient):
+    headers = {"Idempotency-Key": "one"}
+    body = {"content": "The staging server is called heron.", "explicit": False}
+
+    first = (await client.post("/v1/write", json=body, headers=headers)).json()
+    again = (await client.post("/v1/write", json=body, headers=headers)).json()
+
+    assert first["status"] == "buffered"
+    assert again["write_id"] == first["write_id"]
+
+
+async def test_reading_and_routing_over_http(client: httpx.AsyncClient):
+    said = [{"role": "user", "content": "Remember that my cat is called Momo."}]
+    await client.post("/v1/observe", json={"messages": said, "session": "s"})
+
+    read = (await client.post("/v1/extract", json={"session": "s"})).json()["items"]
+    routed = (await client.post("/v1/route", json={"message": "What is my cat called?"})).json()
+
+    assert [it["record"]["content"] for it in read] == ["User's cat is called Momo"]
+    assert (await client.post("/v1/extract")).json()["items"] == []
+    assert (routed["should_read"], routed["should_write"]) == (True, False)

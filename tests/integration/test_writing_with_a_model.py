@@ -1,0 +1,184 @@
+"""Writing with language models: scripted ones that do well or badly, and a real small one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recollect import Memory
+from recollect.domain.record import Status
+from recollect.errors import ModelError
+from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
+from recollect.settings import Settings
+from recollect.writing.route import route
+from recollect.writing.routing import Router
+from recollect.writing.strategy import Merger
+
+if TYPE_CHECKING:
+    from tests.conftest import TurnedClock
+    from tests.real_model import RealModelServer
+
+pytest_plugins = ("tests.real_model",)
+
+_OLD, _NEW = "The API limit is 100 requests.", "The API limit is 200 requests and resets at noon."
+_BAD: list[tuple[list[Reply], str]] = [
+    (["no JSON", "none again"], "model_bad_output"),
+    ([ModelError("I would rather not", code="model_refused")], "model_refused"),
+    ([Slowly(seconds=30, reply="{}")], "model_timeout"),
+]
+
+
+# --- Routing -------------------------------------------------------------------------------------
+
+
+async def test_a_model_routes_what_rules_do_not_know():
+    model = ScriptedModel(
+        [{"should_read": False, "should_write": True, "namespaces": ["domain-facts"]}]
+    )
+
+    routed = await Router(model).route("Heron, that box in Falkenstein, is where staging lives.")
+
+    assert (routed.should_write, routed.namespaces) == (True, ("domain-facts",))
+    assert "scripted:model" in routed.reason
+
+
+async def test_what_rules_are_sure_of_is_not_asked():
+    model = ScriptedModel([])
+
+    assert (await Router(model).route("以后都用中文回复我")).should_write
+    assert not (await Router(model).route("Anything at all", "off")).should_write
+    assert model.prompts == []
+
+
+@pytest.mark.parametrize("replies", [replies for replies, _ in _BAD])
+async def test_a_router_that_fails_falls_back_to_rules(replies: list[Reply]):
+    message = "今天几号？"
+
+    routed = await Router(ScriptedModel(replies), timeout=0.1).route(message)
+
+    assert routed == route(message)
+
+
+async def test_a_namespace_that_does_not_exist_is_shown_to_the_model_once():
+    model = ScriptedModel(
+        [
+            {"should_read": True, "should_write": True, "namespaces": ["my-own"]},
+            {"should_read": True, "should_write": False, "namespaces": []},
+        ]
+    )
+
+    routed = await Router(model).route("Tell me a story.")
+
+    assert (routed.should_read, routed.should_write) == (True, False)
+    assert len(model.prompts) == 2
+
+
+# --- Putting facts together ----------------------------------------------------------------------
+
+
+async def test_a_model_puts_facts_together():
+    said = "The API limit is 200 requests and resets at noon; Tom is responsible."
+
+    merged = await Merger(ScriptedModel([said])).merge(
+        "summarise", f"{_OLD} Tom is responsible.", _NEW
+    )
+
+    assert (merged.text, merged.by) == (said, "scripted:model")
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "The API limit is 500 requests.",
+        "The API limit is 100 requests.",
+        "The API limit is not 200 requests.",
+        "",
+        "Sure! Here is the merged statement you asked for, written with great care by Claude.",
+    ],
+)
+async def test_a_model_that_says_something_else_is_not_believed(lie: str):
+    old = f"{_OLD} Tom is responsible."
+
+    merged = await Merger(ScriptedModel([lie or " "])).merge("summarise", old, _NEW)
+
+    assert merged.degraded == "model_ungrounded"
+    assert "200" in merged.text
+    assert "Tom" in merged.text
+
+
+@pytest.mark.parametrize(("replies", "code"), _BAD[1:])
+async def test_a_merger_that_fails_falls_back_to_rules(replies: list[Reply], code: str):
+    merger = Merger(ScriptedModel(replies), timeout=0.1)
+
+    merged = await merger.merge("summarise", f"{_OLD} Tom is responsible.", _NEW)
+
+    assert (merged.degraded, "Tom" in merged.text) == (code, True)
+
+
+async def test_a_model_is_only_asked_where_facts_are_put_together():
+    model = ScriptedModel([])
+
+    assert (await Merger(model).merge("overwrite", _OLD, _NEW)).text == _NEW
+    assert (await Merger(model).merge("append", _OLD, _NEW)).text == f"{_OLD} {_NEW}"
+    assert model.prompts == []
+
+
+# --- A real one ----------------------------------------------------------------------------------
+
+
+def _settings(database: Path, server: RealModelServer) -> Settings:
+    model = "openai:smollm2"
+    return Settings.load(
+        {
+            "storage": {"path": database},
+            "models": {
+                **dict.fromkeys(("extract", "classify", "summarise"), model),
+                "providers": {"openai": {"base_url": server.base_url}},
+                "timeout": 30,
+                "retries": 0,
+            },
+        }
+    )
+
+
+async def test_a_real_small_model_extracts_routes_and_summarises_without_harm(
+    language_server: RealModelServer, database_path: Path, clock: TurnedClock
+):
+    said = [
+        "My flat in Oslo has 3 rooms.",
+        "Remember that I am allergic to peanuts.",
+        "We decided to use PostgreSQL for the orders service.",
+        "Thanks, that is all.",
+    ]
+    async with Memory.open(_settings(database_path, language_server), clock=clock) as memory:
+        async with memory.session("s") as session:
+            for text in said:
+                await session.observe({"role": "user", "content": text})
+                await session.observe({"role": "assistant", "content": "OK."})
+            await session.end()
+
+        found = await memory.extract("s")
+        routed = await memory.route("Which city is my flat in?")
+        await memory.write("The API limit is 100 requests. Tom runs it.", category="domain-facts")
+        clock.turn(days=9)
+        changed = await memory.write("The API limit is 200 requests.", category="domain-facts")
+        await memory.drain()
+        usage = {it.task: it.calls for it in memory._parts.working.models.usage()}
+        everything = (await memory.list(status=list(Status), limit=200)).items
+
+    assert any("peanut" in it.record.content for it in found if it.record)
+    for written in found:
+        assert written.status in {"created", "merged", "versioned", "quarantined", "buffered"}
+    assert isinstance(routed.should_read, bool)
+    assert changed.record is not None
+    assert "200" in changed.record.content
+    assert min(usage[task] for task in ("extract", "classify", "summarise")) >= 1
+    assert all(_is_well_formed(it) for it in everything)
+
+
+def _is_well_formed(record: Any) -> bool:
+    """Whether a record has words of its source, or waits for somebody to look at it."""
+    is_supported = bool(record.evidence) or record.category == "domain-facts"
+    return bool(record.content.strip()) and (is_supported or record.status is Status.QUARANTINED)
