@@ -480,9 +480,7 @@ async def _vectors(bench: ArchiveBench) -> int:
     )
 
 
-async def test_what_another_analyzer_indexed_is_indexed_again(
-    tmp_path: Path, clock: TurnedClock
-):
+async def test_what_another_analyzer_indexed_is_indexed_again(tmp_path: Path, clock: TurnedClock):
     async with open_bench(tmp_path, clock, FakeEmbedder("old")) as bench:
         archive_id = await _archive(bench, manual("en", 12_000))
         await bench.worker.run_due()

@@ -1,6 +1,8 @@
 """The schema only ever moves forward, with data, and never behind the code's back."""
 
 import gzip
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,30 @@ async def test_a_database_of_every_released_schema_opens_with_its_data(
         assert [version.number for version in await memory.history(record.id)] == [1, 2]
         saved = await memory.remember("Something new after the upgrade")
         assert (await memory.recall("something new after upgrade"))[0].id == saved.id
+
+
+def test_the_model_that_embedded_last_goes_on_answering_in_its_scope(database_path: Path):
+    (before,) = [it for it in _RELEASED if it.name == "0004.db.gz"]
+    database_path.write_bytes(gzip.decompress(before.read_bytes()))
+    with closing(sqlite3.connect(database_path)) as connection:
+        connection.execute("INSERT INTO embedding_models VALUES (1, 'old', 2), (2, 'new', 2)")
+        made = "INSERT INTO vectors SELECT id, {}, x'00000000' FROM units WHERE scope_id = {}"
+        scopes = [row[0] for row in connection.execute("SELECT DISTINCT scope_id FROM units")]
+        connection.execute(made.format(1, scopes[0]))
+        connection.execute(made.format(2, scopes[0]))
+        connection.execute(
+            "INSERT INTO scopes SELECT 99, org, workspace, 'empty', user, 1, 1, 0, 0"
+            f" FROM scopes WHERE id = {scopes[0]}"
+        )
+        connection.commit()
+    database = Database(database_path)
+    try:
+        bring_up_to_date(database)
+    finally:
+        database.close_here()
+    with closing(sqlite3.connect(database_path)) as connection:
+        served = dict(connection.execute("SELECT id, model_id FROM scopes"))
+    assert (served[scopes[0]], served[99]) == (2, None)
 
 
 async def test_a_database_of_a_newer_version_is_refused_untouched(database_path: Path):

@@ -159,10 +159,18 @@ async def test_the_file_is_readable_utf8_with_a_header(memory: Memory, clock: Tu
 
     assert json.loads(header) == {
         "recollect": "export",
-        "format": 2,
+        "format": 3,
         "schema": json.loads(header)["schema"],
         "exported_at": clock.now().isoformat().replace("+00:00", "Z"),
-        "counts": {"records": 4, "versions": 8, "turns": 3},
+        "counts": {
+            "records": 4,
+            "versions": 8,
+            "turns": 3,
+            "archives": 0,
+            "conflicts": 0,
+            "watermarks": 0,
+            "proposals": 0,
+        },
     }
     assert "安妮喜欢红茶".encode() in b"".join(lines)
     assert [form["type"] for form in forms] == ["record"] + ["turn"] * 3 + ["record"] * 3
@@ -192,7 +200,7 @@ async def test_a_name_in_gz_is_compressed_and_equal_exports_are_equal_files(
     assert (await other.import_from(first, all_scopes=True)).added == counts.records + counts.turns
 
 
-async def test_a_caller_exports_what_it_may_read_and_an_operator_all(
+async def test_a_caller_exports_what_it_may_bring_back_and_an_operator_all(
     memory: Memory, clock: TurnedClock
 ):
     await some_memories(memory, clock)
@@ -203,6 +211,7 @@ async def test_a_caller_exports_what_it_may_read_and_an_operator_all(
 
     mine, anns, sqls = (None, "me"), (None, "ann"), ("sql", "ann")
     assert await scopes(memory.scope(user="ann"), all_scopes=False) == {anns}
+    # What is the user's own belongs to the user, not to every agent: the preference only.
     assert await scopes(memory.scope(user="ann", agent="sql"), all_scopes=False) == {anns, sqls}
     assert await scopes(memory.scope(user="bob"), all_scopes=False) == set()
     assert await scopes(memory, all_scopes=True) == {mine, anns, sqls}
@@ -225,17 +234,26 @@ async def test_a_caller_imports_into_its_own_scopes_only(
     assert {problem.code for problem in skipped.problems} == {"not_allowed"}
 
 
-async def test_an_agent_brings_only_profiles_into_the_users_own_scope(
+async def test_an_agent_takes_along_the_users_profile_and_nothing_else_of_the_user(
     memory: Memory, other: Memory
 ):
-    agent = memory.scope(user="ann", agent="sql")
-    await agent.remember("Ann is left-handed", category="user-profile")
-    await memory.scope(user="ann").remember("Ann's own note")
+    agent, ann = memory.scope(user="ann", agent="sql"), memory.scope(user="ann")
+    await agent.remember("Ann is left-handed 左撇子", category="user-profile")
+    note = await ann.remember("Ann's own note")
+    once_a_note = await ann.remember("Ann is tall", category="general")
+    await ann.update(once_a_note.id, category="user-profile")
+    await ann.observe([{"role": "user", "content": "said to nobody"}], session="s")
     lines = b"".join(await lines_of(agent, all_scopes=False))
+    everything = b"".join(await lines_of(memory))
 
-    done = await other.scope(user="ann", agent="sql").import_from(io.BytesIO(lines), skip_bad=True)
-    assert (done.added, done.bad) == (1, 1)
-    assert [it.content for it in await other.scope(user="ann").list()] == ["Ann is left-handed"]
+    moved = other.scope(user="ann", agent="sql")
+    assert (await moved.import_from(io.BytesIO(lines))).added == 1
+    assert [it.content for it in await other.scope(user="ann").list()] == [
+        "Ann is left-handed 左撇子"
+    ]
+    more = await moved.import_from(io.BytesIO(everything), skip_bad=True)
+    assert (more.added, more.unchanged, more.bad) == (0, 1, 3)
+    assert note.id.encode() not in lines
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -389,7 +407,7 @@ _HEADERS: dict[str, tuple[str, bytes]] = {
     "an empty file": ("not_an_export", b""),
     "another file": ("not_an_export", b"id,content\n"),
     "lines without a header": ("not_an_export", b'{"type": "record"}\n'),
-    "a newer format": ("format_newer", b'{"recollect": "export", "format": 3}\n'),
+    "a newer format": ("format_newer", b'{"recollect": "export", "format": 4}\n'),
     "no format": ("not_an_export", b'{"recollect": "export"}\n'),
     "compressed bytes": ("not_an_export", gzip.compress(b'{"recollect": "export"}\n')),
     "counts of something else": (
@@ -419,6 +437,18 @@ async def test_a_hand_made_file_needs_no_counts_and_may_have_blank_lines(
     assert await items_of(other) == lines[1:]
 
 
+async def test_a_file_of_the_format_before_is_read_whole(other: Memory):
+    kept = Path(__file__).parents[1] / "data" / "export_format_2.jsonl"
+    before = kept.read_bytes().splitlines(keepends=True)
+    assert json.loads(before[0])["format"] == 2
+
+    done = await other.import_from(kept, all_scopes=True)
+    assert (done.added, done.unchanged, done.conflicting, done.bad) == (7, 0, 0, 0)
+    assert await items_of(other) == before[1:]
+    cut = await take_in(other, before[:-1], skip_bad=True)
+    assert cut.problems[0].code == "file_truncated"
+
+
 async def test_a_file_that_was_cut_off_is_told_as_such(
     memory: Memory, other: Memory, tmp_path: Path
 ):
@@ -437,7 +467,7 @@ async def test_a_file_that_was_cut_off_is_told_as_such(
     assert "Line 4: the file ends in the middle of this line" in await message(
         whole[:-9], "a.jsonl"
     )
-    assert "2 of 3 records and turns" in await message(b"".join(lines[:3]), "b.jsonl")
+    assert "2 of its 3 entries" in await message(b"".join(lines[:3]), "b.jsonl")
     assert "ends in the middle" in await message(gzip.compress(whole)[:-20], "c.jsonl.gz")
     assert (await other.import_from(io.BytesIO(whole[:-1]))).added == 1
 

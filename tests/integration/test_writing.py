@@ -264,7 +264,8 @@ async def test_a_route_says_what_a_message_has_to_do_with_memory(memory: Memory)
 
 
 def _everything(database: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in database.parent.glob(f"{database.name}*"))
+    files = (it for it in database.parent.rglob("*") if it.is_file())
+    return b"".join(file.read_bytes() for file in files)
 
 
 async def test_masked_data_is_nowhere_in_the_database(database_path: Path):
@@ -290,6 +291,22 @@ async def test_masked_data_is_nowhere_in_the_database(database_path: Path):
     assert trace.step("redact") == {"mode": "mask", "counts": {"email": 2}}
     assert _MAIL.encode() not in _everything(database_path)
     assert b'"email":' in _everything(database_path)
+
+
+async def test_large_results_are_put_away_without_personal_data(database_path: Path):
+    settings = _settings(database_path, writing={"redact": "mask"}, archive={"threshold": 200})
+    call = {"id": "c1", "type": "function", "function": {"name": "crm", "arguments": "{}"}}
+    async with Memory.open(settings) as memory, memory.session("s") as session:
+        await session.observe({"role": "user", "content": "Who are our customers?"})
+        await session.observe({"role": "assistant", "content": None, "tool_calls": [call]})
+        result = "\n".join(f"customer {n}: {_MAIL}" for n in range(50))
+        await session.observe({"role": "tool", "tool_call_id": "c1", "content": result})
+        (archive,) = session._listener.archives
+        loaded = await memory.load_tool_history(archive)
+
+    assert "[email]" in loaded
+    assert _MAIL not in loaded
+    assert _MAIL.encode() not in _everything(database_path)
 
 
 async def test_dropped_data_is_nowhere_and_is_told(database_path: Path):

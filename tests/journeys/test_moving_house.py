@@ -18,6 +18,8 @@ from recollect.cli.app import run
 
 RECOLLECT = [sys.executable, "-c", "from recollect.cli import main; main()"]
 
+_NO_MORE = {"archives": 0, "conflicts": 0, "watermarks": 0, "proposals": 0, "lost": []}
+
 # Imports a file and says after each batch how far it is.
 _IMPORTER = """
 import asyncio, sys
@@ -84,12 +86,13 @@ def test_everything_is_there_in_the_new_home(laptop: Machine, server: Machine, t
     boxes = tmp_path / "boxes.jsonl.gz"
 
     packed = laptop.json("export", str(boxes))
-    assert packed == {"path": str(boxes), "records": 2, "versions": 4, "turns": 1}
+    assert packed == {"path": str(boxes), "records": 2, "versions": 4, "turns": 1, **_NO_MORE}
     unpacked = server.json("import", str(boxes))
     assert unpacked == {
         "added": 3,
         "unchanged": 0,
         "conflicting": 0,
+        "lost": 0,
         "bad": 0,
         "problems": [],
     }
@@ -109,13 +112,16 @@ def test_two_machines_with_a_pipe_between_them(laptop: Machine, server: Machine)
     laptop.json("remember", "安妮喜欢爵士乐")
     with laptop.start("export", "-", "--json") as exporting:
         lines, told = exporting.communicate(timeout=60)
-    assert json.loads(told) == {"records": 1, "versions": 1, "turns": 0}
+    assert json.loads(told) == {"records": 1, "versions": 1, "turns": 0, **_NO_MORE}
     with server.start("import", "-", "--json") as importing:
         out, told = importing.communicate(lines, timeout=60)
     assert importing.returncode == 0, told.decode()
     assert json.loads(out)["added"] == 1
     status, again, told = server.run("export", "-")
-    assert (status, told) == (0, "1 records (1 versions) and 0 turns written.\n")
+    assert (status, told) == (
+        0,
+        "1 records (1 versions), 0 turns and 0 archives written.\n",
+    )
     assert again.encode().splitlines()[1:] == lines.splitlines()[1:]
 
 

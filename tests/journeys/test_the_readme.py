@@ -22,17 +22,24 @@ def _printed(code: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("readme", "answer"),
-    [("README.md", "Ann prefers window seats"), ("README.zh-CN.md", "用户偏好使用 TypeScript")],
+    ("readme", "answer", "wish"),
+    [
+        ("README.md", "Ann prefers window seats", "always answer in English"),
+        ("README.zh-CN.md", "用户偏好使用 TypeScript", "以后都用中文回答"),
+    ],
 )
-def test_the_librarys_examples_print_an_answer(readme: str, answer: str, tmp_path: Path):
-    library, prompt = _examples(readme)
+def test_the_librarys_examples_print_an_answer(readme: str, answer: str, wish: str, tmp_path: Path):
+    library, prompt, agent = _examples(readme)
     assert 10 <= len(library.splitlines()) <= 14
     assert answer in _printed(library, tmp_path).splitlines()[0]
     # The second goes on with the memory that the first has made.
     block = _printed(prompt, tmp_path)
     assert block.startswith("<memory>")
     assert answer in block
+    _, extracted, recalled = _printed(agent, tmp_path).splitlines()
+    assert extracted.startswith("created")
+    assert wish in extracted
+    assert wish in recalled
 
 
 @pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])

@@ -54,6 +54,7 @@ def recall_options(settings: Settings) -> RecallOptions:
             speaker=recall.speaker_boost,
             assistant=recall.assistant_discount,
             terse=recall.terse_discount,
+            answering=recall.answer_kind_boost,
             surroundings=SurroundingsOptions(
                 neighbour=recall.neighbour_weight,
                 session=recall.session_weight,

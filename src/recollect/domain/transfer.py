@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recollect.domain.archive import Archive
+from recollect.domain.conflict import Conflict
+from recollect.domain.proposal import Proposal
 from recollect.domain.record import Procedure, Record, Version
+from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
 
 
@@ -24,7 +28,37 @@ class RecordHistory:
         return all(known.get(it.number) == _said(it) for it in other.versions)
 
 
-Item = RecordHistory | Turn
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadMark:
+    """How far a session was read for what is worth remembering; `turn` is the last one read.
+
+    By that turn it is known elsewhere whether the session there is the same.
+    """
+
+    scope: Scope
+    session: str
+    ordinal: int
+    turn: str
+
+
+# What is about records and turns, which have to be there before it.
+Attached = Conflict | ReadMark | Proposal
+Item = RecordHistory | Turn | Archive | Attached
+
+
+def name_of(item: Item) -> str:
+    """How an item is named to people."""
+    match item:
+        case RecordHistory():
+            return item.current.id
+        case ReadMark():
+            return f"the watermark of {item.session}"
+        case _:
+            return item.id
+
+
+def scope_of(item: Item) -> Scope:
+    return item.current.scope if isinstance(item, RecordHistory) else item.scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +71,24 @@ class CopiedContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportCounts:
-    """How much an export holds; every record and every turn is one line of it."""
+    """How much an export holds; everything but a version is one line of it.
+
+    `lost` are archives that were written without their content, which was gone or damaged.
+    """
 
     records: int
     versions: int
     turns: int
+    archives: int = 0
+    conflicts: int = 0
+    watermarks: int = 0
+    proposals: int = 0
+    lost: tuple[str, ...] = ()
 
     @property
     def lines(self) -> int:
-        return self.records + self.turns
+        attached = self.conflicts + self.watermarks + self.proposals
+        return self.records + self.turns + self.archives + attached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +102,15 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What an import did with each line; of many problems only the first ones are listed."""
+    """What an import did with each line; of many problems only the first ones are listed.
+
+    `lost` is how many archives were left out because their content did not come with them.
+    """
 
     added: int
     unchanged: int
     conflicting: int
+    lost: int
     bad: int
     problems: tuple[LineProblem, ...]
 

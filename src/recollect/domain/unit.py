@@ -28,11 +28,13 @@ class Unit:
 
 
 class Trait(IntFlag):
-    """What kind of utterance a turn is, as far as it matters for finding it."""
+    """What kind of utterance a text is and what it has, as far as it matters for finding it."""
 
     NONE = 0
     ASKS = 1
     BY_ASSISTANT = 2
+    TELLS_TIME = 4
+    TELLS_NUMBER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,8 @@ class Trace:
 
     def step(self, name: str) -> Mapping[str, Any]:
         """What a step decided; empty for one that was not reached."""
-        return next((it.result for it in self.steps if it.name == name), {})
+        results = (it.result for it in self.steps if it.name == name)
+        return next(results, dict[str, Any]())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

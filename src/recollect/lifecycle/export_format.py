@@ -1,4 +1,9 @@
-"""The lines of an export: a header, then one record with its versions or one turn a line.
+"""The lines of an export: a header, then one thing a line.
+
+These are records with their versions, turns, archives with their contents before them, then the
+conflicts, watermarks and proposals about them. What is derived (units, vectors) is made anew; the
+scratch state of sessions is not worth moving; traces of writes and the audit tell what happened
+in one database and stay with it: a backup has them.
 
 Every field is named; a line that lacks one or has another is refused, so that nothing is lost
 without being noticed. A change of this form needs a new number in FORMAT.
@@ -6,13 +11,14 @@ without being noticed. A change of this form needs a new number in FORMAT.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
-from typing import Any, Final, NoReturn, cast
+from typing import Final, cast
 
+from recollect.domain.archive import Archive
+from recollect.domain.conflict import Conflict
 from recollect.domain.fields import (
     MAX_CONTENT,
     MAX_LABEL,
@@ -21,20 +27,33 @@ from recollect.domain.fields import (
     checked_text,
     new_record,
 )
-from recollect.domain.ids import Prefix, is_id
+from recollect.domain.proposal import Proposal
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Status, Version
 from recollect.domain.scope import Scope
-from recollect.domain.times import EPOCH, aware
-from recollect.domain.transfer import ExportCounts, Item, RecordHistory
+from recollect.domain.times import EPOCH
+from recollect.domain.transfer import ExportCounts, Item, ReadMark, RecordHistory
 from recollect.domain.turn import Turn, new_turn
 from recollect.errors import InvalidInput
+from recollect.lifecycle.export_archives import ContentPart, read_archive, read_content_part
+from recollect.lifecycle.export_attached import read_conflict, read_mark, read_proposal
+from recollect.lifecycle.export_values import (
+    Json,
+    as_text,
+    count_in,
+    form_of,
+    from_line,
+    id_in,
+    list_in,
+    optional_time_in,
+    scope_in,
+    time_in,
+    to_line,
+    with_fields,
+    word_in,
+)
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 _SIGN: Final = "export"
-_MAX_ID: Final = 64
-_MAX_COUNT: Final = 2**31 - 1
-
-Json = dict[str, Any]
 
 # What a caller may say about a record, beside what its kind adds.
 _SAID: Final = (
@@ -48,7 +67,8 @@ _KEPT: Final = (
     *("version", "status", "recorded_at", "updated_at", "access_count", "last_accessed"),
     *("helped", "rejected"),
 )
-# What files of format 1 do not have.
+# What files of earlier formats do not have.
+_SINCE_3: Final = {"archives": 0, "conflicts": 0, "watermarks": 0, "proposals": 0}
 _SINCE_2: Final = {"helped": 0, "rejected": 0}
 _CHANGE: Final = ("replaced_at", "changed_by", "reason")
 _DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -57,7 +77,7 @@ _DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
     Kind.PROCEDURAL: tuple(field.name for field in fields(Procedure)),
 }
 _TURN: Final = tuple(field.name for field in fields(Turn))
-_SCOPE: Final = tuple(field.name for field in fields(Scope))
+_COUNTS: Final = ("records", "versions", "turns", *_SINCE_3)
 _EVIDENCE: Final = tuple(field.name for field in fields(Evidence))
 _TIMES: Final = frozenset(
     {
@@ -66,6 +86,13 @@ _TIMES: Final = frozenset(
     }
 )
 _LISTS: Final = frozenset({"tags", "evidence", "related", "participants", "artifacts", "steps"})
+_TYPES: Final[Mapping[type, str]] = {
+    Turn: "turn",
+    Archive: "archive",
+    Conflict: "conflict",
+    ReadMark: "watermark",
+    Proposal: "proposal",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,29 +103,29 @@ class Header:
 
 
 def header_line(schema: str, exported_at: datetime, counts: ExportCounts) -> bytes:
-    return _line(
+    return to_line(
         {
             "recollect": _SIGN,
             "format": FORMAT,
             "schema": schema,
             "exported_at": exported_at,
-            "counts": counts,
+            "counts": {name: getattr(counts, name) for name in _COUNTS},
         }
     )
 
 
 def item_line(item: Item) -> bytes:
-    if isinstance(item, Turn):
-        return _line({"type": "turn", **{name: getattr(item, name) for name in _TURN}})
+    if not isinstance(item, RecordHistory):
+        return to_line({"type": _TYPES[type(item)], **form_of(item)})
     record = item.current
     versions = [_version_form(version) for version in item.versions]
-    return _line({"type": "record", "id": record.id, "scope": record.scope, "versions": versions})
+    return to_line({"type": "record", "id": record.id, "scope": record.scope, "versions": versions})
 
 
 def read_header(line: bytes) -> Header:
     """What the first line says, or an error when it is not that of an export we can read."""
     try:
-        form = _object(line)
+        form = from_line(line)
     except InvalidInput:
         form = {}
     number = form.get("format")
@@ -118,19 +145,19 @@ def read_header(line: bytes) -> Header:
     counts = form.get("counts")
     if counts is None:
         return Header(lines=None)
-    counted = _fields(counts, "counts", tuple(field.name for field in fields(ExportCounts)))
-    return Header(lines=_count(counted, "records", 0) + _count(counted, "turns", 0))
+    if isinstance(counts, dict):
+        counts = {**_SINCE_3, **cast("Json", counts)}
+    counted = with_fields(counts, "counts", _COUNTS)
+    return Header(lines=sum(count_in(counted, it, 0) for it in _COUNTS if it != "versions"))
 
 
-def read_item(line: bytes) -> Item:
-    """The record or turn that a line tells of, every field checked."""
-    form = _object(line)
+def read_item(line: bytes) -> Item | ContentPart:
+    """What a line tells of, every field checked."""
+    form = from_line(line)
     kind = form.pop("type", None)
-    if kind == "record":
-        return _history(form)
-    if kind == "turn":
-        return _turn(form)
-    raise InvalidInput(f"type {kind!r} is neither record nor turn", code="unknown_type")
+    if not isinstance(kind, str) or kind not in _READERS:
+        raise InvalidInput(f"type {kind!r} is none of: {', '.join(_READERS)}", code="unknown_type")
+    return _READERS[kind](form)
 
 
 def _version_form(version: Version) -> Json:
@@ -141,57 +168,11 @@ def _version_form(version: Version) -> Json:
     return form
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return {field.name: getattr(value, field.name) for field in fields(cast("Any", value))}
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
-
-
-# Made once: making them costs more than using them.
-_ENCODER: Final = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain
-)
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
-
-
-def _line(form: Json) -> bytes:
-    return _ENCODER.encode(form).encode() + b"\n"
-
-
-def _object(line: bytes) -> Json:
-    try:
-        form = _DECODER.decode(line.decode())
-    except UnicodeDecodeError as broken:
-        raise InvalidInput(f"Byte {broken.start} is not UTF-8", code="invalid_utf8") from None
-    except (ValueError, RecursionError) as problem:
-        raise InvalidInput(f"This is not JSON: {problem}", code="not_json") from None
-    if not isinstance(form, dict):
-        raise InvalidInput("This is not a JSON object", code="not_json")
-    return cast("Json", form)
-
-
-def _fields(form: object, what: str, names: Iterable[str]) -> Json:
-    """The form itself when it is an object with exactly these fields."""
-    if not isinstance(form, dict):
-        raise InvalidInput(f"{what} is not an object", code="wrong_type")
-    form = cast("Json", form)
-    expected = set(names)
-    if missing := sorted(expected - form.keys()):
-        raise InvalidInput(f"{what} lacks {', '.join(missing)}", code="missing_field")
-    if unknown := sorted(form.keys() - expected):
-        raise InvalidInput(f"{what} has unknown {', '.join(unknown)}", code="unknown_field")
-    return form
-
-
 def _history(form: Json) -> RecordHistory:
-    form = _fields(form, "record", ("id", "scope", "versions"))
-    ident = _id(form, "mem", "ep", "proc")
-    scope = Scope(**_fields(form["scope"], "scope", _SCOPE))
-    versions = tuple(_version(ident, scope, it) for it in _list(form, "versions"))
+    form = with_fields(form, "record", ("id", "scope", "versions"))
+    ident = id_in(form, "mem", "ep", "proc")
+    scope = scope_in(form)
+    versions = tuple(_version(ident, scope, it) for it in list_in(form, "versions"))
     if not versions:
         raise InvalidInput("versions is empty", code="missing_field")
     _require_succession(versions)
@@ -202,24 +183,24 @@ def _version(ident: str, scope: Scope, given: object) -> Version:
     if isinstance(given, dict):
         given = {**_SINCE_2, **cast("Json", given)}
     details = _details_of(given)
-    form = {**_fields(given, "version", (*_KEPT, *_SAID, *details, *_CHANGE))}
+    form = {**with_fields(given, "version", (*_KEPT, *_SAID, *details, *_CHANGE))}
     for name in _TIMES & form.keys():
-        form[name] = _moment(form, name)
+        form[name] = optional_time_in(form, name)
     for name in _LISTS & form.keys():
-        _list(form, name)
-    _count(form, "evidence_count", 0)
+        list_in(form, name)
+    count_in(form, "evidence_count", 0)
     form["evidence"] = [_evidence(it) for it in form["evidence"]]
     said = {name: form[name] for name in (*_SAID, *details)}
     record = new_record(said.pop("content"), cast("RecordFields", said), scope, EPOCH).evolve(
         id=ident,
-        version=_count(form, "version", 1),
-        status=_status(form["status"]),
-        recorded_at=_present(form, "recorded_at"),
-        updated_at=_present(form, "updated_at"),
-        access_count=_count(form, "access_count", 0),
+        version=count_in(form, "version", 1),
+        status=Status(word_in(form, "status", Status)),
+        recorded_at=time_in(form, "recorded_at"),
+        updated_at=time_in(form, "updated_at"),
+        access_count=count_in(form, "access_count", 0),
         last_accessed=form["last_accessed"],
-        helped=_count(form, "helped", 0),
-        rejected=_count(form, "rejected", 0),
+        helped=count_in(form, "helped", 0),
+        rejected=count_in(form, "rejected", 0),
     )
     return Version(
         record=record,
@@ -254,41 +235,35 @@ def _require_succession(versions: tuple[Version, ...]) -> None:
 
 
 def _turn(form: Json) -> Turn:
-    form = _fields(form, "turn", _TURN)
+    form = with_fields(form, "turn", _TURN)
     payload = form["payload"]
     if not isinstance(payload, dict):
         raise InvalidInput("payload is not an object", code="wrong_type")
-    encoded = _ENCODER.encode(payload)
+    payload = cast("Json", payload)
+    encoded = as_text(payload)
     checked_text(encoded, "payload", len(encoded))
-    said: Json = {"content": form["content"], **cast("Json", payload)}
+    said: Json = {"content": form["content"], **payload}
     said |= {name: form[name] for name in ("role", "task")}
-    said |= {"name": form["speaker"] or None, "at": _present(form, "at")}
-    scope = Scope(**_fields(form["scope"], "scope", _SCOPE))
+    said |= {"name": form["speaker"] or None, "at": time_in(form, "at")}
+    scope = scope_in(form)
     turn = new_turn(said, scope, form["session"], EPOCH, None)
     return Turn(
-        id=_id(form, "turn"),
+        id=id_in(form, "turn"),
         scope=scope,
         session=turn.session,
-        ordinal=_count(form, "ordinal", 1),
+        ordinal=count_in(form, "ordinal", 1),
         role=turn.role,
         speaker=turn.speaker,
         content=checked_text(form["content"], "content", MAX_CONTENT, blank=True),
         at=turn.at,
         task=turn.task,
-        recorded_at=_present(form, "recorded_at"),
+        recorded_at=time_in(form, "recorded_at"),
         payload=turn.payload,
     )
 
 
-def _id(form: Json, *prefixes: Prefix) -> str:
-    ident = checked_text(form["id"], "id", _MAX_ID)
-    if not is_id(ident, *prefixes):
-        raise InvalidInput(f"id {ident!r} is not one of this type", code="bad_id")
-    return ident
-
-
 def _evidence(given: object) -> Evidence:
-    form = _fields(given, "evidence", _EVIDENCE)
+    form = with_fields(given, "evidence", _EVIDENCE)
     for name in ("start", "end"):
         if form[name] is not None and type(form[name]) is not int:
             raise InvalidInput(f"evidence {name} is not a whole number", code="wrong_type")
@@ -299,43 +274,12 @@ def _evidence(given: object) -> Evidence:
     )
 
 
-def _status(value: object) -> Status:
-    try:
-        return Status(cast("str", value))
-    except ValueError:
-        raise InvalidInput(
-            f"status {value!r} is none of: {', '.join(Status)}", code="unknown_value"
-        ) from None
-
-
-def _count(form: Json, name: str, least: int) -> int:
-    value = form[name]
-    if type(value) is not int or not least <= value <= _MAX_COUNT:
-        raise InvalidInput(
-            f"{name} must be a whole number from {least} to {_MAX_COUNT}, not {value!r}",
-            code="out_of_range",
-        )
-    return value
-
-
-def _list(form: Json, name: str) -> list[object]:
-    if not isinstance(form[name], list):
-        raise InvalidInput(f"{name} is not a list", code="wrong_type")
-    return form[name]
-
-
-def _present(form: Json, name: str) -> datetime:
-    moment = _moment(form, name)
-    if moment is None:
-        raise InvalidInput(f"{name} is null", code="bad_time")
-    return moment
-
-
-def _moment(form: Json, name: str) -> datetime | None:
-    value = form[name]
-    if value is None or isinstance(value, datetime):
-        return value
-    try:
-        return aware(datetime.fromisoformat(value), name)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{name} {value!r} is not a time", code="bad_time") from None
+_READERS: Final[Mapping[str, Callable[[Json], Item | ContentPart]]] = {
+    "record": _history,
+    "turn": _turn,
+    "archive": read_archive,
+    "content": read_content_part,
+    "conflict": read_conflict,
+    "watermark": read_mark,
+    "proposal": read_proposal,
+}

@@ -5,29 +5,37 @@ from __future__ import annotations
 import asyncio
 import errno
 import gzip
+import logging
 import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
+from recollect.domain.archive import Archive
 from recollect.domain.progress import Progress
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import ExportCounts
 from recollect.errors import Closed, Conflict, StorageError
+from recollect.lifecycle.export_archives import ContentWriter
 from recollect.lifecycle.export_format import header_line, item_line
+from recollect.ports.blobs import Blobs
 from recollect.ports.clock import Clock
-from recollect.ports.transfer import Snapshot, Transfer
+from recollect.ports.transfer import Extent, Snapshot, Transfer
 
 _TOLD_EVERY: Final = 200
 
+_log: Final = logging.getLogger(__name__)
+
 
 class Exporter:
-    """Streams records and turns as lines; what is held in memory does not grow with them."""
+    """Streams what is stored as lines; what is held in memory does not grow with it."""
 
-    def __init__(self, transfer: Transfer, clock: Clock) -> None:
+    def __init__(self, transfer: Transfer, blobs: Blobs, clock: Clock) -> None:
         self._transfer = transfer
+        self._blobs = blobs
         self._clock = clock
 
     async def export(
@@ -36,7 +44,10 @@ class Exporter:
         target: str | Path | BinaryIO,
         progress: Progress | None = None,
     ) -> ExportCounts:
-        """Write these scopes, or with None all there are, to a new file or an open one."""
+        """Write to a new file or an open one what a caller may bring back, or with None all.
+
+        `scopes` are those that the caller may read, its own first.
+        """
         loop = asyncio.get_running_loop()
         stopped = threading.Event()
 
@@ -46,30 +57,58 @@ class Exporter:
             if progress is not None:
                 loop.call_soon_threadsafe(progress, done, total)
 
+        def fetch(key: str) -> bytes | None:
+            return asyncio.run_coroutine_threadsafe(self._blobs.get(key), loop).result()
+
         def write(snapshot: Snapshot) -> ExportCounts:
+            contents = ContentWriter(snapshot.blob, fetch)
             if isinstance(target, str | Path):
                 with _new_file(Path(target)) as file:
-                    self._write(snapshot, file, tell)
+                    self._write(snapshot, contents, file, tell)
             else:
                 with _told_by_us("The output"):
-                    self._write(snapshot, target, tell)
+                    self._write(snapshot, contents, target, tell)
                     target.flush()
-            return snapshot.counts
+            return replace(snapshot.counts, lost=tuple(contents.lost))
 
         try:
-            return await self._transfer.read(scopes, write)
+            extent = None if scopes is None else _brought_back(scopes)
+            counts = await self._transfer.read(extent, write)
         finally:
             # Whoever stops waiting, as on Ctrl-C, also ends the writing in the other thread.
             stopped.set()
+        if counts.lost:
+            told = (len(counts.lost), counts.lost[:10])
+            _log.warning("%d archives were exported without their content: %s", *told)
+        return counts
 
-    def _write(self, snapshot: Snapshot, file: BinaryIO, tell: Callable[[int, int], None]) -> None:
+    def _write(
+        self,
+        snapshot: Snapshot,
+        contents: ContentWriter,
+        file: BinaryIO,
+        tell: Callable[[int, int], None],
+    ) -> None:
         total = snapshot.counts.lines
         file.write(header_line(snapshot.schema, self._clock.now(), snapshot.counts))
         for done, item in enumerate(snapshot.items):
-            if done % _TOLD_EVERY == 0:
+            if done % _TOLD_EVERY == 0 or isinstance(item, Archive):
                 tell(done, total)
+            if isinstance(item, Archive):
+                file.writelines(contents.lines(item))
             file.write(item_line(item))
         tell(total, total)
+
+
+def _brought_back(scopes: Sequence[Scope]) -> Extent:
+    """What whoever reads these scopes may import again, see `Caller.require_write`.
+
+    That is nothing of what is shared, and from beside an agent's scope only the user's profile.
+    """
+    own = scopes[0]
+    users = tuple(it for it in scopes if it == own.of_user and it != own)
+    whole = tuple(it for it in scopes if it not in users and not it.is_shared)
+    return Extent(scopes=whole, profiles=users)
 
 
 @contextmanager

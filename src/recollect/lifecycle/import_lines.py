@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from recollect.context.archive_index import index_job
+from recollect.domain.archive import Archive
 from recollect.domain.category import is_user_profile
 from recollect.domain.scope import Caller
-from recollect.domain.transfer import Item
+from recollect.domain.transfer import Item, RecordHistory
 from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
+from recollect.lifecycle.export_archives import ContentPart, ContentReader, WholeContent
 from recollect.lifecycle.export_format import read_header, read_item
 from recollect.ports.transfer import Arrival
 from recollect.text.searchable import record_units, turn_units
@@ -23,13 +26,23 @@ _BATCH_BYTES: Final = 4_000_000
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """That an archive is left out because its content did not come with it; the rest goes on."""
+
+    problem: RecollectError
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What is to be imported from a line, or why it cannot be."""
+    """What is to be imported from a line, or why it cannot be.
+
+    A content stands for all the lines it was read from.
+    """
 
     number: int
     bytes: int
-    content: Arrival | RecollectError
+    content: Arrival | WholeContent | Lost | RecollectError
 
 
 class ImportLines:
@@ -84,41 +97,75 @@ def _raw_lines(source: str | Path | BinaryIO) -> Iterator[bytes]:
 
 def _lines(raw: Iterator[bytes], promised: int | None, caller: Caller | None) -> Iterator[Line]:
     number, seen = 1, 0
+    contents = ContentReader()
     try:
         for line in raw:
             number += 1
-            if line.strip():
-                seen += 1
-                yield Line(number=number, bytes=len(line), content=_checked(line, caller))
+            if not line.strip():
+                continue
+            read = _read(line)
+            if isinstance(read, ContentPart):
+                whole = contents.take(read) if _may_hold(caller, read) else None
+                if whole is not None:
+                    yield Line(number=number, bytes=len(whole.stored), content=whole)
+                continue
+            seen += 1
+            checked = read if isinstance(read, RecollectError) else _checked(read, caller, contents)
+            yield Line(number=number, bytes=len(line), content=checked)
     except RecollectError as damage:
         yield Line(number=number + 1, bytes=0, content=damage)
         return
     if promised is not None and seen < promised:
-        ending = _cut_off(f"the file ends after {seen:,} of {promised:,} records and turns")
+        ending = _cut_off(f"the file ends after {seen:,} of its {promised:,} entries")
         yield Line(number=number + 1, bytes=0, content=ending)
 
 
-def _checked(line: bytes, caller: Caller | None) -> Arrival | RecollectError:
+def _read(line: bytes) -> Item | ContentPart | RecollectError:
     try:
-        item = read_item(line)
-        if caller is not None:
-            _require_write(caller, item)
+        return read_item(line)
     except RecollectError as problem:
         if problem.code == "not_json" and not line.endswith(b"\n"):
             return _cut_off("the file ends in the middle of this line")
         return problem
-    if isinstance(item, Turn):
-        return Arrival(item=item, units=turn_units(item))
-    return Arrival(item=item, units=record_units(item.current))
+
+
+def _may_hold(caller: Caller | None, part: ContentPart) -> bool:
+    """Whether a content is one of the caller's workspace; archives of others are refused anyway."""
+    scope = None if caller is None else caller.scope
+    return scope is None or (scope.org, scope.workspace) == (part.org, part.workspace)
+
+
+def _checked(
+    item: Item, caller: Caller | None, contents: ContentReader
+) -> Arrival | Lost | RecollectError:
+    """The item with what is found of it here, if this caller may write it."""
+    try:
+        if caller is not None:
+            _require_write(caller, item)
+    except RecollectError as problem:
+        return problem
+    match item:
+        case RecordHistory():
+            return Arrival(item=item, units=record_units(item.current))
+        case Turn():
+            return Arrival(item=item, units=turn_units(item))
+        case Archive():
+            try:
+                contents.require_content(item)
+            except RecollectError as problem:
+                return Lost(problem)
+            return Arrival(item=item, job=index_job(item) if item.indexed_chars else None)
+        case _:
+            return Arrival(item=item)
 
 
 def _require_write(caller: Caller, item: Item) -> None:
-    if isinstance(item, Turn):
+    if not isinstance(item, RecordHistory):
         caller.require_write(item.scope, is_profile=False)
-    else:
-        for version in item.versions:
-            is_profile = is_user_profile(version.record.category)
-            caller.require_write(version.record.scope, is_profile=is_profile)
+        return
+    for version in item.versions:
+        is_profile = is_user_profile(version.record.category)
+        caller.require_write(version.record.scope, is_profile=is_profile)
 
 
 def _cut_off(what: str) -> InvalidInput:

@@ -6,17 +6,22 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
+from recollect.domain.archive import Archive
 from recollect.domain.progress import Progress
 from recollect.domain.scope import Caller
-from recollect.domain.transfer import Imported, Item, LineProblem
+from recollect.domain.transfer import Imported, Item, LineProblem, ReadMark, name_of
 from recollect.domain.turn import Turn
 from recollect.errors import NotAllowed, RecollectError
 from recollect.lifecycle.embedding import VectorFiller
-from recollect.lifecycle.import_lines import ImportLines, Line
+from recollect.lifecycle.export_archives import WholeContent
+from recollect.lifecycle.import_contents import ImportedContents
+from recollect.lifecycle.import_lines import ImportLines, Line, Lost
+from recollect.ports.archives import Archives
+from recollect.ports.blobs import Blobs
 from recollect.ports.transfer import Arrival, Outcome, Transfer
 
 T = TypeVar("T")
@@ -27,9 +32,13 @@ _MOST_LISTED: Final = 100
 class Importer:
     """Adds the lines of a file in batches; each is durable before the next one is begun."""
 
-    def __init__(self, transfer: Transfer, filler: VectorFiller) -> None:
+    def __init__(
+        self, transfer: Transfer, filler: VectorFiller, archives: Archives, blobs: Blobs
+    ) -> None:
         self._transfer = transfer
         self._filler = filler
+        self._archives = archives
+        self._blobs = blobs
 
     async def import_from(
         self,
@@ -39,29 +48,62 @@ class Importer:
         skip_bad: bool = False,
         progress: Progress | None = None,
     ) -> Imported:
-        """Add what the file holds to the scopes it names; None as caller may write to all."""
+        """Add what the file holds to the scopes it names; None as caller may write to all.
+
+        What was forgotten here stays forgotten: it is told and left out.
+        """
         lines = await _beside(lambda: ImportLines(source, caller, skip_bad=skip_bad))
+        contents = ImportedContents(self._archives, self._blobs)
         tally = _Tally(skip_bad=skip_bad)
         try:
             while batch := await _beside(lines.batch):
-                await self._add(batch, tally)
+                await self._add(batch, contents, tally)
                 if progress is not None:
                     progress(tally.done, max(tally.done, lines.promised or 0))
         finally:
+            await contents.drop_unused()
             # Words find what is new at once; vectors are made in the background.
             if tally.added:
                 await self._filler.schedule()
         return tally.result()
 
-    async def _add(self, batch: Sequence[Line], tally: _Tally) -> None:
-        contents = [(line.number, line.content) for line in batch]
-        arrived = [(number, it) for number, it in contents if isinstance(it, Arrival)]
-        outcomes = await self._transfer.add([it for _, it in arrived]) if arrived else []
-        for (number, arrival), outcome in zip(arrived, outcomes, strict=True):
+    async def _add(self, batch: Sequence[Line], contents: ImportedContents, tally: _Tally) -> None:
+        arrived: list[tuple[int, Arrival]] = []
+        refused: list[tuple[int, RecollectError]] = []
+        for line in batch:
+            match line.content:
+                case WholeContent() as content:
+                    await contents.keep(content)
+                case Arrival() as arrival:
+                    arrived.append((line.number, _with_blob(arrival, contents)))
+                case Lost(problem):
+                    tally.lose(line.number, problem)
+                case problem:
+                    refused.append((line.number, problem))
+        if arrived:
+            await self._write(arrived, contents, tally)
+        for number, problem in refused:
+            tally.refuse(number, problem)
+
+    async def _write(
+        self, arrived: Sequence[tuple[int, Arrival]], contents: ImportedContents, tally: _Tally
+    ) -> None:
+        added = await self._transfer.add([arrival for _, arrival in arrived])
+        told = list(zip(arrived, added.outcomes, strict=True))
+        for (number, arrival), outcome in told:
             tally.count(number, arrival.item, outcome)
-        for number, content in contents:
-            if isinstance(content, RecollectError):
-                tally.refuse(number, content)
+        archives = [
+            arrival.item
+            for (_, arrival), outcome in told
+            if outcome is Outcome.ADDED and isinstance(arrival.item, Archive)
+        ]
+        await contents.settle(archives, added.unused_blobs)
+
+
+def _with_blob(arrival: Arrival, contents: ImportedContents) -> Arrival:
+    if not isinstance(arrival.item, Archive):
+        return arrival
+    return replace(arrival, blob=contents.blob_for(arrival.item))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,12 +114,13 @@ class _Tally:
     added: int = 0
     unchanged: int = 0
     conflicting: int = 0
+    lost: int = 0
     bad: int = 0
     problems: list[LineProblem] = field(default_factory=list[LineProblem])
 
     @property
     def done(self) -> int:
-        return self.added + self.unchanged + self.conflicting + self.bad
+        return self.added + self.unchanged + self.conflicting + self.lost + self.bad
 
     def count(self, number: int, item: Item, outcome: Outcome) -> None:
         match outcome:
@@ -85,9 +128,17 @@ class _Tally:
                 self.added += 1
             case Outcome.UNCHANGED:
                 self.unchanged += 1
-            case Outcome.ID_TAKEN | Outcome.PLACE_TAKEN | Outcome.FORGOTTEN:
+            case Outcome.CONTENT_MISSING:
+                self.lost += 1
+                self._list(number, outcome.name.lower(), _conflict(item, outcome))
+            case _:
                 self.conflicting += 1
                 self._list(number, outcome.name.lower(), _conflict(item, outcome))
+
+    def lose(self, number: int, problem: RecollectError) -> None:
+        """List an archive that came without its content."""
+        self.lost += 1
+        self._list(number, problem.code, problem.message)
 
     def refuse(self, number: int, problem: RecollectError) -> None:
         """List a bad line, or stop at it."""
@@ -107,6 +158,7 @@ class _Tally:
             added=self.added,
             unchanged=self.unchanged,
             conflicting=self.conflicting,
+            lost=self.lost,
             bad=self.bad,
             problems=tuple(self.problems),
         )
@@ -117,14 +169,22 @@ class _Tally:
 
 
 def _conflict(item: Item, outcome: Outcome) -> str:
-    if outcome is Outcome.FORGOTTEN:
-        ident = item.id if isinstance(item, Turn) else item.current.id
-        return f"{ident} was forgotten here, and stays so"
-    if not isinstance(item, Turn):
-        return f"{item.current.id} is stored with other content, which stays"
-    if outcome is Outcome.ID_TAKEN:
-        return f"{item.id} is stored with other content, which stays"
-    return f"{item.id} would be turn {item.ordinal} of {item.session}, which is another one"
+    name = name_of(item)
+    match outcome:
+        case Outcome.FORGOTTEN:
+            return f"{name} was forgotten here, or is about what was, and stays so"
+        case Outcome.CONTENT_MISSING:
+            return f"the content of {name} was removed here a moment ago; import it again"
+        case Outcome.RECORD_MISSING:
+            return f"{name} is between records that are not both here"
+        case Outcome.PLACE_TAKEN if isinstance(item, Turn):
+            return f"{name} would be turn {item.ordinal} of {item.session}, which is another one"
+        case Outcome.PLACE_TAKEN if isinstance(item, ReadMark):
+            return f"{name} stands at {item.turn}, and here another turn is in its place"
+        case Outcome.PLACE_TAKEN:
+            return f"{name} is between records whose conflict is stored already, which stays"
+        case _:
+            return f"{name} is stored with other content, which stays"
 
 
 def _way_on(problem: RecollectError) -> str:

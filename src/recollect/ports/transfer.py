@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, TypeVar
 
+from recollect.domain.archive import Archive, Blob
+from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import ExportCounts, Item
 from recollect.domain.unit import OwnerUnits
@@ -15,20 +17,38 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """What is to be read: all of some scopes, and of others only what speaks of the user."""
+
+    scopes: tuple[Scope, ...]
+    profiles: tuple[Scope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Everything some scopes hold at one moment, in an order that depends on nothing else."""
+    """Everything some scopes hold at one moment, in an order that depends on nothing else.
+
+    Conflicts, watermarks and proposals come after all that they are about. `blob` tells where the
+    content of an archive lies.
+    """
 
     schema: str
     counts: ExportCounts
     items: Iterator[Item]
+    blob: Callable[[Archive], Blob]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """Something from elsewhere, and the units it is found by here."""
+    """Something from elsewhere, with the units it is found by here and the work it leaves.
+
+    An archive has a blob unless its workspace holds the content already.
+    """
 
     item: Item
-    units: OwnerUnits
+    units: OwnerUnits | None = None
+    blob: Blob | None = None
+    job: NewJob | None = None
 
 
 class Outcome(Enum):
@@ -38,16 +58,26 @@ class Outcome(Enum):
     UNCHANGED = auto()
     ID_TAKEN = auto()
     PLACE_TAKEN = auto()
+    RECORD_MISSING = auto()
+    CONTENT_MISSING = auto()
     FORGOTTEN = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What became of each arrival, and the keys of blobs that were brought in vain."""
+
+    outcomes: list[Outcome]
+    unused_blobs: tuple[str, ...] = ()
 
 
 class Transfer(Protocol):
     """The only way in that keeps ids, times, versions and places as they were."""
 
-    async def read(self, scopes: Sequence[Scope] | None, take: Callable[[Snapshot], T]) -> T:
-        """Run `take` beside the event loop on these scopes, or with None on all there are."""
+    async def read(self, extent: Extent | None, take: Callable[[Snapshot], T]) -> T:
+        """Run `take` beside the event loop on this extent, or with None on all there is."""
         ...
 
-    async def add(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
-        """Write those that are new, in one transaction; nothing stored is ever changed."""
+    async def add(self, arrivals: Sequence[Arrival]) -> Added:
+        """Write those that are new, in one transaction; nothing that anybody said is changed."""
         ...

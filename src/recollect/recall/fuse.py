@@ -52,6 +52,8 @@ class Weights:
     assistant: float = 0.25
     # and one that says next to nothing too.
     terse: float = 0.25
+    # What has a time or a number, when the question asks for one, is worth so much more.
+    answering: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +193,12 @@ def _beside_words(
 
 
 def _factors(question: Question, candidates: Candidates, weights: Weights) -> Scores:
-    """How much more or less a turn is worth for who said it and how much it says."""
+    """How much more or less it is worth for what it has, who said it and how much it says."""
+    answers = 1 + weights.answering * _answering(question, candidates)
     is_turn = candidates.column("kind") == _TURN
     factors = np.ones(len(candidates))
     if not is_turn.any():
-        return factors
+        return answers
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
     factors += weights.speaker * np.isin(candidates.column("speaker"), named)
     by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
@@ -203,4 +206,13 @@ def _factors(question: Question, candidates: Candidates, weights: Weights) -> Sc
     factors += sign * weights.assistant * by_assistant
     fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN)
     terseness = weights.terse * (1 - np.minimum(fullness, 1.0))
-    return np.where(is_turn, factors * (1 - terseness), factors)
+    return np.where(is_turn, factors * (1 - terseness), factors) * answers
+
+
+def _answering(question: Question, candidates: Candidates) -> Scores:
+    """The share of what the question asks for (a time, a number) that each text has."""
+    kinds = list(question.wanted)
+    if not kinds:
+        return np.zeros(len(candidates))
+    traits = candidates.column("traits")
+    return np.mean([(traits & kind) > 0 for kind in kinds], axis=0)

@@ -10,8 +10,10 @@ from typing import Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
+from recollect.domain.unit import Trait
 from recollect.recall.intent import Judged, Lean, judge, lean_of
 from recollect.text.analysis import query_terms, term_key
+from recollect.text.answers import asked_for
 from recollect.text.dates import date_terms
 from recollect.text.folding import fold
 from recollect.text.when import AfterEvent, When, find_times
@@ -81,6 +83,11 @@ class Question:
     def is_about_answers(self) -> bool:
         """Whether it asks for what the assistant said."""
         return _ABOUT_ANSWERS.search(self.text) is not None
+
+    @cached_property
+    def wanted(self) -> Trait:
+        """What a text needs to have to answer it."""
+        return asked_for(self.text)
 
     @cached_property
     def times(self) -> tuple[When | AfterEvent, ...]:

@@ -27,18 +27,13 @@ class Reader:
     """An embedder that never stands in the way: it answers, or says why it does not now."""
 
     def __init__(self, embedder: Embedder, clock: Clock, choice: str = "") -> None:
+        self.model = EmbeddingModel(
+            name=embedder.model, dimension=embedder.dimension, choice=choice
+        )
         self._embedder = embedder
         self._clock = clock
-        self._choice = choice
         self._absence = ""
         self._rests_until: datetime | None = None
-
-    @property
-    def model(self) -> EmbeddingModel:
-        embedder = self._embedder
-        return EmbeddingModel(
-            name=embedder.model, dimension=embedder.dimension, choice=self._choice
-        )
 
     @property
     def absence(self) -> str:

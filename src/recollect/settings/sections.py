@@ -122,6 +122,10 @@ class RecallSettings(Section):
     terse_discount: Share = Field(
         default=0.25, description="how much less a turn counts that says next to nothing"
     )
+    answer_kind_boost: Share = Field(
+        default=0.1,
+        description="how much more counts what has the time or number that a question asks for",
+    )
     entity_weight: Share = Field(
         default=0.1, description="how much naming the same as the best hits counts; 0 = no hop"
     )

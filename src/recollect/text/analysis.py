@@ -19,7 +19,7 @@ from recollect.text.scripts import SPACELESS, VOWEL_SIGNS
 from recollect.text.spaceless import run_terms
 from recollect.text.words import LONGEST_TERM, is_stop_word, stem
 
-ANALYZER_VERSION = "3"
+ANALYZER_VERSION = "4"
 """Raised whenever terms change, so that stored units are indexed again."""
 
 _LETTER = rf"[^\W_{SPACELESS}]"

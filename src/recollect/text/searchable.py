@@ -12,6 +12,7 @@ from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits, Setting, Trait, Unit
 from recollect.text.analysis import ANALYZER_VERSION, term_key, term_keys, terms
+from recollect.text.answers import told_in
 from recollect.text.dates import date_terms
 from recollect.text.entities import entities
 from recollect.text.passages import passages, reading_size
@@ -103,6 +104,7 @@ def _record_setting(record: Record) -> Setting:
         # Below zero, where no session's key is.
         cluster=-record.observed_at.toordinal(),
         place=to_micros(record.observed_at),
+        traits=told_in(record.content),
         size=reading_size(record.content, 0, len(record.content)),
         variety=_variety(record.content),
     )
@@ -116,7 +118,7 @@ def _turn_setting(turn: Turn) -> Setting:
         cluster=number_of(turn.session),
         place=turn.ordinal,
         speaker=speaker_key(turn.speaker),
-        traits=Trait(asks * Trait.ASKS | by_assistant * Trait.BY_ASSISTANT),
+        traits=Trait(asks * Trait.ASKS | by_assistant * Trait.BY_ASSISTANT) | told_in(turn.content),
         size=reading_size(turn.content, 0, len(turn.content)),
         variety=_variety(turn.content),
     )

@@ -17,13 +17,16 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.ports.store import Store
-from recollect.ports.units import KINDS, Matches, UnitIndex
+from recollect.ports.units import KINDS, Matches, Scores, UnitIndex
 from recollect.ports.vectors import Vector, VectorIndex
 from recollect.text.analysis import term_keys, terms
 
 # Turns that say the same stand beside the records made of them, and are not looked at.
 _LOOKED_AT: Final = 200
 _FEW: Final = 24
+# Of the labelled pairs that concern each other, two in a hundred share fewer words than this.
+_ALIKE: Final = 0.12
+_NEAR: Final = 0.3
 _RECORD: Final = KINDS.index("record")
 # Of texts with more characters those of one thing share at least this part of their terms; in the
 # labelled pairs the longer ones share far more.
@@ -63,7 +66,9 @@ class Candidates:
         by_words, cosines = await asyncio.gather(
             self._by_words(scopes, new, now), self._by_meaning(scopes, embedded, model, now)
         )
-        wanted = list(dict.fromkeys([*[*cosines][: self._each], *by_words[: self._each]]))
+        near = [it for it, cosine in cosines.items() if cosine >= _NEAR]
+        alike = [it for it, score in by_words.items() if score >= _ALIKE]
+        wanted = list(dict.fromkeys([*near[: self._each], *alike[: self._each]]))
         where = Filter(kinds=frozenset({new.kind}))
         found = await self._store.records(scopes, where, now=now, ids=wanted)
         if len(by_words) < self._each:
@@ -79,9 +84,13 @@ class Candidates:
             if it in by_id and _may_concern(new.content, by_id[it].content)
         ]
 
-    async def _by_words(self, scopes: Sequence[Scope], new: Record, now: datetime) -> list[str]:
+    async def _by_words(
+        self, scopes: Sequence[Scope], new: Record, now: datetime
+    ) -> dict[str, float]:
+        """The records that share words, and how much."""
         keys = term_keys(terms(new.content))
-        return [*_owners(await self._units.search(scopes, keys, _LOOKED_AT, now=now))]
+        found = await self._units.search(scopes, keys, _LOOKED_AT, now=now)
+        return _owners(found, found.scores)
 
     async def _by_meaning(
         self,
@@ -95,7 +104,7 @@ class Candidates:
         if model is None or vector is None:
             return {}
         nearest = await self._vectors.search(scopes, {model: vector}, _LOOKED_AT, now=now)
-        return _owners(nearest.matches)
+        return _owners(nearest.matches, nearest.matches.raw)
 
 
 def _may_concern(new: str, old: str) -> bool:
@@ -115,12 +124,12 @@ def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:
     return tuple(dict.fromkeys(own))
 
 
-def _owners(matches: Matches) -> dict[str, float]:
+def _owners(matches: Matches, scores: Scores) -> dict[str, float]:
     """The records among what was found, best first, each with its best score."""
     best: dict[str, float] = {}
     is_record = matches.rows["kind"] == _RECORD
-    owners, scores = matches.rows["owner"][is_record], matches.raw[is_record]
-    for owner, score in zip(owners.tolist(), scores.tolist(), strict=True):
+    owners = matches.rows["owner"][is_record]
+    for owner, score in zip(owners.tolist(), scores[is_record].tolist(), strict=True):
         best.setdefault(owner, score)
     return best
 

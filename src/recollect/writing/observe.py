@@ -37,6 +37,11 @@ class Observer:
         # The work of finding out what a session says, which waits until enough was said.
         self._extract = extract
 
+    def clean(self, text: str) -> str:
+        """A text as it may be stored somewhere else."""
+        message, _ = self._redactor.message({"content": text})
+        return str(message["content"])
+
     async def observe(
         self,
         caller: Caller,

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final, get_args
 
 from recollect.domain.category import is_user_profile, with_aliases
@@ -16,7 +15,7 @@ from recollect.errors import InvalidInput, ModelError
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.text.language import language
 from recollect.writing.ground import ground
-from recollect.writing.reconcile import merge, relate, still_standing
+from recollect.writing.reconcile import merge, still_standing
 
 _log: Final = logging.getLogger(__name__)
 
@@ -25,7 +24,6 @@ _OVERWRITTEN: Final = frozenset({"feedback", "sentiment", "convention", "decisio
 _APPENDED: Final = with_aliases("task-traces") | with_aliases("tool-effects")
 _LONGEST_ANSWER: Final = 400
 _REMEMBERED: Final = 100
-_ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _ROLE: Final = {
     "en": (
         "Two statements about the same thing are given, an older and a newer one. Write one short "
@@ -119,9 +117,9 @@ class Merger:
 
 
 def _is_faithful(text: str, old: str, new: str) -> bool:
-    """Whether a model's text says nothing else, and not against the new statement."""
+    """Whether a model's text says nothing but what both say, and all of the new statement."""
     source = f"{old}\n{new}"
-    if not text or len(text) > len(source) * 2 or not ground(text, source, (0, len(source))).ok:
+    if not text or len(text) > len(source) * 2:
         return False
-    judged = relate(text, new, cosine=None, new_at=_ANY_TIME, old_at=_ANY_TIME)
-    return judged.relation in {"same", "update"}
+    says_no_more = ground(text, source, (0, len(source))).ok
+    return says_no_more and ground(new, text, (0, len(text))).ok

@@ -108,9 +108,8 @@ class Catalogue:
             kept = _Kept(no_units(), 0)
         if kept.version < scope.last_unit:
             between = numbers_of(scope.id, kept.version)
-            newer = _unit_rows(_BETWEEN.rows(connection, between))
-            rows = UnitRows.joined([kept.rows, newer]) if kept.units else newer
-            kept = _Kept(rows, scope.last_unit)
+            newer = map(_unit_rows, _BETWEEN.slices(connection, between))
+            kept = _Kept(UnitRows.joined([kept.rows, *newer]), scope.last_unit)
             self._shelf.put(scope.id, kept)
         return kept
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from recollect.backends.local.changes import Changes
 from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.scope_rows import ScopeRow
-from recollect.backends.local.segment import pack
+from recollect.backends.local.segment import join, pack
 from recollect.backends.local.unit_rows import read_scope_terms
 
 
@@ -57,10 +57,13 @@ def _with_newer_units(
     connection: Connection, postings: PackedPostings, row: ScopeRow, *, after: int
 ) -> PackedScope:
     # Numbers only ever rise, so whatever was added since is found above the last one seen.
-    new = read_scope_terms(connection, row.id, after=after)
+    newer = [
+        pack(new.units, new.lengths, new.keys)
+        for new in read_scope_terms(connection, row.id, after=after)
+    ]
     return PackedScope(
         version=row.version,
         next_unit=row.next_unit,
-        last_unit=int(new.units[-1]) if len(new.units) else after,
-        postings=postings.added(pack(new.units, new.lengths, new.keys)),
+        last_unit=int(newer[-1].units[-1]) if newer else after,
+        postings=postings.added(join(newer)) if newer else postings,
     )

@@ -99,7 +99,7 @@ class PackedPostings:
         parts = [*self.parts, _Part(segment)]
         while len(parts) > 1 and parts[-1].segment.size * _STEP > parts[-2].segment.size:
             second, first = parts.pop().compact(), parts.pop().compact()
-            parts.append(_Part(join(first.segment, second.segment)))
+            parts.append(_Part(join([first.segment, second.segment])))
         return PackedPostings(tuple(parts))
 
     def removed(self, units: Ids) -> PackedPostings:

@@ -83,28 +83,32 @@ def pack(
     )
 
 
-def join(first: Segment, second: Segment) -> Segment:
-    """Both in one; every unit of the first must come before those of the second."""
-    terms = np.union1d(first.terms, second.terms)
+def join(segments: Sequence[Segment]) -> Segment:
+    """All in one; every unit of a segment must come before those of the next."""
+    if len(segments) == 1:
+        return segments[0]
+    terms = np.unique(np.concatenate([part.terms for part in segments]))
     counts = np.zeros(len(terms), np.int64)
     places: list[NDArray[np.int64]] = []
-    for part in (first, second):
+    for part in segments:
         at = np.searchsorted(terms, part.terms)
-        # For now relative to the start of the joined term: the second's follow the first's.
+        # For now relative to the start of the joined term: a segment's follow those before it.
         places.append(counts[at] - part.starts[:-1])
         counts[at] += np.diff(part.starts)
     starts = np.append(0, np.cumsum(counts))
     members = np.empty(starts[-1], np.int32)
     repeats = np.empty(starts[-1], np.uint8)
-    for part, place, before in ((first, places[0], 0), (second, places[1], first.size)):
+    before = 0
+    for part, place in zip(segments, places, strict=True):
         at = np.searchsorted(terms, part.terms)
         shift = np.repeat(starts[at] + place, np.diff(part.starts))
         target = np.arange(len(part.members)) + shift
         members[target] = part.members + np.int32(before)
         repeats[target] = part.repeats
+        before += part.size
     return Segment(
-        units=np.concatenate([first.units, second.units]),
-        lengths=np.concatenate([first.lengths, second.lengths]),
+        units=np.concatenate([part.units for part in segments]),
+        lengths=np.concatenate([part.lengths for part in segments]),
         terms=terms,
         starts=starts.astype(np.int32),
         members=members,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -48,9 +48,11 @@ class UnitTerms:
     keys: Keys
 
 
-def read_scope_terms(connection: Connection, scope_id: int, *, after: int = 0) -> UnitTerms:
-    """The terms of all units of a scope that are newer than unit `after`."""
-    return _unit_terms(_TERMS_BETWEEN.rows(connection, numbers_of(scope_id, after)))
+def read_scope_terms(
+    connection: Connection, scope_id: int, *, after: int = 0
+) -> Iterator[UnitTerms]:
+    """The terms of all units of a scope that are newer than unit `after`, in rising order."""
+    return map(_unit_terms, _TERMS_BETWEEN.slices(connection, numbers_of(scope_id, after)))
 
 
 def read_terms(connection: Connection, units: Ids) -> UnitTerms:

@@ -183,7 +183,7 @@ def _with_newer(
     *,
     after: int,
 ) -> PackedVectors:
-    units, vectors = read_scope_vectors(connection, row.id, model, dimension, after=after)
+    units, vectors = read_scope_vectors(connection, row, model, dimension, after=after)
     return PackedVectors(
         version=row.version,
         last_unit=max(after, row.last_unit),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 
+from recollect.backends.local.scope_rows import ScopeRow
 from recollect.backends.local.segment import Ids
 from recollect.backends.local.unit_rows import numbers_of
 from recollect.backends.sql import schema
@@ -27,11 +28,12 @@ _OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed("units"))))
 
 
 def read_scope_vectors(
-    connection: Connection, scope_id: int, model: int, dimension: int, *, after: int = 0
+    connection: Connection, row: ScopeRow, model: int, dimension: int, *, after: int = 0
 ) -> tuple[Ids, Vectors]:
     """All units of a scope newer than `after` that have a vector of this model, with it."""
-    given = {"model": model, **numbers_of(scope_id, after)}
-    return _arrays(_BETWEEN.rows(connection, given), dimension)
+    given = {"model": model, **numbers_of(row.id, after)}
+    most = min(row.units, row.last_unit - after)
+    return _arrays(_BETWEEN.slices(connection, given), most, dimension)
 
 
 def read_vectors(
@@ -39,10 +41,17 @@ def read_vectors(
 ) -> tuple[Ids, Vectors]:
     """Those of these units that have a vector of this model, with it."""
     given = {"model": model, "units": str(units.tolist())}
-    return _arrays(_OF.rows(connection, given), dimension)
+    return _arrays(_OF.slices(connection, given), len(units), dimension)
 
 
-def _arrays(rows: Sequence[Row[int, bytes]], dimension: int) -> tuple[Ids, Vectors]:
-    units = np.fromiter((unit for unit, _ in rows), np.int64, len(rows))
-    packed = np.frombuffer(b"".join(vector for _, vector in rows), "<f2")
-    return units, packed.reshape(len(rows), dimension).astype(np.float32)
+def _arrays(slices: Iterable[Sequence[Any]], most: int, dimension: int) -> tuple[Ids, Vectors]:
+    """At most so many units and their vectors, unpacked as they come: twice they take much room."""
+    units = np.empty(most, np.int64)
+    vectors = np.empty((most, dimension), np.float32)
+    end = 0
+    for rows in slices:
+        start, end = end, end + len(rows)
+        units[start:end] = [unit for unit, _ in rows]
+        packed = np.frombuffer(b"".join([vector for _, vector in rows]), "<f2")
+        vectors[start:end] = packed.reshape(len(rows), dimension)
+    return units[:end], vectors[:end]

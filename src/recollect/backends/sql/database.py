@@ -55,13 +55,16 @@ _GROUP: Final = 128
 class _Held:
     """A connection that is kept open: taking one anew costs like a commit."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *pragmas: str) -> None:
         self._engine = engine
+        self._pragmas = pragmas
         self._connection: Connection | None = None
 
     def connection(self) -> Connection:
         if self._connection is None:
             self._connection = self._engine.connect()
+            for pragma in self._pragmas:
+                _driver(self._connection).execute(f"PRAGMA {pragma}")
         return self._connection
 
     def drop(self) -> None:
@@ -90,7 +93,8 @@ class Database:
         self._held = _Held(self._writing)
         self._thread = threading.local()
         self._held_readers: list[_Held] = []
-        self._quick = _Held(self._reading)
+        # The one that reads a few rows here and there, and never all: it maps the file.
+        self._quick = _Held(self._reading, "mmap_size=268435456")
         self._at_once = threading.Lock()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
         self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
@@ -328,8 +332,7 @@ def _engine(
             "foreign_keys=ON",
             # What is deleted or replaced is overwritten, so that forgetting finds no remains.
             "secure_delete=ON",
-            "cache_size=-65536",
-            "mmap_size=268435456",
+            "cache_size=-8192",
         ):
             connection.execute(f"PRAGMA {pragma}")
 

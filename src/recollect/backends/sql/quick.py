@@ -7,14 +7,16 @@ statement itself stays Core's, so every other database runs it as it is.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import Compiled
 from sqlalchemy.sql.expression import ClauseElement, Executable
+
+_SLICE: Final = 8_000
 
 
 def listed(name: str) -> Select[Any]:
@@ -39,6 +41,16 @@ class Quick:
         cursor = driver.execute(self.sql, {**self._own_values, **given})
         cursor.row_factory = sqlite3.Row
         return cursor.fetchall()
+
+    def slices(self, connection: Connection, given: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+        """What a query gives, some thousand rows at a time: as objects all would take much room."""
+        driver = _driver(connection)
+        if driver is None:
+            yield from connection.execute(self._statement, given).partitions(_SLICE)
+            return
+        cursor = driver.execute(self.sql, {**self._own_values, **given})
+        while rows := cursor.fetchmany(_SLICE):
+            yield rows
 
     def by_name(self, connection: Connection, given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """What a query gives, each row by column name: for rows of which many columns are read."""

@@ -24,7 +24,10 @@ _CONFLICTS: Final = 4
 _STANDARD_INPUT: Final = 0
 
 AllScopes = Annotated[
-    bool, typer.Option("--all", help="Everybody's, not only this caller's: for an operator.")
+    bool,
+    typer.Option(
+        "--all", help="Everybody's and what is shared, not only this caller's: for an operator."
+    ),
 ]
 
 
@@ -39,16 +42,22 @@ async def export_to(
     ],
     all_scopes: AllScopes = False,
 ) -> Answer | None:
-    """Write records with their history, and turns, as JSON lines."""
+    """Write what this caller may import again as JSON lines.
+
+    Records with their history, turns, archived tool results with their contents, conflicts, and
+    how far sessions were read. What the workspace shares, and proposals for it, need --all.
+    The scratch state of sessions is left behind; traces of writes and the audit stay with the
+    database: `recollect backup` copies them.
+    """
     target = sys.stdout.buffer if file == "-" else file
     with bar("Exporting") as progress:
         counts = await memory.export_to(target, all_scopes=all_scopes, progress=progress)
-    told = _exported(counts)
     if file != "-":
+        told = _exported(counts, f" to {file}")
         value = {"path": file, **as_json(counts)}
-        return Answer(value, lambda console: show.line(console, f"{told} written to {file}."))
+        return Answer(value, lambda console: show.line(console, told))
     # Standard output has the lines themselves.
-    typer.echo(json.dumps(as_json(counts)) if shared.json else f"{told} written.", err=True)
+    typer.echo(json.dumps(as_json(counts)) if shared.json else _exported(counts), err=True)
     return None
 
 
@@ -65,8 +74,9 @@ async def import_from(
 ) -> None:
     """Add what an export holds and is missing here.
 
-    What is stored stays as it is; a line that contradicts it is listed, and the exit code is 4.
-    After a break the same command goes on.
+    What is stored stays as it is, and what was forgotten here stays forgotten: a line that
+    contradicts it is listed, as is an archive whose content is missing or damaged, and the exit
+    code is 4. Files of earlier formats are read too. After a break the same command goes on.
     """
     import asyncio
 
@@ -80,7 +90,7 @@ async def import_from(
         typer.echo("Stopped; what was added is kept. The same command goes on.", err=True)
         raise
     say(Answer(done, lambda console: _tell(console, done)), as_object=shared.json)
-    if done.conflicting:
+    if done.conflicting or done.lost:
         raise typer.Exit(_CONFLICTS)
 
 
@@ -89,17 +99,25 @@ def _standard_input() -> BinaryIO:
     return os.fdopen(_STANDARD_INPUT, "rb", closefd=False)
 
 
-def _exported(counts: ExportCounts) -> str:
-    return f"{counts.records:,} records ({counts.versions:,} versions) and {counts.turns:,} turns"
+def _exported(counts: ExportCounts, where: str = "") -> str:
+    told = (
+        f"{counts.records:,} records ({counts.versions:,} versions), {counts.turns:,} turns and "
+        f"{counts.archives:,} archives written{where}."
+    )
+    if counts.lost:
+        told += (
+            f" {len(counts.lost):,} archives have no content in it, which is gone or damaged: "
+            "the log names them."
+        )
+    return told
 
 
 def _tell(console: Console, done: Imported) -> None:
-    show.line(
-        console,
-        f"{done.added:,} added, {done.unchanged:,} unchanged, {done.conflicting:,} conflicting, "
-        f"{done.bad:,} bad lines left out.",
-    )
+    told = f"{done.added:,} added, {done.unchanged:,} unchanged, {done.conflicting:,} conflicting"
+    if done.lost:
+        told += f", {done.lost:,} archives without their content"
+    show.line(console, f"{told}, {done.bad:,} bad lines left out.")
     for problem in done.problems:
         show.line(console, f"line {problem.line}: {problem.message} ({problem.code})")
-    if (unlisted := done.conflicting + done.bad - len(done.problems)) > 0:
+    if (unlisted := done.conflicting + done.lost + done.bad - len(done.problems)) > 0:
         show.line(console, f"… and {unlisted:,} more.")

@@ -1,0 +1,179 @@
+"""Conflicts, watermarks and proposals out of a SQL database and into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Table, and_, select
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.commit import Commit
+from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.domain.change import ChangeSet
+from recollect.domain.conflict import Conflict
+from recollect.domain.proposal import Proposal
+from recollect.domain.scope import Scope
+from recollect.domain.times import from_micros
+from recollect.domain.transfer import Attached, ReadMark
+from recollect.domain.write import Watermark
+from recollect.ports.transfer import Outcome
+
+IMPORT: Final = "import"
+
+_TIMES: Final = ("created_at", "resolved_at", "expires_at", "decided_at")
+_COLUMNS: Final[Mapping[str, str]] = {
+    "first": "first_id",
+    "second": "second_id",
+    "target": "target_id",
+    "record": "record_id",
+}
+_TURNS: Final = schema.turns.c
+_MARKS: Final = schema.watermarks.c
+_LAST_READ: Final = (
+    select(_TURNS.id)
+    .where(
+        _TURNS.scope_id == _MARKS.scope_id,
+        _TURNS.session == _MARKS.session,
+        _TURNS.ordinal <= _MARKS.ordinal,
+    )
+    .order_by(_TURNS.ordinal.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+# A watermark of which no turn is left keeps nothing from being read again.
+READ_MARKS: Final = select(schema.watermarks, _LAST_READ.label("turn")).where(
+    _LAST_READ.is_not(None)
+)
+
+
+def conflict_from(row: Row, scope: Scope) -> Conflict:
+    return Conflict(scope=scope, **_values(Conflict, row))
+
+
+def proposal_from(row: Row, scope: Scope) -> Proposal:
+    """A proposal as it is stored: one past its time is not marked so before a sweep."""
+    return Proposal(scope=scope, **{**_values(Proposal, row), "body": json.loads(row["body"])})
+
+
+def read_mark_from(row: Row, scope: Scope) -> ReadMark:
+    return ReadMark(scope=scope, session=row["session"], ordinal=row["ordinal"], turn=row["turn"])
+
+
+def add_attached(connection: Connection, item: Attached, now: datetime) -> Outcome:
+    """Write one of them if it is new and what it is about is here."""
+    if _is_forgotten(connection, item):
+        return Outcome.FORGOTTEN
+    match item:
+        case Conflict():
+            outcome = _meet_conflict(connection, item)
+            changes = _changes(item, conflicts=(item,))
+        case Proposal():
+            outcome = _meet_proposal(connection, item)
+            changes = _changes(item, proposals=(item,))
+        case ReadMark():
+            before = _mark_here(connection, item)
+            outcome = _meet_mark(connection, item, before)
+            mark = Watermark(
+                scope=item.scope, session=item.session, ordinal=item.ordinal, before=before
+            )
+            changes = _changes(item, watermarks=(mark,))
+    if outcome is Outcome.ADDED:
+        commit = Commit(connection, changes, now)
+        commit.write_keeping()
+        commit.write_audit(IMPORT)
+        commit.close()
+    return outcome
+
+
+def _values(kind: type[Conflict | Proposal], row: Row) -> dict[str, Any]:
+    """The fields of a value but its scope, as far as rows hold them as they are."""
+    values = {
+        it.name: row[_COLUMNS.get(it.name, it.name)] for it in fields(kind) if it.name != "scope"
+    }
+    for name in values.keys() & set(_TIMES):
+        values[name] = None if values[name] is None else from_micros(values[name])
+    return values
+
+
+def _changes(item: Attached, **written: Any) -> ChangeSet:
+    return ChangeSet(principal=IMPORT, scope=item.scope, **written)
+
+
+def _is_forgotten(connection: Connection, item: Attached) -> bool:
+    """Whether it, or anything that it is about, was forgotten here."""
+    match item:
+        case Conflict():
+            named = [item.id, item.first, item.second]
+        case Proposal():
+            named = [item.id, item.target, item.record]
+        case ReadMark():
+            named = [item.turn]
+    stones = schema.tombstones.c.id
+    return connection.scalar(select(stones).where(stones.in_(named)).limit(1)) is not None
+
+
+def _meet_conflict(connection: Connection, item: Conflict) -> Outcome:
+    stored = _stored(connection, schema.conflicts, item.id)
+    if stored is not None:
+        known = conflict_from(*stored)
+        undecided = replace(known, resolved_at=None, resolved_by=None, resolution=None)
+        return Outcome.UNCHANGED if item in (known, undecided) else Outcome.ID_TAKEN
+    table = schema.conflicts.c
+    pair = and_(table.first_id == item.first, table.second_id == item.second)
+    if connection.scalar(select(table.id).where(pair)) is not None:
+        return Outcome.PLACE_TAKEN
+    records = schema.records.c
+    scope_ids = connection.scalars(
+        select(records.scope_id).where(records.id.in_([item.first, item.second]))
+    ).all()
+    scopes = scopes_by_id(connection, scope_ids)
+    # It may be between records of two agents, but only of those who work for the same user.
+    are_theirs = all(it.of_user == item.scope.of_user for it in scopes.values())
+    return Outcome.ADDED if len(scope_ids) == 2 and are_theirs else Outcome.RECORD_MISSING
+
+
+def _meet_proposal(connection: Connection, item: Proposal) -> Outcome:
+    stored = _stored(connection, schema.proposals, item.id)
+    if stored is None:
+        return Outcome.ADDED
+    known = proposal_from(*stored)
+    # What was decided since stays decided; with it the coordinator may have edited it.
+    is_decided_since = item.status == "pending" != known.status
+    is_same = item.scope == known.scope and item.created_at == known.created_at
+    return (
+        Outcome.UNCHANGED if item == known or (is_decided_since and is_same) else Outcome.ID_TAKEN
+    )
+
+
+def _meet_mark(connection: Connection, item: ReadMark, before: int) -> Outcome:
+    if before >= item.ordinal:
+        return Outcome.UNCHANGED
+    last_read = connection.scalar(
+        select(_TURNS.id)
+        .where(
+            _TURNS.scope_id.in_(find_scopes(connection, [item.scope])),
+            _TURNS.session == item.session,
+            _TURNS.ordinal <= item.ordinal,
+        )
+        .order_by(_TURNS.ordinal.desc())
+        .limit(1)
+    )
+    # Other turns that are there may not have been read.
+    return Outcome.ADDED if last_read == item.turn else Outcome.PLACE_TAKEN
+
+
+def _mark_here(connection: Connection, item: ReadMark) -> int:
+    here = _MARKS.scope_id.in_(find_scopes(connection, [item.scope]))
+    mark = select(_MARKS.ordinal).where(here, _MARKS.session == item.session)
+    return connection.scalar(mark) or 0
+
+
+def _stored(connection: Connection, table: Table, ident: str) -> tuple[Row, Scope] | None:
+    for row in rows_of(connection, select(table).where(table.c.id == ident)):
+        return row, scopes_by_id(connection, [row["scope_id"]])[row["scope_id"]]
+    return None

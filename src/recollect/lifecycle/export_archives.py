@@ -1,0 +1,279 @@
+"""Archives and their contents as lines of an export.
+
+A content stands before the first archive of its workspace that needs it, once, as it lies in the
+blob store (compressed) and cut into parts: no line is long, and beside one content at a time only
+hashes are held in memory.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from io import BytesIO
+from typing import Final, cast, get_args
+
+from recollect.domain.archive import Archive, Blob
+from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, checked_text
+from recollect.domain.scope import Scope
+from recollect.domain.tool_result import MAX_BYTES, Form
+from recollect.errors import InvalidInput
+from recollect.lifecycle.export_values import (
+    Json,
+    count_in,
+    id_in,
+    list_in,
+    optional_time_in,
+    scope_in,
+    time_in,
+    to_line,
+    with_fields,
+    word_in,
+)
+
+# As many bytes as make a line of one megabyte.
+_PART: Final = 3 * 2**18
+# What does not compress becomes a little larger.
+_MOST_STORED: Final = MAX_BYTES + MAX_BYTES // 100
+_CHUNK: Final = 2**20
+_HASH: Final = re.compile("[0-9a-f]{64}")
+_ARCHIVE: Final = tuple(field.name for field in fields(Archive))
+_FORMS: Final[tuple[str, ...]] = get_args(Form)
+
+# The organisation and workspace that hold a content, and its hash.
+ContentKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentPart:
+    """One line of a content: the workspace that holds it, its hash and size, and some bytes."""
+
+    org: str
+    workspace: str
+    hash: str
+    size: int
+    part: int
+    parts: int
+    data: str
+
+    @property
+    def key(self) -> ContentKey:
+        return self.org, self.workspace, self.hash
+
+    def follows(self, before: ContentPart) -> bool:
+        """Whether this is the next part of the same content."""
+        same = (self.key, self.size, self.parts) == (before.key, before.size, before.parts)
+        return same and self.part == before.part + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeContent:
+    """A content that came whole and is what its hash says; `stored` is the compressed form."""
+
+    key: ContentKey
+    size: int
+    stored: bytes
+
+    @property
+    def place(self) -> Scope:
+        return Scope(org=self.key[0], workspace=self.key[1])
+
+
+def content_key(archive: Archive) -> ContentKey:
+    return archive.scope.org, archive.scope.workspace, archive.content_hash
+
+
+class ContentWriter:
+    """Gives the lines of each content that is needed, the first time it is needed."""
+
+    def __init__(
+        self, blob_of: Callable[[Archive], Blob], fetch: Callable[[str], bytes | None]
+    ) -> None:
+        self._blob_of = blob_of
+        self._fetch = fetch
+        self._is_written: dict[ContentKey, bool] = {}
+        self.lost: list[str] = []
+
+    def lines(self, archive: Archive) -> Iterator[bytes]:
+        """What has to stand before an archive; a content that is gone or damaged is noted."""
+        key = content_key(archive)
+        if key not in self._is_written:
+            blob = self._blob_of(archive)
+            stored = self._fetch(blob.key)
+            is_sound = stored is not None and _hash_of(stored) == blob.stored_hash
+            self._is_written[key] = is_sound
+            if is_sound:
+                yield from _part_lines(key, blob.size, stored or b"")
+        if not self._is_written[key]:
+            self.lost.append(archive.id)
+
+
+class ContentReader:
+    """Puts the parts of contents together and knows which of them came whole."""
+
+    def __init__(self) -> None:
+        self._before: ContentPart | None = None
+        self._stored = bytearray()
+        self._sizes: dict[ContentKey, int] = {}
+        self._damages: dict[ContentKey, str] = {}
+
+    def take(self, part: ContentPart) -> WholeContent | None:
+        """Add a part; the content when this was its last one and all of it is sound."""
+        try:
+            self._append(part)
+            if part.part < part.parts:
+                return None
+            stored = bytes(self._stored)
+            _require_sound(stored, part)
+        except ValueError as damage:
+            self._damages.setdefault(part.key, str(damage))
+            self._let_go()
+            return None
+        self._let_go()
+        self._damages.pop(part.key, None)
+        self._sizes[part.key] = part.size
+        return WholeContent(key=part.key, size=part.size, stored=stored)
+
+    def require_content(self, archive: Archive) -> None:
+        """Refuse an archive whose content did not come before it, whole.
+
+        That somebody else here has the same content is not enough: who only knows its hash must
+        not get it.
+        """
+        key = content_key(archive)
+        if key in self._damages:
+            raise InvalidInput(
+                f"the content of {archive.id} is damaged: {self._damages[key]}",
+                code="content_damaged",
+            )
+        size = self._sizes.get(key)
+        if size is None:
+            raise InvalidInput(
+                f"the content of {archive.id} is not in the file", code="content_missing"
+            )
+        if size != archive.bytes:
+            raise InvalidInput(
+                f"the content of {archive.id} has {size:,} bytes, not {archive.bytes:,}",
+                code="content_damaged",
+            )
+
+    def _append(self, part: ContentPart) -> None:
+        if part.part == 1:
+            self._let_go()
+        elif self._before is None or not part.follows(self._before):
+            raise ValueError(f"part {part.part} does not follow on part {part.part - 1}")
+        self._before = part
+        self._stored += base64.b64decode(part.data, validate=True)
+        if len(self._stored) > _MOST_STORED:
+            raise ValueError(f"it has more than {_MOST_STORED:,} bytes")
+
+    def _let_go(self) -> None:
+        self._before = None
+        self._stored = bytearray()
+
+
+def read_archive(given: Json) -> Archive:
+    form = with_fields(given, "archive", _ARCHIVE)
+    chars = count_in(form, "chars", 0)
+    asked = _free_text(form["input"], "input")
+    if form["input_hash"] != _hash_of(asked.encode()):
+        raise InvalidInput("input_hash is not the hash of input", code="bad_hash")
+    return Archive(
+        id=id_in(form, "arc"),
+        scope=scope_in(form),
+        session=_label(form, "session"),
+        thread=None if form["thread"] is None else _label(form, "thread"),
+        tool=_label(form, "tool"),
+        input=asked,
+        input_hash=form["input_hash"],
+        query=_free_text(form["query"], "query"),
+        summary=_free_text(form["summary"], "summary"),
+        sources=tuple(_free_text(it, "sources") for it in list_in(form, "sources")),
+        form=cast("Form", word_in(form, "form", _FORMS)),
+        content_hash=_hash_in(form, "content_hash"),
+        chars=chars,
+        lines=count_in(form, "lines", 0),
+        bytes=count_in(form, "bytes", 0, MAX_BYTES),
+        indexed_chars=count_in(form, "indexed_chars", 0, chars),
+        created_at=time_in(form, "created_at"),
+        expires_at=optional_time_in(form, "expires_at"),
+        last_loaded=optional_time_in(form, "last_loaded"),
+        loads=count_in(form, "loads", 0),
+    )
+
+
+def read_content_part(given: Json) -> ContentPart:
+    form = with_fields(given, "content", tuple(field.name for field in fields(ContentPart)))
+    place = Scope(org=form["org"], workspace=form["workspace"])
+    if not isinstance(form["data"], str):
+        raise InvalidInput("data is not text", code="wrong_type")
+    parts = count_in(form, "parts", 1)
+    return ContentPart(
+        org=place.org,
+        workspace=place.workspace,
+        hash=_hash_in(form, "hash"),
+        size=count_in(form, "size", 0, MAX_BYTES),
+        part=count_in(form, "part", 1, parts),
+        parts=parts,
+        data=form["data"],
+    )
+
+
+def _part_lines(key: ContentKey, size: int, stored: bytes) -> Iterator[bytes]:
+    org, workspace, hashed = key
+    starts = range(0, len(stored), _PART)
+    for number, start in enumerate(starts, start=1):
+        yield to_line(
+            {
+                "type": "content",
+                "org": org,
+                "workspace": workspace,
+                "hash": hashed,
+                "size": size,
+                "part": number,
+                "parts": len(starts),
+                "data": base64.b64encode(stored[start : start + _PART]).decode(),
+            }
+        )
+
+
+def _require_sound(stored: bytes, part: ContentPart) -> None:
+    """Refuse what is not the content it says; looked through piece by piece, never held whole."""
+    import zstandard
+
+    found, size = hashlib.sha256(), 0
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(BytesIO(stored)) as reader:
+            while (chunk := reader.read(_CHUNK)) and size <= part.size:
+                found.update(chunk)
+                size += len(chunk)
+    except zstandard.ZstdError as damage:
+        raise ValueError(str(damage)) from None
+    if (found.hexdigest(), size) != (part.hash, part.size):
+        raise ValueError(f"expected checksum {part.hash}, found {found.hexdigest()}")
+
+
+def _hash_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _hash_in(form: Json, name: str) -> str:
+    value = form[name]
+    if not isinstance(value, str) or not _HASH.fullmatch(value):
+        raise InvalidInput(f"{name} {value!r} is no hash", code="bad_hash")
+    return value
+
+
+def _label(form: Json, name: str) -> str:
+    return checked_text(form[name], name, MAX_LABEL)
+
+
+def _free_text(value: object, name: str) -> str:
+    """What a tool was asked and gave back may hold any character that can be stored."""
+    if isinstance(value, str):
+        limit = max(len(value), MAX_CONTENT)
+        checked_text(value.replace("\x00", ""), name, limit, blank=True)
+        return value
+    raise InvalidInput(f"{name} is not text", code="wrong_type")
