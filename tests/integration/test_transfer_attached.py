@@ -104,7 +104,7 @@ async def test_a_conflict_about_something_forgotten_does_not_come_back(
     first, _, _ = await disputed(memory)
     lines = await lines_of(memory)
     await take_in(other, lines)
-    await other.forget(record=first.id)
+    await other.forget(first.id)
     await other.drain()
     assert of_type(await lines_of(other), "conflict") == []
 

@@ -13,7 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect import Evidence, Memory, RecollectError
+from recollect.domain.change import ChangeSet
+from recollect.domain.write import Watermark
 from recollect.settings import Settings
+from tests.upkeep import dispute
+
+_THRESHOLD = 60
 
 _Step = tuple[str, str, dict[str, Any]]
 
@@ -79,9 +84,19 @@ _message = st.fixed_dictionaries(
         "content": st.lists(st.fixed_dictionaries({"text": _text, "more": _json}), min_size=1),
     }
 )
+# Long enough to be archived; equal ones are drawn often, and share their content.
+_results = (
+    st.sampled_from(("结果 result " * 20, [{"row": "行" * 300}], bytes(range(256))))
+    | st.binary(min_size=_THRESHOLD + 1, max_size=3 * _THRESHOLD)
+    | st.text(min_size=_THRESHOLD + 1, max_size=3 * _THRESHOLD)
+)
 _steps = st.lists(
     st.tuples(st.just("remember"), _words, _fields)
     | st.tuples(st.just("observe"), _words, _message)
+    | st.tuples(
+        st.just("archive"), _words, st.fixed_dictionaries({"result": _results, "asked": _json})
+    )
+    | st.tuples(st.sampled_from(("dispute", "propose", "read")), _words, st.just({}))
     | st.tuples(st.sampled_from(("update", "delete", "undo", "purge")), _words, st.just({})),
     min_size=1,
     max_size=12,
@@ -95,12 +110,31 @@ async def _live(memory: Memory, steps: list[_Step]) -> None:
         view = memory.scope(user=(None, "ann", "用户")[number % 3], agent=("sql", None)[number % 2])
         owner, ident = made[number % len(made)] if made else (view, "mem_none")
         with suppress(RecollectError):
-            if step[0] == "remember":
-                _, text, fields = step
-                record = await view.remember(text, reason=text, **fields)
-                made.append((view, record.id))
-            else:
-                await _change(owner, ident, step)
+            match step:
+                case ("remember", text, fields):
+                    record = await view.remember(text, reason=text, **fields)
+                    made.append((view, record.id))
+                case ("dispute", _, _):
+                    await _dispute(owner, ident, made)
+                case _:
+                    await _change(owner, ident, step)
+
+
+async def _dispute(owner: Memory, ident: str, made: list[tuple[Memory, str]]) -> None:
+    """Mark a record and another one of the same scope as contradicting each other."""
+    others = [it for view, it in made if view.caller_scope == owner.caller_scope and it != ident]
+    if others:
+        await dispute(owner, await owner.get(ident), await owner.get(others[0]))
+
+
+async def _read(memory: Memory) -> None:
+    """Say that a session was read up to its last turn."""
+    turns = await memory.turns()
+    if turns:
+        last = max(turns, key=lambda it: (it.session, it.ordinal))
+        mark = Watermark(scope=last.scope, session=last.session, ordinal=last.ordinal)
+        store = memory._parts.store  # pyright: ignore[reportPrivateUsage]
+        await store.commit(ChangeSet(principal="test", scope=last.scope, watermarks=(mark,)))
 
 
 async def _change(memory: Memory, ident: str, step: _Step) -> None:
@@ -111,6 +145,16 @@ async def _change(memory: Memory, ident: str, step: _Step) -> None:
             await memory.update(ident, text, reason=text)
         case ("delete", text, _):
             await memory.delete(ident, reason=text)
+        case ("archive", text, given):
+            await memory.session(text[:9].strip() or "s").archive.process_tool_result(
+                "search", given["asked"], given["result"], text[:9].strip() or "s"
+            )
+        case ("propose", text, _):
+            proposal = await memory.scope(agent=None).shared.propose(text, "convention")
+            if len(text) % 2:
+                await memory.scope(agent=None).shared.approve(proposal.id)
+        case ("read", _, _):
+            await _read(memory)
         case ("undo", _, _):
             await memory.undo(ident)
         case _:
@@ -142,6 +186,7 @@ def test_a_memory_moves_without_a_difference(steps: list[_Step]):
                         "data_dir": f"{folder}/{name}",
                         "storage": {"synchronous": "off"},
                         "embedding": {"model": "none"},
+                        "archive": {"threshold": _THRESHOLD},
                     }
                 )
                 for name in ("old", "new")
@@ -153,8 +198,10 @@ def test_a_memory_moves_without_a_difference(steps: list[_Step]):
                 first.seek(0)
                 done = await new.import_from(first, all_scopes=True)
                 await new.export_to(second, all_scopes=True)
-                assert done.added == counts.records + counts.turns
+                assert (done.added, done.problems) == (counts.lines, ())
                 assert second.getvalue().split(b"\n")[1:] == first.getvalue().split(b"\n")[1:]
+                await old.drain()
+                await new.drain()
                 assert _index(homes[1].database) == _index(homes[0].database)
                 second.seek(0)
                 again = await old.import_from(second, all_scopes=True)

@@ -387,6 +387,25 @@ _ANYTHING = st.text(st.characters(), max_size=200) | st.lists(st.sampled_from(_F
 )
 
 
+@pytest.mark.parametrize(
+    ("stated", "heard", "kept", "fact"),
+    [
+        ("The gate code is 4410.", "Nice, got it!", "Remember this.", "4410"),
+        ("大门密码是 4410。", "好的，明白了。", "记住这个。", "4410"),
+        ("My sister's flight lands at 18:40.", "Thanks for telling me.", "Remember that.", "18:40"),
+    ],
+)
+def test_remember_this_means_what_was_said_before_a_mere_got_it(
+    stated: str, heard: str, kept: str, fact: str
+):
+    turns = [_turn(stated, ordinal=0), _turn(heard, "assistant", ordinal=1), _turn(kept, ordinal=2)]
+
+    explicit = [claim for claim in extract(turns) if claim.explicit]
+
+    assert explicit
+    assert all(fact in claim.content for claim in explicit)
+
+
 @given(_ANYTHING, _ANYTHING)
 def test_any_text_is_read_and_every_span_lies_in_it(proposal: str, text: str):
     turns = [_turn(proposal, "assistant", ordinal=0), _turn(text, ordinal=1)]

@@ -21,6 +21,7 @@ from recollect.errors import InvalidInput
 from recollect.lifecycle.export_values import (
     Json,
     count_in,
+    form_of,
     id_in,
     optional_time_in,
     scope_in,
@@ -30,7 +31,9 @@ from recollect.lifecycle.export_values import (
 )
 
 _CONFLICT: Final = tuple(field.name for field in fields(Conflict))
-_PROPOSAL: Final = tuple(field.name for field in fields(Proposal))
+# A line's own type has that name.
+_TYPE: Final = "shared_type"
+_PROPOSAL: Final = (_TYPE, *(field.name for field in fields(Proposal) if field.name != "type"))
 _READ_MARK: Final = tuple(field.name for field in fields(ReadMark))
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
 
@@ -63,6 +66,11 @@ def read_mark(given: Json) -> ReadMark:
     )
 
 
+def proposal_form(proposal: Proposal) -> Json:
+    form = form_of(proposal)
+    return {_TYPE: form.pop("type"), **form}
+
+
 def read_proposal(given: Json) -> Proposal:
     form = with_fields(given, "proposal", _PROPOSAL)
     body = form["body"]
@@ -71,7 +79,7 @@ def read_proposal(given: Json) -> Proposal:
     return Proposal(
         id=id_in(form, "prop"),
         scope=scope_in(form),
-        type=_label(form, "type"),
+        type=_label(form, _TYPE),
         proposer=_label(form, "proposer"),
         role=_label(form, "role"),
         user=_optional_label(form, "user"),

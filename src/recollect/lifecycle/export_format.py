@@ -35,7 +35,12 @@ from recollect.domain.transfer import ExportCounts, Item, ReadMark, RecordHistor
 from recollect.domain.turn import Turn, new_turn
 from recollect.errors import InvalidInput
 from recollect.lifecycle.export_archives import ContentPart, read_archive, read_content_part
-from recollect.lifecycle.export_attached import read_conflict, read_mark, read_proposal
+from recollect.lifecycle.export_attached import (
+    proposal_form,
+    read_conflict,
+    read_mark,
+    read_proposal,
+)
 from recollect.lifecycle.export_values import (
     Json,
     as_text,
@@ -116,7 +121,8 @@ def header_line(schema: str, exported_at: datetime, counts: ExportCounts) -> byt
 
 def item_line(item: Item) -> bytes:
     if not isinstance(item, RecordHistory):
-        return to_line({"type": _TYPES[type(item)], **form_of(item)})
+        form = proposal_form(item) if isinstance(item, Proposal) else form_of(item)
+        return to_line({"type": _TYPES[type(item)], **form})
     record = item.current
     versions = [_version_form(version) for version in item.versions]
     return to_line({"type": "record", "id": record.id, "scope": record.scope, "versions": versions})

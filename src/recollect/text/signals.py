@@ -81,6 +81,13 @@ def confirms(sentence: str) -> bool:
     return len(sentence) <= _LONGEST_YES and _is(sentence, english.YES, chinese.YES)
 
 
+def acknowledges(sentence: str) -> bool:
+    """Whether it says no more than that something was heard: "Nice, got it", 好的，明白了."""
+    return len(sentence) <= _LONGEST_YES and _is(
+        sentence, english.ACKNOWLEDGES, chinese.ACKNOWLEDGES
+    )
+
+
 def keeps_what_was_said(sentence: str) -> bool:
     """Whether it asks to remember what stands before it: "remember this", 记住这个."""
     return len(sentence) <= _LONGEST_YES and _is(

@@ -209,3 +209,18 @@ REMEMBER_THIS: Final = (
     "(?:remember|keep|save|note|memori[sz]e|make a note of|don't forget) (?:this|that|it|the above)"
     "(?: one| fact| for me| for later| for next time| in mind| please| down){0,3}[.! ?]*"
 )
+
+ACKNOWLEDGES: Final = (
+    "(?:"
+    + lines(
+        """
+        yes|yep|yeah|sure|ok|okay|right|great|good|nice|cool|lovely|perfect|wonderful|excellent|wow|ah|oh
+        got it|noted|understood|will do|of course|certainly|absolutely|no problem|alright|all right
+        i see|i understand|makes sense|sounds (?:good|great|nice|lovely)|good to know|fair enough
+        thanks|thank you|you're welcome|that's (?:great|good|nice|lovely|wonderful|fine|interesting)
+        (?:i'm )?(?:glad|happy|great|nice|good) to (?:hear|know)(?: that| it| this)?
+        for (?:that|this|telling me|letting me know|sharing)|choice|very|so much|then|i'll remember(?: that| it| this)?
+        """
+    )
+    + "[ ,.!;]*){1,8}"
+)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from recollect.domain.extraction import Claim
 from recollect.domain.turn import Turn
+from recollect.text import signals
 from recollect.writing.extract_rules import confirmed_by_user, said_by_user, told_by_assistant
-from recollect.writing.extract_sentences import Utterance
+from recollect.writing.extract_sentences import Utterance, readable, sentences
+
+_LONGEST_ACKNOWLEDGEMENT: Final = 200
 
 
 class Extractor(Protocol):
@@ -35,14 +38,31 @@ def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> tuple[Clai
 
     System prompts and tool results are material, not statements: they are not read.
     """
-    previous = _utterance(before[-1]) if before else None
+    previous = _last_saying(before)
     found: dict[tuple[str, str], Claim] = {}
     for said in map(_utterance, turns):
         for claim in _claims(said, previous):
-            found.setdefault((claim.category, claim.content.casefold()), claim)
-        if said.role in {"user", "assistant"}:
+            first = found.setdefault((claim.category, claim.content.casefold()), claim)
+            if claim.explicit and not first.explicit:
+                # Said first and confirmed later: the wish to keep it counts.
+                found[claim.category, claim.content.casefold()] = claim
+        if said.role in {"user", "assistant"} and not _only_acknowledges(said):
             previous = said
     return tuple(found.values())
+
+
+def _last_saying(before: Sequence[Turn]) -> Utterance | None:
+    """The last of the turns that says something."""
+    return next(
+        (it for it in map(_utterance, reversed(before)) if not _only_acknowledges(it)), None
+    )
+
+
+def _only_acknowledges(said: Utterance) -> bool:
+    """Whether an assistant's turn is a mere "got it": what is to be kept stands before it."""
+    if said.role != "assistant" or len(said.text) > _LONGEST_ACKNOWLEDGEMENT:
+        return False
+    return all(signals.acknowledges(it.plain) for it in sentences(readable(said.text)))
 
 
 def _claims(said: Utterance, previous: Utterance | None) -> list[Claim]:
