@@ -285,6 +285,7 @@ async def test_the_database_of_another_program_is_left_alone(tmp_path: Path):
 async def test_a_path_is_taken_as_it_is_written(tmp_path: Path, name: str):
     async with Memory.open(tmp_path / name) as memory:
         await memory.remember("Kept here and nowhere else")
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+    # The database, and beside it where the audit stands.
+    assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}-audit-anchor.json"}
     async with Memory.open(tmp_path / name) as memory:
         assert len(await memory.list()) == 1

@@ -114,27 +114,20 @@ async def _live(memory: Memory, steps: list[_Step]) -> None:
                 case ("remember", text, fields):
                     record = await view.remember(text, reason=text, **fields)
                     made.append((view, record.id))
-                case ("dispute", _, _):
-                    await _dispute(owner, ident, made)
+                case ("dispute", text, _):
+                    first, second = await view.remember_many([text, f"not {text}"])
+                    await dispute(view, first, second)
+                    made.append((view, second.id))
                 case _:
                     await _change(owner, ident, step)
 
 
-async def _dispute(owner: Memory, ident: str, made: list[tuple[Memory, str]]) -> None:
-    """Mark a record and another one of the same scope as contradicting each other."""
-    others = [it for view, it in made if view.caller_scope == owner.caller_scope and it != ident]
-    if others:
-        await dispute(owner, await owner.get(ident), await owner.get(others[0]))
-
-
-async def _read(memory: Memory) -> None:
+async def _read(memory: Memory, session: str) -> None:
     """Say that a session was read up to its last turn."""
-    turns = await memory.turns()
-    if turns:
-        last = max(turns, key=lambda it: (it.session, it.ordinal))
-        mark = Watermark(scope=last.scope, session=last.session, ordinal=last.ordinal)
-        store = memory._parts.store  # pyright: ignore[reportPrivateUsage]
-        await store.commit(ChangeSet(principal="test", scope=last.scope, watermarks=(mark,)))
+    (turn,) = await memory.observe([{"role": "user", "content": session}], session=session)
+    mark = Watermark(scope=turn.scope, session=session, ordinal=turn.ordinal)
+    store = memory._parts.store  # pyright: ignore[reportPrivateUsage]
+    await store.commit(ChangeSet(principal="test", scope=turn.scope, watermarks=(mark,)))
 
 
 async def _change(memory: Memory, ident: str, step: _Step) -> None:
@@ -153,8 +146,8 @@ async def _change(memory: Memory, ident: str, step: _Step) -> None:
             proposal = await memory.scope(agent=None).shared.propose(text, "convention")
             if len(text) % 2:
                 await memory.scope(agent=None).shared.approve(proposal.id)
-        case ("read", _, _):
-            await _read(memory)
+        case ("read", text, _):
+            await _read(memory, text)
         case ("undo", _, _):
             await memory.undo(ident)
         case _:
@@ -175,7 +168,7 @@ def _index(database: Path) -> list[tuple[Any, ...]]:
         connection.close()
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=_steps)
 def test_a_memory_moves_without_a_difference(steps: list[_Step]):
     async def move() -> None:
