@@ -340,9 +340,10 @@ class Memory(WritingVerbs, RemovingVerbs, RenewingVerbs):
         all_scopes: bool = False,
         progress: Progress | None = None,
     ) -> ExportCounts:
-        """Write everything this caller may read as JSON lines; a name in .gz compresses them.
+        """Write what this caller may import again as JSON lines; a name in .gz compresses them.
 
-        `all_scopes` is for an operator: it writes what anybody keeps in this database.
+        `all_scopes` is for an operator: it writes what anybody keeps in this database, what is
+        shared and proposals too. The scratch state of sessions, traces and the audit stay here.
         """
         scopes = None if all_scopes else self._caller.readable
         return await self._parts.exporter.export(scopes, target, progress)

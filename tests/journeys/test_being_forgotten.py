@@ -18,6 +18,7 @@ from recollect import Memory
 from recollect.assemble import restore
 from recollect.domain.record import Evidence
 from recollect.domain.scratchpad import ScratchpadUpdate
+from recollect.errors import NotFound
 from recollect.text.analysis import term_keys, terms
 from tests.fakes import FakeEmbedder
 from tests.reports import write_report
@@ -335,6 +336,21 @@ async def test_a_record_tells_which_turns_still_say_it_unless_they_go_too(memory
     assert second.verification.is_gone
     assert "Okonkwo" not in second.verification.also_said
     assert len(await memory.turns()) == 0
+
+
+async def test_what_was_proposed_for_a_user_is_forgotten_and_no_import_brings_it_back(
+    memory: Memory, tmp_path: Path
+):
+    for_ann = memory.scope(agent="rob", user="ann")
+    proposal = await for_ann.shared.propose("Ann 喜欢简短的回答, short answers", "preference")
+    await memory.export_to(tmp_path / "all.jsonl", all_scopes=True)
+
+    forgotten = await memory.scope(user="ann").forget(user="ann", all_agents=True)
+
+    assert forgotten.counts["proposals"] == 1
+    await memory.import_from(tmp_path / "all.jsonl", all_scopes=True, skip_bad=True)
+    with pytest.raises(NotFound):
+        await for_ann.shared.proposal(proposal.id)
 
 
 async def test_filters_choose_what_is_forgotten(memory: Memory):

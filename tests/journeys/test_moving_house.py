@@ -15,6 +15,7 @@ import pytest
 import recollect.sync
 from recollect import Memory
 from recollect.cli.app import run
+from recollect.settings import Settings
 
 RECOLLECT = [sys.executable, "-c", "from recollect.cli import main; main()"]
 
@@ -37,7 +38,8 @@ class Machine:
     """A computer with Recollect on it, reached through its command line."""
 
     def __init__(self, folder: Path, capture: pytest.CaptureFixture[bytes]) -> None:
-        self.database = folder / "memory" / "memory.db"
+        self.settings = Settings.load({"data_dir": folder})
+        self.database = self.settings.database
         self._data = ["--data", str(folder)]
         self._capture = capture
 
@@ -106,6 +108,57 @@ def test_everything_is_there_in_the_new_home(laptop: Machine, server: Machine, t
     status, out, _ = server.run("import", str(boxes))
     assert status == 0
     assert "0 added, 3 unchanged, 0 conflicting" in out
+
+
+async def _work(machine: Machine, result: str) -> None:
+    """A session with a tool that gave much, read for what is worth remembering."""
+    async with Memory.open(machine.settings) as memory:
+        session = memory.session("装修")
+        await session.archive.process_tool_result("search", {"query": "窗"}, result, "装修")
+        await memory.observe([{"role": "user", "content": "记住：窗户朝南。"}], session="装修")
+        await memory.extract("装修")
+
+
+def test_tool_results_move_too_and_nothing_is_learned_twice(
+    laptop: Machine, server: Machine, tmp_path: Path
+):
+    result = "\n".join(f"window {number} 第{number}扇窗" for number in range(1_000))
+    asyncio.run(_work(laptop, result))
+    boxes = tmp_path / "boxes.jsonl.gz"
+    packed = laptop.json("export", str(boxes))
+    assert (packed["archives"], packed["watermarks"], packed["lost"]) == (1, 1, [])
+    assert server.json("import", str(boxes))["problems"] == []
+
+    async def unpacked() -> tuple[str, int]:
+        async with Memory.open(server.settings) as memory:
+            (archive,) = await memory.archives.list()
+            loaded = await memory.session("装修").archive.load_tool_result(archive.id)
+            return loaded, len(await memory.extract("装修"))
+
+    assert asyncio.run(unpacked()) == (result, 0)
+
+
+def test_a_tool_result_that_is_broken_is_told_at_both_ends(
+    laptop: Machine, server: Machine, tmp_path: Path
+):
+    asyncio.run(_work(laptop, "many words " * 2_000))
+    (content,) = Path(laptop.settings.blobs).rglob("*.zst")
+    content.unlink()
+    boxes = str(tmp_path / "boxes.jsonl")
+
+    status, out, _ = laptop.run("export", boxes)
+    assert status == 0
+    assert "1 archives have no content in it" in out
+    told = server.json("import", boxes, expected=4)
+    assert (told["lost"], told["problems"][0]["code"]) == (1, "content_missing")
+    assert told["added"] == packed_lines(boxes) - 1
+    status, out, _ = server.run("import", boxes)
+    assert status == 4
+    assert "1 archives without their content" in out
+
+
+def packed_lines(boxes: str) -> int:
+    return len(Path(boxes).read_bytes().splitlines()) - 1
 
 
 def test_two_machines_with_a_pipe_between_them(laptop: Machine, server: Machine):

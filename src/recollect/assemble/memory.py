@@ -9,7 +9,13 @@ from recollect.assemble.auditing import trail_of
 from recollect.assemble.database import first_caller, open_database, settings_at
 from recollect.assemble.embedding import embedding_work, meaning_of
 from recollect.assemble.forgetting import forgetting_of
-from recollect.assemble.recalling import prefetch_options, recall_options, recall_paths
+from recollect.assemble.recalling import (
+    archive_passages,
+    prefetch_options,
+    recall_options,
+    recall_paths,
+)
+from recollect.assemble.reranking import second_look
 from recollect.assemble.sessions import token_counter, working_memory
 from recollect.assemble.sharing import sharing_of
 from recollect.assemble.upkeep import tending_of, usage_of
@@ -61,6 +67,7 @@ async def assemble(
     """Open the database, bring it up to date and put everything together."""
     settings = settings_at(where)
     clock = clock or SystemClock()
+    look = second_look(settings)
     database = await asyncio.to_thread(open_database, settings)
     store = SqlStore(database, clock)
     jobs = SqlJobs(database, clock)
@@ -84,8 +91,10 @@ async def assemble(
             paths,
             EntityPath(units),
             Scan(store, units),
+            archive_passages(settings, database),
             clock,
             recall_options(settings),
+            look,
         ),
         store,
         meaning,

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from recollect.backends.objects import open_blobs
+from recollect.backends.sql.archives import SqlArchives
+from recollect.backends.sql.database import Database
+from recollect.context.archive_vault import Vault
+from recollect.domain.archive import Archive
 from recollect.domain.context import ContextOptions
 from recollect.ports.units import UnitIndex
 from recollect.ports.vectors import VectorIndex
+from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Weights
 from recollect.recall.meaning import Meaning
 from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
@@ -36,6 +42,19 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
     )
 
 
+def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
+    """The archives, with a way to the texts that lie in the blob store."""
+    is_temporary = settings.storage.backend == "in_memory"
+    blobs = open_blobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
+    archives, vault = SqlArchives(database), Vault(blobs)
+
+    async def text_of(archive: Archive) -> str:
+        found = await archives.with_blob([archive.scope], archive.id)
+        return "" if found is None else (await vault.read(*found)).text or ""
+
+    return ArchivePassages(archives, text_of)
+
+
 def recall_options(settings: Settings) -> RecallOptions:
     recall = settings.recall
     return RecallOptions(
@@ -44,6 +63,7 @@ def recall_options(settings: Settings) -> RecallOptions:
         candidates=recall.candidates,
         gap=recall.gap,
         patience=recall.patience,
+        duplicates=recall.duplicates,
         intent=None if recall.intent == "auto" else recall.intent,
         weights=Weights(
             keyword=recall.keyword_weight,
@@ -55,6 +75,7 @@ def recall_options(settings: Settings) -> RecallOptions:
             assistant=recall.assistant_discount,
             terse=recall.terse_discount,
             answering=recall.answer_kind_boost,
+            fusion=recall.fusion,
             surroundings=SurroundingsOptions(
                 neighbour=recall.neighbour_weight,
                 session=recall.session_weight,
@@ -62,16 +83,20 @@ def recall_options(settings: Settings) -> RecallOptions:
                 answer=recall.answer_weight,
             ),
         ),
-        rerank=RerankOptions(
-            relevance=recall.relevance_weight,
-            decay=recall.decay_weight,
-            decay_lambda=recall.decay_lambda,
-            source=recall.source_weight,
-            sources=recall.source_boosts,
-            kinds=recall.kind_boosts,
-            confidence=recall.confidence_boost,
-            use=recall.use_boost,
-        ),
+        rerank=rerank_options(recall),
+    )
+
+
+def rerank_options(recall: RecallSettings) -> RerankOptions:
+    return RerankOptions(
+        relevance=recall.relevance_weight,
+        decay=recall.decay_weight,
+        decay_lambda=recall.decay_lambda,
+        source=recall.source_weight,
+        sources=recall.source_boosts,
+        kinds=recall.kind_boosts,
+        confidence=recall.confidence_boost,
+        use=recall.use_boost,
     )
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from recollect.domain.diagnosis import Diagnosis
 from recollect.domain.embedder import EmbedderCheck, EmbedderState
-from recollect.domain.hit import Hit, Recalled
+from recollect.domain.hit import ArchivePassage, Hit, Item, Recalled
 from recollect.domain.page import Page
 from recollect.domain.record import Episode, Record, Version
 from recollect.domain.stats import Stats
@@ -83,9 +83,8 @@ def recalled(console: Console, found: Recalled) -> None:
         line(console, "Nothing good enough was found; a lower --min-score may show more.")
     for hit in found:
         item = hit.item
-        facts = _facts(item) if isinstance(item, Record) else _turn_facts(item)
         title = item.title if isinstance(item, Record) else ""
-        _heading(console, f"{hit.score:.2f}", hit.id, facts)
+        _heading(console, f"{hit.score:.2f}", hit.id, _facts_of(item))
         _body(console, _best_part(hit), title)
     for part in found.degraded:
         line(console, f"degraded: {part}")
@@ -197,6 +196,16 @@ def _heading(console: Console, *parts: str) -> None:
 def _body(console: Console, text: str, title: str = "") -> None:
     words = _shortened(f"{title}: {text}" if title else text)
     console.print(Padding(Text(harmless(words)), (0, 0, 0, 2), expand=False))
+
+
+def _facts_of(item: Item) -> str:
+    match item:
+        case Record():
+            return _facts(item)
+        case Turn():
+            return _turn_facts(item)
+        case ArchivePassage():
+            return " · ".join((item.tool, item.session, _moment(item.created_at)))
 
 
 def _facts(record: Record) -> str:

@@ -1,12 +1,13 @@
-"""The one filter: which records and turns a question is about. Each back-end compiles it."""
+"""The one filter: which records, turns and archives are meant. Each back-end compiles it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, TypedDict, TypeVar, Unpack
 
+from recollect.domain.archive import Archive
 from recollect.domain.category import with_aliases
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.record import Kind, Record, Status
@@ -15,7 +16,9 @@ from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput
 
 OwnerKind = Literal["record", "turn", "archive"]
-_OWNERS: Final[frozenset[OwnerKind]] = frozenset({"record", "turn"})
+# What is asked for unless somebody says otherwise: what tools gave is not what is remembered.
+_USUAL_OWNERS: Final[frozenset[OwnerKind]] = frozenset({"record", "turn"})
+_OWNERS: Final[tuple[OwnerKind, ...]] = ("record", "turn", "archive")
 _Member = TypeVar("_Member", Kind, Status)
 
 
@@ -24,7 +27,7 @@ class Filter:
     """Conditions that must all hold. Empty means any; a category finds its aliases too.
 
     `since` and `until` look at when something happened, `as_of` at when we knew it,
-    `valid_at` at when it was true. Conditions that only records have leave turns out.
+    `valid_at` at when it was true. Conditions that only records have leave turns and archives out.
     """
 
     kinds: frozenset[Kind] = frozenset()
@@ -37,7 +40,7 @@ class Filter:
     task: str | None = None
     as_of: datetime | None = None
     valid_at: datetime | None = None
-    owners: frozenset[OwnerKind] = _OWNERS
+    owners: frozenset[OwnerKind] = _USUAL_OWNERS
 
     @property
     def all_categories(self) -> frozenset[str]:
@@ -49,9 +52,17 @@ class Filter:
 
     @property
     def wants_turns(self) -> bool:
-        about_records = self.kinds or self.categories or self.tags or self.valid_at
-        is_active = Status.ACTIVE in self.statuses
-        return "turn" in self.owners and not about_records and is_active
+        return "turn" in self.owners and not self._is_about_records
+
+    @property
+    def wants_archives(self) -> bool:
+        # An archive belongs to no task, and the past is looked for among records and turns.
+        is_possible = self.task is None and self.as_of is None
+        return "archive" in self.owners and not self._is_about_records and is_possible
+
+    @property
+    def without_archives(self) -> Filter:
+        return replace(self, owners=self.owners - {"archive"})
 
     @property
     def is_indexed(self) -> bool:
@@ -82,6 +93,20 @@ class Filter:
             and self.task in (None, turn.task)
             and (self.as_of is None or turn.recorded_at <= self.as_of)
         )
+
+    def accepts_archive(self, archive: Archive, now: datetime) -> bool:
+        """The meaning of the filter for an archived tool result."""
+        return (
+            self.wants_archives
+            and self._in_range(archive.created_at)
+            and self.session in (None, archive.session)
+            and not archive.is_expired(now)
+        )
+
+    @property
+    def _is_about_records(self) -> bool:
+        by_record = self.kinds or self.categories or self.tags or self.valid_at
+        return bool(by_record) or Status.ACTIVE not in self.statuses
 
     def _in_range(self, moment: datetime) -> bool:
         after = self.since is None or moment >= self.since
@@ -133,7 +158,8 @@ def make_filter(**fields: Unpack[FilterFields]) -> Filter:
         task=_label("task", fields.get("task")),
         as_of=_moment("as_of", fields.get("as_of")),
         valid_at=_moment("valid_at", fields.get("valid_at")),
-        owners=frozenset(_owner(it) for it in _several("owners", fields.get("owners"))) or _OWNERS,
+        owners=frozenset(_owner(it) for it in _several("owners", fields.get("owners")))
+        or _USUAL_OWNERS,
     )
 
 
@@ -145,7 +171,7 @@ def _owner(value: str) -> OwnerKind:
     for known in _OWNERS:
         if value == known:
             return known
-    raise InvalidInput(f"owners {value!r} is none of: record, turn", code="unknown_value")
+    raise InvalidInput(f"owners {value!r} is none of: {', '.join(_OWNERS)}", code="unknown_value")
 
 
 def _label(name: str, value: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import overload
 
 from recollect.domain.record import Record
@@ -55,10 +56,33 @@ class NearMiss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A record or a turn that answers, a similarity from 0 to 1, and the passage that matched."""
+class ArchivePassage:
+    """The part of an archived tool result that answers; its id is the archive's.
 
-    item: Record | Turn
+    `span` is where it stands in the archived text, or None when only what the archive is about
+    fits: then the content is its summary.
+    """
+
+    id: str
+    tool: str
+    query: str
+    session: str
+    content: str
+    span: tuple[int, int] | None
+    created_at: datetime
+
+
+Item = Record | Turn | ArchivePassage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """What answers, a similarity from 0 to 1, and the passage that matched.
+
+    It is a record or a turn, and only when they are asked for a passage of an archive.
+    """
+
+    item: Item
     score: float
     span: tuple[int, int]
     explanation: Explanation = field(hash=False)
@@ -83,6 +107,10 @@ class Hit:
     @property
     def turn(self) -> Turn | None:
         return self.item if isinstance(self.item, Turn) else None
+
+    @property
+    def archive(self) -> ArchivePassage | None:
+        return self.item if isinstance(self.item, ArchivePassage) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from recollect.domain.context import LeftOut, Reason
 from recollect.domain.filter_form import filter_form, filter_from
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Hit
-from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 
 
@@ -20,17 +19,17 @@ class GivenItem:
     """A record or a turn that entered, as it was then."""
 
     id: str
-    # A record's kind, or `turn`; turns have no versions.
+    # A record's kind, `turn` or `archive`; only records have versions.
     kind: str
     version: int | None
     score: float
 
     @classmethod
     def of(cls, hit: Hit) -> GivenItem:
-        record = hit.item if isinstance(hit.item, Record) else None
+        record = hit.record
         return cls(
             id=hit.id,
-            kind="turn" if record is None else record.kind.value,
+            kind=record.kind.value if record else "archive" if hit.archive else "turn",
             version=None if record is None else record.version,
             score=round(hit.score, 4),
         )

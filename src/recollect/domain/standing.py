@@ -19,3 +19,5 @@ class Standing:
     confidence: float = 1.0
     helped: int = 0
     rejected: int = 0
+    # Whether it is shared, or of another agent than the one that asks.
+    is_of_others: bool = False

@@ -76,6 +76,7 @@ def _hit(hit: Hit) -> Json:
         "passage": hit.passage,
         "record": _form(hit.record),
         "turn": _form(hit.turn),
+        "archive": _form(hit.archive),
         "explanation": _form(hit.explanation),
     }
 

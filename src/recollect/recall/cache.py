@@ -103,6 +103,9 @@ class CachedRecaller:
             self._keep(key, recalled, versions)
         return recalled
 
+    async def close(self) -> None:
+        await self._recaller.close()
+
     def clear(self) -> None:
         """Let go of every answer: something that one of them says is forgotten."""
         self._kept.clear()

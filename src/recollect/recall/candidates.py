@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.ports.units import Ids, Matches, Scores, UnitRows, no_units
+from recollect.ports.units import KINDS, Ids, Matches, Scores, UnitRows, no_units
 from recollect.recall.paths import Found, PathName
 
+_ARCHIVE: Final = KINDS.index("archive")
 _NOBODY: Final[Ids] = np.empty(0, np.int64)
 
 
@@ -97,7 +98,10 @@ def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
     passages = np.flatnonzero(is_passage)
     long_ones, best = np.unique(inverse[passages], return_index=True)
     scores = whole.copy()
-    scores[long_ones] = (whole[long_ones] + matches.scores[passages[best]]) / 2
+    best_passages = matches.scores[passages[best]]
+    # The whole of an archive is only what it is about: beside a passage it says nothing.
+    is_archive = matches.column("kind")[passages[best]] == _ARCHIVE
+    scores[long_ones] = np.where(is_archive, best_passages, (whole[long_ones] + best_passages) / 2)
     speaking = first.copy()
     speaking[long_ones] = passages[best]
     return Opinion(owners, scores, matches.rows.take(speaking), matches.raw[speaking], horizon)

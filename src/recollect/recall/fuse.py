@@ -3,13 +3,17 @@
 What the paths say is evidence of one kind: a keyword similarity and a cosine are both absolute, so
 they are added, not ranked. A weak best hit stays weak, and a path that found nothing takes nothing
 away from the others.
+
+Where paths are not comparable (a model whose cosines mean little), ranks can decide instead: then
+the order is that of reciprocal ranks, and the scores are dealt out in that order. So the answer as
+a whole scores as before, and `min_score` keeps its meaning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +23,14 @@ from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.unit import Trait
 from recollect.ports.units import KINDS, Ids, Scores
 from recollect.recall.candidates import Candidates, gather
-from recollect.recall.paths import Found
+from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
+from recollect.recall.ranks import reciprocal_ranks
 from recollect.recall.stretch import closeness
 from recollect.recall.surroundings import SurroundingsOptions, from_surroundings
 from recollect.text.searchable import signed
+
+Fusion = Literal["scores", "rrf"]
 
 _STEEPNESS: Final = 1.3
 _TURN: Final = KINDS.index("turn")
@@ -52,6 +59,8 @@ class Weights:
     assistant: float = 0.25
     # and one that says next to nothing too.
     terse: float = 0.25
+    # Whether scores are added or ranks.
+    fusion: Fusion = "scores"
     # What has a time or a number, when the question asks for one, is worth so much more.
     answering: float = 0.1
 
@@ -80,6 +89,11 @@ class Fused:
             int(self.candidates.column("start")[self.at]),
             int(self.candidates.column("end")[self.at]),
         )
+
+    @property
+    def is_passage(self) -> bool:
+        """Whether a part of it speaks for it, not all."""
+        return bool(self.candidates.column("ordinal")[self.at])
 
     def explanation(self, matched_terms: tuple[str, ...], boosts: tuple[Boost, ...]) -> Explanation:
         """Why it has its score; made only for what is returned."""
@@ -157,6 +171,11 @@ def fuse(question: Question, found: Sequence[Found], weights: Weights) -> Ranked
         # The more of the question is the time, the more being of that time is an answer.
         total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
     scores = calibrated(total)
+    if weights.fusion == "rrf":
+        ranked = _by_ranks(question, candidates, found, weights)
+        ranked *= factors * (1 + weights.time * near)
+        order = np.lexsort((candidates.owners, -scores, -ranked, scores == 0))
+        return Ranked(candidates, order, np.sort(scores)[::-1], around, factors, near)
     order = np.lexsort((candidates.owners, -scores))
     return Ranked(candidates, order, scores[order], around, factors, near)
 
@@ -190,6 +209,19 @@ def _beside_words(
     if recent:
         evidence = evidence + recent * candidates.scores("recent")
     return evidence
+
+
+def _by_ranks(
+    question: Question, candidates: Candidates, found: Sequence[Found], weights: Weights
+) -> Scores:
+    trust = {it.path: it.trust for it in found}
+    counting: dict[PathName, float] = {
+        "keyword": weights.keyword,
+        "vector": weights.vector * trust.get("vector", 0.0),
+        "entity": weights.entity,
+        "recent": max(weights.recent, question.lean.recent),
+    }
+    return reciprocal_ranks(candidates, counting)
 
 
 def _factors(question: Question, candidates: Candidates, weights: Weights) -> Scores:

@@ -9,7 +9,7 @@ from typing import Final
 
 from recollect.domain.category import with_aliases
 from recollect.domain.context import Form, Tongue
-from recollect.domain.hit import Hit
+from recollect.domain.hit import ArchivePassage, Hit
 from recollect.domain.record import Episode, Kind, Procedure, Record
 from recollect.domain.turn import Turn
 from recollect.recall.fence import SECTIONS, fenced
@@ -100,12 +100,16 @@ def as_item(hit: Hit, form: Form, now: datetime, conversation: Tongue) -> Item:
     tongue = _tongue(hit.content, conversation)
     words = _WORDS[tongue]
     body, is_excerpt = _body(hit)
-    if isinstance(hit.item, Record):
-        section, at, notes = _about_record(hit.item, words)
-        label, title = hit.item.category, _title(hit.item)
-    else:
-        section, at, notes = _about_turn(hit.item, words)
-        label, title = "turn", hit.item.speaker
+    match hit.item:
+        case Record():
+            section, at, notes = _about_record(hit.item, words)
+            label, title = hit.item.category, _title(hit.item)
+        case Turn():
+            section, at, notes = _about_turn(hit.item, words)
+            label, title = "turn", hit.item.speaker
+        case ArchivePassage():
+            section, at, notes = _EPISODES, hit.item.created_at, hit.item.id
+            label, title = "archive", hit.item.tool
     if is_excerpt:
         notes = f"{notes}, {words.whole.format(hit.id)}"
     if body.startswith(title):

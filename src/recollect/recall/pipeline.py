@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -13,21 +13,26 @@ import numpy as np
 
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Hit, NearMiss, Recalled
+from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
 from recollect.domain.page import checked_limit
+from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
+from recollect.domain.turn import Turn
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import Scores, UnitIndex
-from recollect.recall.fuse import Fused, Weights, fuse
+from recollect.recall.archived import ArchivePassages
+from recollect.recall.fuse import Fused, Ranked, Weights, fuse
 from recollect.recall.intent import Intent, Judged
 from recollect.recall.linked import EntityPath
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
 from recollect.recall.rerank import RerankOptions, boosts
+from recollect.recall.same import Sameness, arranged
 from recollect.recall.scan import Scan
+from recollect.recall.second_look import SecondLook
 from recollect.recall.weigh import Weighed, Weigher
 
 _log = logging.getLogger(__name__)
@@ -39,6 +44,8 @@ MAX_LIMIT: Final = 1_000
 _NEAR_MISSES: Final = 5
 # From so many of the best hits the hop to what is linked with them starts.
 _SEEDS: Final = 3
+# Where much is said over and over, so many times what is wanted is looked at for something else.
+_FARTHEST: Final = 4
 # At least so many times what is wanted is weighed: what is left out is told too.
 _SLICE: Final = 2
 
@@ -56,6 +63,8 @@ class RecallOptions:
     gap: float
     # Seconds after which a path that has not answered is left out.
     patience: float
+    # What shares so many of its words with a better hit may say the same; 0 and 1 compare nothing.
+    duplicates: float = 0.0
     intent: Intent | None = None
 
 
@@ -69,7 +78,7 @@ class _Answer:
 
 
 class Recaller:
-    """Answers questions from the records and turns of some scopes."""
+    """Answers questions from the records and turns of some scopes, and from archives if asked."""
 
     def __init__(
         self,
@@ -78,16 +87,21 @@ class Recaller:
         paths: Sequence[Path],
         linked: EntityPath,
         scan: Scan,
+        archives: ArchivePassages,
         clock: Clock,
         options: RecallOptions,
+        second_look: SecondLook | None = None,
     ) -> None:
         self._store = store
         self._units = units
         self._paths = paths
         self._linked = linked
         self._scan = scan
+        self._archives = archives
         self._clock = clock
         self._options = options
+        self._second_look = second_look
+        self._sameness = Sameness(options.duplicates) if 0 < options.duplicates < 1 else None
 
     async def recall(
         self,
@@ -115,22 +129,39 @@ class Recaller:
             return await self._search(question)
         return Recalled(hits=tuple(await self._scan.search(question)))
 
+    async def close(self) -> None:
+        if self._second_look is not None:
+            await self._second_look.close()
+
     async def _search(self, question: Question) -> Recalled:
         """Search the index; only when the filter takes away too much, search inside the filter."""
         wanted = max(self._options.candidates, 2 * question.limit)
-        weigher = Weigher(self._store, question, self._options.rerank)
+        weigher = Weigher(self._store, self._archives, question, self._options.rerank)
         found = await self._ask(question, wanted, within=None)
-        answer = await self._answer(question, found, weigher)
+        answer = await self._answer(question, found, weigher, question.limit)
         linked = await self._one_hop(question, await self._seeds(answer, weigher), wanted)
         if linked is not None:
             found.append(linked)
-            answer = await self._answer(question, found, weigher)
+            answer = await self._answer(question, found, weigher, question.limit)
         if answer.needs_more and any(it.is_cut_off for it in found):
             found = await self._ask(question, wanted, within=question.where)
-            answer = await self._answer(question, found, weigher)
+            answer = await self._answer(question, found, weigher, question.limit)
+        degraded = [note for it in found for note in it.degraded]
+
+        async def best(reach: int) -> _Answer:
+            return await self._answer(question, found, weigher, reach)
+
+        more = best
+        if self._second_look is not None:
+            again = await self._looked_at_again(question, found, weigher, self._second_look)
+            if isinstance(again, str):
+                degraded.append(again)
+            else:
+                answer, more = again, None
+        answer = await self._shown(question, answer, weigher, more)
         return Recalled(
             hits=await self._hits(question, answer.kept, weigher),
-            degraded=tuple(note for it in found for note in it.degraded),
+            degraded=tuple(degraded),
             near_misses=answer.near_misses,
             intent=question.judged.intent,
             intent_reason=question.judged.reason,
@@ -181,25 +212,12 @@ class Recaller:
         return [_told(path, heard[path]) for path in self._paths]
 
     async def _answer(
-        self, question: Question, found: Sequence[Found], weigher: Weigher
+        self, question: Question, found: Sequence[Found], weigher: Weigher, limit: int
     ) -> _Answer:
         """The owners that were found and pass the filter, in their final order."""
-        most = self._options.rerank.most(question.lean)
         fused = fuse(question, found, self._options.weights)
-        is_good = (fused.scores > 0) & (fused.scores * most >= question.min_score)
-        good = int(np.count_nonzero(is_good))
-        weighed: list[Weighed] = []
-        looked_at = 0
-        # One that is farther back may rise when it is weighed, but not beyond a bound.
-        while looked_at < good and not _are_best(
-            weighed, question.limit, fused.scores[looked_at] * most
-        ):
-            reach = _reach(fused.scores[:good], looked_at, question.limit, most)
-            chosen = fused.between(looked_at, reach)
-            weighed += await weigher.weigh(chosen)
-            looked_at += len(chosen)
-            weighed.sort(key=lambda it: -it.score)
-        kept, near_misses = self._cut(question, weighed)
+        weighed, looked_at, good = await self._weigh(question, fused, weigher, limit)
+        kept, near_misses = self._cut(question, weighed, limit)
         if not near_misses and question.where == Filter():
             near_misses = _too_weak(fused.between(good, good + _NEAR_MISSES))
         # Only what the filter took away can be made up for by searching inside it.
@@ -210,8 +228,66 @@ class Recaller:
             needs_more=is_filtered and len(weighed) < question.limit,
         )
 
+    async def _weigh(
+        self, question: Question, fused: Ranked, weigher: Weigher, limit: int
+    ) -> tuple[list[Weighed], int, int]:
+        """The best so many, how many were looked at for them, and how many could be good."""
+        most = self._options.rerank.most(question.lean)
+        is_good = (fused.scores > 0) & (fused.scores * most >= question.min_score)
+        good = int(np.count_nonzero(is_good))
+        weighed: list[Weighed] = []
+        looked_at = 0
+        # One that is farther back may rise when it is weighed, but not beyond a bound.
+        while looked_at < good and not _are_best(weighed, limit, fused.scores[looked_at] * most):
+            reach = _reach(fused.scores[:good], looked_at, limit, most)
+            chosen = fused.between(looked_at, reach)
+            weighed += await weigher.weigh(chosen)
+            looked_at += len(chosen)
+            weighed.sort(key=lambda it: -it.score)
+        return weighed, looked_at, good
+
+    async def _looked_at_again(
+        self, question: Question, found: Sequence[Found], weigher: Weigher, look: SecondLook
+    ) -> _Answer | str:
+        """The answer as a reranker orders it, also of what the paths alone would not show."""
+        wide = replace(question, min_score=0.0)
+        limit = max(look.candidates, question.limit)
+        fused = fuse(question, found, self._options.weights)
+        weighed, _, _ = await self._weigh(wide, fused, weigher, limit)
+        del weighed[limit:]
+        judged = await look.judged(question, weighed, await weigher.items(weighed))
+        if isinstance(judged, str):
+            return judged
+        kept, near_misses = self._cut(question, judged, limit)
+        return _Answer(kept=kept, near_misses=near_misses, needs_more=False)
+
+    async def _shown(
+        self,
+        question: Question,
+        answer: _Answer,
+        weigher: Weigher,
+        more: Callable[[int], Awaitable[_Answer]] | None,
+    ) -> _Answer:
+        """What says the same as a better hit gives its place to the next that does not."""
+        reach = question.limit
+        repeats: dict[str, str] = {}
+        while self._sameness is not None:
+            items = await weigher.items(answer.kept)
+            told = [items[it.fused.owner_id] for it in answer.kept if it.fused.owner_id in items]
+            repeats = self._sameness.repeats([it for it in told if isinstance(it, Record | Turn)])
+            is_all = len(answer.kept) < reach or reach >= _FARTHEST * question.limit
+            if more is None or is_all or len(told) - len(repeats) >= question.limit:
+                break
+            reach *= 2
+            answer = await more(reach)
+        if not repeats and len(answer.kept) <= question.limit:
+            return answer
+        shown, left_out = arranged(answer.kept, repeats, question.limit)
+        near_misses = (*left_out, *answer.near_misses)[:_NEAR_MISSES]
+        return replace(answer, kept=shown, near_misses=near_misses)
+
     def _cut(
-        self, question: Question, weighed: Sequence[Weighed]
+        self, question: Question, weighed: Sequence[Weighed], limit: int
     ) -> tuple[list[Weighed], tuple[NearMiss, ...]]:
         """What is shown, and what came after it with the reason why it is not."""
         kept: list[Weighed] = []
@@ -223,7 +299,7 @@ class Recaller:
                 reason = "below min_score"
             elif it.score < floor:
                 reason = "far below the best"
-            elif len(kept) == question.limit:
+            elif len(kept) == limit:
                 reason = "beyond the limit"
             if not reason:
                 kept.append(it)
@@ -241,13 +317,14 @@ class Recaller:
         for it in weighed:
             item = items.get(it.fused.owner_id)
             if item is not None:
+                # Of an archive the item itself is the passage.
+                is_part = isinstance(item, ArchivePassage)
+                span = (0, len(item.content)) if is_part else it.fused.span
                 keys = present.get(it.fused.unit, frozenset[int]())
                 matched = tuple(term for key, term in question.terms.items() if key in keys)
                 bent_by = boosts(it.standing, question.lean, self._options.rerank)
-                explanation = it.fused.explanation(matched, bent_by)
-                hits.append(
-                    Hit(item=item, score=it.score, span=it.fused.span, explanation=explanation)
-                )
+                explanation = it.fused.explanation(matched, (*bent_by, *it.boosts))
+                hits.append(Hit(item=item, score=it.score, span=span, explanation=explanation))
         return tuple(hits)
 
 

@@ -103,7 +103,8 @@ class Prefetch:
         tongue = _tongue(message) if language is None else checked_choice(language, TONGUES)
         # What the message says itself is in the prompt already.
         texts = [message, *map(_words, checked_items(window, "window"))]
-        where = make_filter(**filters)
+        # What tools gave is loaded when it is needed; a block holds what is remembered.
+        where = make_filter(**filters).without_archives
         scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
         usual = self._options.limit_of(caller.scope.agent)
         limit = usual if limit is None else limit

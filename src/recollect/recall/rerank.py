@@ -40,7 +40,7 @@ class RerankOptions:
         """The largest factor by which a score can rise."""
         by_kind = max(self.kinds.values(), default=1.0)
         leaning = max(lean.semantic, lean.episodic, lean.procedural, lean.turn)
-        return max(by_kind, 1.0) * leaning * lean.preference * (1 + self.use)
+        return max(by_kind, 1.0) * leaning * lean.preference * lean.shared * (1 + self.use)
 
 
 def reranked(
@@ -83,6 +83,8 @@ def _factors(standing: Standing, lean: Lean, options: RerankOptions) -> list[tup
         # Full trust is the rule and changes nothing.
         ("confidence", 1 - options.confidence * (1 - standing.confidence)),
     ]
+    if standing.is_of_others:
+        factors.append(("known to others", lean.shared))
     if standing.helped or standing.rejected:
         usefulness = _usefulness(standing.helped, standing.rejected)
         factors.append(("feedback", 1 + options.use * usefulness))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from recollect.domain.record import Record
+from recollect.domain.archive import Archive
+from recollect.domain.hit import Boost, Item
 from recollect.domain.standing import Standing
-from recollect.domain.turn import Turn
 from recollect.ports.store import Store
+from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused
 from recollect.recall.question import Question
 from recollect.recall.rerank import RerankOptions, reranked
@@ -21,6 +22,8 @@ class Weighed:
     fused: Fused
     standing: Standing
     score: float
+    # What changed the score after it was weighed.
+    boosts: tuple[Boost, ...] = ()
 
 
 class Weigher:
@@ -29,12 +32,20 @@ class Weigher:
     Nothing is read twice, also when something is found and weighed a second time.
     """
 
-    def __init__(self, store: Store, question: Question, options: RerankOptions) -> None:
+    def __init__(
+        self,
+        store: Store,
+        archives: ArchivePassages,
+        question: Question,
+        options: RerankOptions,
+    ) -> None:
         self._store = store
+        self._archives = archives
         self._question = question
         self._options = options
         self._standings: dict[str, Standing | None] = {}
-        self._items: dict[str, Record | Turn] = {}
+        self._archived: dict[str, Archive] = {}
+        self._items: dict[str, Item] = {}
 
     async def weigh(self, fused: Sequence[Fused]) -> list[Weighed]:
         """What the filter accepts of these, with all that is known of it."""
@@ -48,8 +59,8 @@ class Weigher:
                 weighed.append(Weighed(fused=it, standing=standing, score=score))
         return weighed
 
-    async def items(self, weighed: Sequence[Weighed]) -> dict[str, Record | Turn]:
-        """The records and turns themselves, without those that are gone by now."""
+    async def items(self, weighed: Sequence[Weighed]) -> dict[str, Item]:
+        """The records, turns and passages themselves, without those that are gone by now."""
         missing = [it.fused for it in weighed if it.fused.owner_id not in self._items]
         where, now, scopes = self._question.where, self._question.now, self._question.scopes
         if records := _ids(missing, "record", wanted=True):
@@ -58,6 +69,9 @@ class Weigher:
         if turns := _ids(missing, "turn", wanted=True):
             for turn in await self._store.turns(scopes, where, ids=turns):
                 self._items[turn.id] = turn
+        for it in missing:
+            if archive := self._archived.get(it.owner_id):
+                self._items[archive.id] = await self._archives.passage(archive, it)
         return self._items
 
     async def _read_standings(self, fused: Collection[Fused]) -> None:
@@ -75,6 +89,15 @@ class Weigher:
                     turns=turns,
                 )
             )
+        if archives := _ids(fused, "archive", wanted=where.wants_archives):
+            await self._read_archives(archives)
+
+    async def _read_archives(self, ids: Sequence[str]) -> None:
+        where, now = self._question.where, self._question.now
+        for archive in await self._archives.find(self._question.scopes, ids):
+            if where.accepts_archive(archive, now):
+                self._archived[archive.id] = archive
+                self._standings[archive.id] = Standing(observed_at=archive.created_at)
 
 
 def _ids(fused: Collection[Fused], kind: str, *, wanted: bool) -> list[str]:

@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from recollect.errors import SettingsError
+from recollect.settings.rerank import RerankSettings
 from recollect.settings.sections import (
     AgentSettings,
     EmbeddingSettings,
@@ -62,6 +63,7 @@ class Settings(Section):
     storage: StorageSettings = StorageSettings()
     recall: RecallSettings = RecallSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    rerank: RerankSettings = RerankSettings()
     session: SessionSettings = SessionSettings()
     compression: CompressionSettings = CompressionSettings()
     archive: ArchiveSettings = ArchiveSettings()

@@ -79,6 +79,9 @@ class RecallSettings(Section):
     candidates: Annotated[int, Field(ge=1, le=10_000)] = Field(
         default=200, description="units each path takes before they are fused and filtered"
     )
+    fusion: Literal["scores", "rrf"] = Field(
+        default="scores", description="add what the paths score, or go by reciprocal ranks"
+    )
     keyword_weight: Annotated[float, Field(ge=0, le=10)] = Field(
         default=1.0, description="how much words count"
     )
@@ -97,6 +100,10 @@ class RecallSettings(Section):
     )
     gap: Share = Field(
         default=0.4, description="hits below this share of the best one's score are left out"
+    )
+    duplicates: Share = Field(
+        default=0.85,
+        description="hits that share so many words and say the same take one place; 0 or 1 = all",
     )
     intent: Literal[
         "auto", "new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"

@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.context.archive_passages import select_passages
 from recollect.domain.filters import Filter, make_filter
-from recollect.domain.hit import Hit, Recalled
+from recollect.domain.hit import ArchivePassage, Hit, Item, Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.memory_tools import ToolName
@@ -131,17 +131,31 @@ async def _found(
     return found
 
 
-def _type(item: Record | Turn) -> str:
-    return item.category if isinstance(item, Record) else "turn"
+def _type(item: Item) -> str:
+    match item:
+        case Record():
+            return item.category
+        case Turn():
+            return "turn"
+        case ArchivePassage():
+            return "archive"
 
 
-def _name(item: Record | Turn) -> str:
-    return item.title if isinstance(item, Record) else item.speaker or item.role
+def _name(item: Item) -> str:
+    match item:
+        case Record():
+            return item.title
+        case Turn():
+            return item.speaker or item.role
+        case ArchivePassage():
+            return item.tool
 
 
-def _at(item: Record | Turn) -> datetime:
+def _at(item: Item) -> datetime:
     if isinstance(item, Turn):
         return item.at
+    if isinstance(item, ArchivePassage):
+        return item.created_at
     # An event is as old as it is; what is known is as fresh as its last confirmation.
     return item.observed_at if item.kind is Kind.EPISODIC else item.last_confirmed
 

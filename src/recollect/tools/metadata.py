@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from recollect.domain.fields import RecordFields
-from recollect.domain.record import Record
+from recollect.domain.hit import ArchivePassage, Item
 from recollect.domain.scope import namespace_of
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json
@@ -41,10 +41,12 @@ def fields_of(metadata: Mapping[str, Any], now: datetime) -> RecordFields:
     return cast("RecordFields", fields)
 
 
-def metadata_of(item: Record | Turn) -> Json:
+def metadata_of(item: Item) -> Json:
     """What to know about a memory beside its text, under the names it is written with."""
     if isinstance(item, Turn):
         return {"type": "turn", "role": item.role, "session": item.session}
+    if isinstance(item, ArchivePassage):
+        return {"type": "archive", "tool": item.tool, "session": item.session}
     told: Json = {
         **item.metadata,
         "type": item.category,

@@ -65,6 +65,33 @@ def test_a_weak_best_hit_stays_weak():
     assert _scores(found("keyword", [(row(1), 0.05)]))["turn_1"] < 0.1
 
 
+_RANKED = replace(_PLAIN, fusion="rrf")
+
+
+def test_ranks_decide_the_order_when_they_are_asked_to():
+    words = found("keyword", [(row(1), 0.9), (row(2), 0.2), (row(3), 0.1)])
+    meaning = found("vector", [(row(2), 0.4), (row(3), 0.3)])
+    assert list(_scores(words, meaning)) == ["turn_1", "turn_2", "turn_3"]
+    ranked = _scores(words, meaning, weights=_RANKED)
+    assert list(ranked) == ["turn_2", "turn_3", "turn_1"], "two paths beat the best of one"
+
+
+def test_with_ranks_the_answer_scores_as_a_whole_as_it_did():
+    words = found("keyword", [(row(1), 0.9), (row(2), 0.2)])
+    meaning = found("vector", [(row(2), 0.4)])
+    by_scores = _scores(words, meaning)
+    by_ranks = _scores(words, meaning, weights=_RANKED)
+    assert list(by_ranks.values()) == sorted(by_scores.values(), reverse=True)
+    assert _scores(found("keyword", [(row(1), 0.05)]), weights=_RANKED)["turn_1"] < 0.1
+
+
+def test_with_ranks_a_speaker_still_counts_and_equals_keep_their_order():
+    said = [(row(1, speaker=speaker_key("Ann")), 0.5), (row(2, speaker=speaker_key("Bob")), 0.5)]
+    words = found("keyword", said)
+    assert list(_scores(words, text="Bob's harbour", weights=_RANKED)) == ["turn_2", "turn_1"]
+    assert list(_scores(words, weights=_RANKED)) == ["turn_1", "turn_2"]
+
+
 def test_of_equals_the_one_written_first_comes_first():
     scores = _scores(found("keyword", [(row(3), 0.5), (row(1), 0.5), (row(2), 0.5)]))
     assert list(scores) == ["turn_1", "turn_2", "turn_3"]

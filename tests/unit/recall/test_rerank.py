@@ -1,5 +1,6 @@
 """What is known of a memory itself bends its score a little, within bounds, and says so."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -101,6 +102,18 @@ def test_an_intent_leans_to_the_kinds_it_asks_for():
     assert fixed.score > _weighed(happened).score
     assert [it.reason for it in fixed.boosts] == ["intent"]
     assert _weighed(_turn(), lean=lean_of("follow_up")).score == pytest.approx(0.5 * 1.2)
+
+
+def test_a_question_to_other_agents_leans_to_what_they_know():
+    asked = lean_of("cross_agent")
+    own = _standing(_record(confidence=1.0))
+    theirs = replace(own, is_of_others=True)
+    options = RerankOptions()
+    assert reranked(own, 0.5, asked, options, NOW) == 0.5
+    assert reranked(theirs, 0.5, asked, options, NOW) == pytest.approx(0.5 * asked.shared)
+    assert boosts(theirs, asked, options) == (Boost(reason="known to others", factor=asked.shared),)
+    assert boosts(theirs, _PLAIN, options) == ()
+    assert options.most(asked) >= asked.shared > 1
 
 
 def test_an_old_record_fades_when_decay_counts_but_never_by_more_than_its_share():

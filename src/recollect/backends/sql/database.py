@@ -94,7 +94,7 @@ class Database:
         self._thread = threading.local()
         self._held_readers: list[_Held] = []
         # The one that reads a few rows here and there, and never all: it maps the file.
-        self._quick = _Held(self._reading, "mmap_size=268435456")
+        self._quick = _Held(self._reading, "mmap_size=67108864")
         self._at_once = threading.Lock()
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
         self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
@@ -332,7 +332,7 @@ def _engine(
             "foreign_keys=ON",
             # What is deleted or replaced is overwritten, so that forgetting finds no remains.
             "secure_delete=ON",
-            "cache_size=-8192",
+            "cache_size=-4096",
         ):
             connection.execute(f"PRAGMA {pragma}")
 

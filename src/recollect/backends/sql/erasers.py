@@ -97,6 +97,14 @@ def erase_turns(batch: Batch) -> None:
         batch.delete("turns", schema.turns, schema.turns.c.id, ids)
 
 
+def erase_proposals(batch: Batch) -> None:
+    """Proposals; that they were forgotten stays known, so that no import brings them back."""
+    ids = _first(batch, schema.proposals, _RECORDS)
+    if ids:
+        _bury(batch, "proposal", ids)
+        batch.delete("proposals", schema.proposals, schema.proposals.c.id, ids)
+
+
 def erase_archives(batch: Batch) -> None:
     """Archives with their units, and each content that nobody else in the workspace has."""
     table, scopes = schema.archives.c, schema.scopes.c
@@ -158,6 +166,7 @@ _SPECIAL: Final[Mapping[Table, Eraser]] = MappingProxyType(
         schema.records: erase_records,
         schema.turns: erase_turns,
         schema.archives: erase_archives,
+        schema.proposals: erase_proposals,
     }
 )
 STEPS: Final[Mapping[Table, Eraser]] = MappingProxyType(

@@ -162,7 +162,10 @@ def _take_surroundings(connection: Connection, target: Target, found: Found) -> 
     """Find the scopes in which something made of it may lie."""
     table = schema.scopes.c
     of_parts = select(table.org, table.workspace, table.user).where(table.id.in_(listed("ids")))
-    people = connection.execute(of_parts, _ids([*found.parts, *found.whole])).all()
+    people = [tuple(it) for it in connection.execute(of_parts, _ids([*found.parts, *found.whole]))]
+    if target.person is not None:
+        # Somebody without a scope may still have been proposed for.
+        people.append((target.person.org, target.person.workspace, target.person.name))
     if not people:
         return
     live = table.agent != FORGOTTEN_AGENT

@@ -123,6 +123,8 @@ def standing_from(
     confidence: float = 1.0,
     helped: int = 0,
     rejected: int = 0,
+    *,
+    is_of_others: bool = False,
 ) -> Standing:
     """What the columns STANDING of a record, or the time of a turn, stand for."""
     return Standing(
@@ -133,6 +135,7 @@ def standing_from(
         confidence=confidence,
         helped=helped,
         rejected=rejected,
+        is_of_others=is_of_others,
     )
 
 

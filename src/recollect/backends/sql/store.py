@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -134,13 +134,18 @@ class SqlStore:
     ) -> dict[str, Standing]:
         def read(connection: Connection) -> dict[str, Standing]:
             found = find_scopes(connection, scopes)
-            rows: list[Any] = []
+            standings: dict[str, Standing] = {}
             if records:
                 given = {"now": to_micros(now), **_lists(found, records)}
-                rows += _standings_of_records(where).rows(connection, given)
+                others = _of_others(found, scopes[0])
+                for ident, scope_id, *known in _standings_of_records(where).rows(connection, given):
+                    is_of_others = scope_id in others
+                    standings[ident] = standing_from(*known, is_of_others=is_of_others)
             if turns:
-                rows += _standings_of_turns(where).rows(connection, _lists(found, turns))
-            return {row[0]: standing_from(*row[1:]) for row in rows}
+                given = _lists(found, turns)
+                for ident, at in _standings_of_turns(where).rows(connection, given):
+                    standings[ident] = standing_from(at)
+            return standings
 
         return await self._database.read(read, is_quick=len(records) + len(turns) <= _MANY)
 
@@ -255,7 +260,7 @@ def _turns_by_id(where: Filter) -> Quick:
 @lru_cache(maxsize=256)
 def _standings_of_records(where: Filter) -> Quick:
     table = schema.records.c
-    chosen = select(table.id, *(table[name] for name in STANDING))
+    chosen = select(table.id, table.scope_id, *(table[name] for name in STANDING))
     return Quick(chosen.where(_of_scopes(table, by_id=True), records_where(where)))
 
 
@@ -264,6 +269,11 @@ def _standings_of_turns(where: Filter) -> Quick:
     table = schema.turns.c
     chosen = select(table.id, table.at)
     return Quick(chosen.where(_of_scopes(table, by_id=True), turns_where(where)))
+
+
+def _of_others(scopes: Mapping[int, Scope], own: Scope) -> set[int]:
+    """Those of these scopes that hold what other agents know: a caller's own comes first."""
+    return {it for it, scope in scopes.items() if scope.agent not in (None, own.agent)}
 
 
 def _lists(scopes: Iterable[int], ids: Sequence[str] | None) -> dict[str, Any]:

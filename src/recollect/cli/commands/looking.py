@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,10 +13,26 @@ from recollect.cli.commands.saving import RecordId
 from recollect.cli.explain import explained
 from recollect.cli.input import moment_of, text_of
 from recollect.cli.options import FilterOptions
+from recollect.domain.filters import OwnerKind
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+class Among(StrEnum):
+    """Where to look."""
+
+    RECORDS = "records"
+    TURNS = "turns"
+    ARCHIVES = "archives"
+
+
+_OWNERS: Final[dict[Among, OwnerKind]] = {
+    Among.RECORDS: "record",
+    Among.TURNS: "turn",
+    Among.ARCHIVES: "archive",
+}
 
 
 async def recall(
@@ -30,10 +47,16 @@ async def recall(
     min_score: Annotated[
         float | None, typer.Option(help="How good at least, 0 to 1; default: from the settings.")
     ] = None,
+    among: Annotated[
+        list[Among] | None,
+        typer.Option("--in", help="Look among these (repeatable); default: records and turns."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Also show why, in tables.")] = False,
 ) -> Answer:
     """What is remembered about a question, best first."""
-    found = await memory.recall(query, limit=limit, min_score=min_score, **where.filters())
+    filters = where.filters()
+    filters["owners"] = [_OWNERS[it] for it in among or ()]
+    found = await memory.recall(query, limit=limit, min_score=min_score, **filters)
 
     def tell(console: Console) -> None:
         show.recalled(console, found)

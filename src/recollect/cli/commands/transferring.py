@@ -44,10 +44,11 @@ async def export_to(
 ) -> Answer | None:
     """Write what this caller may import again as JSON lines.
 
-    Records with their history, turns, archived tool results with their contents, conflicts, and
-    how far sessions were read. What the workspace shares, and proposals for it, need --all.
-    The scratch state of sessions is left behind; traces of writes and the audit stay with the
-    database: `recollect backup` copies them.
+    Records with their history, turns, archived tool results with their
+    contents, conflicts, and how far sessions were read. What the workspace
+    shares, and proposals for it, need --all. The scratch state of sessions is
+    left behind; traces of writes and the audit stay with the database:
+    `recollect backup` copies them.
     """
     target = sys.stdout.buffer if file == "-" else file
     with bar("Exporting") as progress:
@@ -74,9 +75,10 @@ async def import_from(
 ) -> None:
     """Add what an export holds and is missing here.
 
-    What is stored stays as it is, and what was forgotten here stays forgotten: a line that
-    contradicts it is listed, as is an archive whose content is missing or damaged, and the exit
-    code is 4. Files of earlier formats are read too. After a break the same command goes on.
+    What is stored stays as it is, and what was forgotten here stays forgotten.
+    A line that contradicts it is listed, as is an archive whose content is
+    missing or damaged, and the exit code is 4. Files of earlier formats are
+    read too. After a break the same command goes on.
     """
     import asyncio
 

@@ -1,0 +1,30 @@
+"""Settings → the second look at the best candidates, if there is a model for it."""
+
+from __future__ import annotations
+
+from recollect.assemble.recalling import rerank_options
+from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
+from recollect.recall.second_look import SecondLook, SecondLookOptions
+from recollect.settings import Settings
+
+
+def second_look(settings: Settings) -> SecondLook | None:
+    """None unless the settings name a reranker."""
+    wanted = settings.rerank
+    reranker = open_reranker(
+        RerankerChoice(
+            model=wanted.model,
+            base_url=wanted.base_url,
+            api_key=wanted.api_key,
+            longest=wanted.longest,
+            batch_size=wanted.batch_size,
+            timeout=wanted.timeout,
+            retries=wanted.retries,
+        )
+    )
+    if reranker is None:
+        return None
+    options = SecondLookOptions(
+        candidates=wanted.candidates, weight=wanted.weight, patience=settings.recall.patience
+    )
+    return SecondLook(reranker, options, rerank_options(settings.recall))

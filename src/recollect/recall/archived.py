@@ -1,0 +1,50 @@
+"""Archived tool results as an answer shows them: the passage that fits, not the whole."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from recollect.domain.archive import Archive
+from recollect.domain.hit import ArchivePassage
+from recollect.domain.scope import Scope
+from recollect.errors import StorageError
+from recollect.ports.archives import Archives
+from recollect.recall.fuse import Fused
+
+TextOf = Callable[[Archive], Awaitable[str]]
+
+_log: Final = logging.getLogger(__name__)
+
+
+class ArchivePassages:
+    """What a recall needs of the archives."""
+
+    def __init__(self, archives: Archives, text_of: TextOf) -> None:
+        self._archives = archives
+        self._text_of = text_of
+
+    async def find(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[Archive]:
+        """Those of these archives that lie in the scopes."""
+        return await self._archives.find(scopes, ids=ids)
+
+    async def passage(self, archive: Archive, fused: Fused) -> ArchivePassage:
+        """The part that was found, or the summary when only that fits or the text is damaged."""
+        span = fused.span if fused.is_passage else None
+        content = archive.summary
+        if span is not None:
+            try:
+                content = (await self._text_of(archive))[slice(*span)]
+            except StorageError as problem:
+                _log.warning("%s is shown by its summary: %s", archive.id, problem)
+                span = None
+        return ArchivePassage(
+            id=archive.id,
+            tool=archive.tool,
+            query=archive.query,
+            session=archive.session,
+            content=content,
+            span=span,
+            created_at=archive.created_at,
+        )

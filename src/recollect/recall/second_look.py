@@ -1,0 +1,93 @@
+"""A second look at the best candidates by a model that reads question and text together.
+
+It is slow and optional: when it fails or takes too long, the order stays as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.domain.hit import ArchivePassage, Boost, Item
+from recollect.domain.record import Record
+from recollect.errors import RecollectError
+from recollect.ports.reranker import Reranker
+from recollect.recall.question import Question
+from recollect.recall.rerank import RerankOptions, reranked
+from recollect.recall.weigh import Weighed
+
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondLookOptions:
+    """How many are looked at again and how much that counts beside what the paths found."""
+
+    candidates: int = 50
+    weight: float = 0.5
+    # Seconds after which it is left out.
+    patience: float = 5.0
+
+
+class SecondLook:
+    """Judges candidates anew with a reranker."""
+
+    def __init__(
+        self, reranker: Reranker, options: SecondLookOptions, weighing: RerankOptions
+    ) -> None:
+        self._reranker = reranker
+        self._options = options
+        self._weighing = weighing
+
+    @property
+    def candidates(self) -> int:
+        return self._options.candidates
+
+    async def judged(
+        self, question: Question, weighed: Sequence[Weighed], items: Mapping[str, Item]
+    ) -> list[Weighed] | str:
+        """These in their new order, or why there is none."""
+        present = [it for it in weighed if it.fused.owner_id in items]
+        if not present:
+            return present
+        texts = [_text(it, items[it.fused.owner_id]) for it in present]
+        try:
+            asked = self._reranker.scores(question.text, texts)
+            scores = await asyncio.wait_for(asked, self._options.patience)
+        except TimeoutError:
+            return self._without(f"did not answer within {self._options.patience} s")
+        except RecollectError as failure:
+            return self._without(f"failed: {failure}")
+        anew = [
+            self._anew(question, it, float(score))
+            for it, score in zip(present, scores, strict=True)
+        ]
+        return sorted(anew, key=lambda it: -it.score)
+
+    async def close(self) -> None:
+        await self._reranker.close()
+
+    def _anew(self, question: Question, it: Weighed, judgement: float) -> Weighed:
+        """The model's judgement takes its share of the relevance; all else is weighed as before."""
+        share = self._options.weight
+        relevance = (1 - share) * it.fused.score + share * judgement
+        score = reranked(it.standing, relevance, question.lean, self._weighing, question.now)
+        reason = f"reranker {self._reranker.name} says {judgement:.2f}"
+        boost = Boost(reason=reason, factor=relevance / it.fused.score)
+        return replace(it, score=score, boosts=(*it.boosts, boost))
+
+    def _without(self, why: str) -> str:
+        note = f"the reranker {self._reranker.name} {why}"
+        _log.warning(note)
+        return note
+
+
+def _text(it: Weighed, item: Item) -> str:
+    """What the model reads of a candidate: the passage that was found, under its title."""
+    if isinstance(item, ArchivePassage):
+        return item.content
+    title = f"{item.title}\n" if isinstance(item, Record) and item.title else ""
+    return title + item.content[slice(*it.fused.span)]
