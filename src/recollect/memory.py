@@ -381,6 +381,7 @@ class Memory(WritingVerbs, RemovingVerbs, RenewingVerbs):
             await self._parts.worker.stop()
             await self._parts.working.close()
             await self._parts.trail.sealer.close()
+            await self._parts.recaller.close()
             await self._parts.meaning.close()
             await self._parts.store.close()
 

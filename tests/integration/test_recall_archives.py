@@ -120,3 +120,12 @@ async def test_the_server_looks_in_archives(tmp_path: Path):
     assert (hit["id"], hit["archive"]["tool"]) == (archive.id, "search")
     assert answer in hit["passage"]
     assert (hit["record"], hit["turn"]) == (None, None)
+
+
+async def test_an_archive_is_found_among_many_records_that_fit(memory: Memory):
+    question, answer = ANSWERS["en"]
+    archive = await _archived(memory, "en")
+    await memory.remember_many([f"role permissions are configured by {n}" for n in range(300)])
+    (hit,) = await memory.recall(question, owners="archive", min_score=0.0)
+    assert hit.id == archive.id
+    assert answer in hit.content

@@ -193,7 +193,7 @@ async def test_an_import_brings_nothing_shared_in_unless_an_operator_does(
     async with Memory.open(_settings(database_path)) as memory:
         await memory.shared.approve((await memory.shared.propose("a monorepo", "adr")).id)
         file = io.BytesIO()
-        await memory.export_to(file)
+        await memory.export_to(file, all_scopes=True)
     async with Memory.open(_settings(tmp_path / "other.db")) as other:
         with pytest.raises(NotAllowed):
             await other.import_from(io.BytesIO(file.getvalue()))

@@ -125,6 +125,39 @@ def test_other_trades_have_agents_too():
     assert judge("My address is anna@reviewer.org").intent == "question"
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Okay, that route looks fine. I would take the coast road on the second day.",
+        "Thanks for the list! The blue tent is the one I'd take.",
+        "Hello Max. The garden shed is painted now. Which corner comes after it?",
+        "These drawings turned out well. Shall we print them?",
+        "I'm back. The dentist took longer than I thought.",
+        "The walls are dry. What's the next step for the bathroom?",
+        "好的，那条路线没问题，第二天走海边。",
+        "早上好，上次的装修清单我看完了。",
+    ],
+)
+def test_a_message_that_reacts_or_reports_goes_on_with_what_is_under_way(message: str):
+    assert judge(message).intent == "follow_up"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Okay, when did I paint the shed?",
+        "Hello! Where does my sister live?",
+        "Good restaurants near the harbour?",
+        "What will Maria do next after the move?",
+        "对于那条路线，我选了哪个酒店？",
+        "好的，我姐姐住在哪里？",
+        '<Ann>: "How was it?"\n<Bob>: "Great, I bought the tent."',
+    ],
+)
+def test_what_asks_for_a_fact_or_brings_its_dialogue_along_does_not(message: str):
+    assert judge(message).intent == "question"
+
+
 @given(st.text(st.characters(), max_size=300))
 def test_any_text_is_judged_and_always_the_same(text: str):
     judged = judge(text)
@@ -151,15 +184,17 @@ def test_no_repetition_makes_it_slow(fragments: list[str], between: str):
 @pytest.mark.parametrize("intent", _INTENTS)
 def test_a_lean_is_small(intent: Intent):
     lean = lean_of(intent)
-    *factors, recent, preference = astuple(lean)
+    *factors, recent, fresh, preference = astuple(lean)
     assert all(0.8 <= it <= 1.25 for it in [*factors, preference])
     assert 0 <= recent <= 0.2
+    assert 0 <= fresh <= 0.3
 
 
 def test_each_intent_leans_to_the_memories_of_the_seeds_table():
     assert lean_of("new_task").semantic > lean_of("new_task").procedural > 1
     assert lean_of("follow_up").turn > lean_of("follow_up").episodic > 1
     assert lean_of("follow_up").recent > 0
+    assert lean_of("follow_up").fresh > 0
     assert lean_of("bug_fix").episodic > 1
     assert lean_of("preference").preference > 1
     assert lean_of("cross_agent").shared > lean_of("cross_agent").procedural > 1

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from recollect.domain.filters import OwnerKind
 from recollect.domain.hit import Boost, Explanation, PathScore
+from recollect.domain.times import to_micros
 from recollect.domain.unit import Trait
 from recollect.ports.units import KINDS, Ids, Scores
 from recollect.recall.candidates import Candidates, gather
@@ -36,6 +37,11 @@ _STEEPNESS: Final = 1.3
 _TURN: Final = KINDS.index("turn")
 # A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
 _FULL_TURN: Final = 12
+# A message of more terms has a subject of its own.
+_FEW_TERMS: Final = 3
+_DAY: Final = 86_400_000_000
+# What is older is not fresh at all.
+_FRESH_DAYS: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +169,7 @@ def fuse(question: Question, found: Sequence[Found], weights: Weights) -> Ranked
     words = weights.keyword * candidates.scores("keyword")
     evidence = words + _beside_words(candidates, found, weights, question)
     around = from_surroundings(candidates, evidence, words, weights.surroundings)
-    factors = _factors(question, candidates, weights)
+    factors = _factors(question, candidates, weights) * _freshness(question, candidates)
     total = (evidence + around) * factors
     near = np.zeros(len(candidates))
     for timed in (it for it in found if it.stretches):
@@ -205,7 +211,9 @@ def _beside_words(
     evidence = weights.vector * trust.get("vector", 0.0) * nearness
     if "entity" in candidates.opinions:
         evidence = evidence + weights.entity * candidates.scores("entity")
-    recent = max(weights.recent, question.lean.recent)
+    # The more a message says itself, the less it takes what is merely recent to understand it.
+    wordless = min(1.0, _FEW_TERMS / max(len(question.terms), 1))
+    recent = max(weights.recent, question.lean.recent * wordless)
     if recent:
         evidence = evidence + recent * candidates.scores("recent")
     return evidence
@@ -248,3 +256,17 @@ def _answering(question: Question, candidates: Candidates) -> Scores:
         return np.zeros(len(candidates))
     traits = candidates.column("traits")
     return np.mean([(traits & kind) > 0 for kind in kinds], axis=0)
+
+
+def _freshness(question: Question, candidates: Candidates) -> Scores:
+    """How much more it is worth to be of late, for a message that goes on with something.
+
+    Counted in whole days, so that the same message has the same answer all day long. What is of
+    later than the message cannot be what it goes on with.
+    """
+    if not question.lean.fresh:
+        return np.ones(len(candidates))
+    asked_at = to_micros(question.asked_at or question.now)
+    age = (asked_at - candidates.column("observed_at")) // _DAY
+    fresh = np.where(age >= 0, np.clip(1 - age / _FRESH_DAYS, 0.0, 1.0), 0.0)
+    return 1 + question.lean.fresh * fresh

@@ -52,6 +52,7 @@ _ENGLISH: Final[tuple[tuple[Intent, Find], ...]] = (
     ("bug_fix", english.FIX),
     ("bug_fix", ERROR_NAME),
     ("bug_fix", english.BUG),
+    ("follow_up", english.CONTINUES),
     ("question", english.ASKED),
     ("bug_fix", english.TROUBLE),
 )
@@ -69,9 +70,12 @@ _CHINESE: Final[tuple[tuple[Intent, Find], ...]] = (
     ("bug_fix", chinese.FIX),
     ("bug_fix", ERROR_NAME),
     ("bug_fix", chinese.BUG),
+    ("follow_up", chinese.CONTINUES),
     ("question", chinese.ASKED),
     ("bug_fix", chinese.TROUBLE),
 )
+# A dialogue has with it what its last message goes on with.
+_OF_A_MESSAGE_ALONE: Final = frozenset({english.CONTINUES, chinese.CONTINUES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +92,12 @@ _PLAIN_QUESTION: Final = Judged(intent="question", reason="")
 def judge(text: str) -> Judged:
     """The intent of a message, or of the last message of a dialogue."""
     said = _plain(_message(text))
+    is_alone = _SPEAKER.match(text) is None
     if not said.isascii() and _HAN.search(said):
-        judged = _first(_CHINESE, said)
+        judged = _first(_CHINESE, said, is_alone=is_alone)
         if judged is not None or not _ENGLISH_PHRASE.search(said):
             return judged or _PLAIN_QUESTION
-    return _first(_ENGLISH, said) or _PLAIN_QUESTION
+    return _first(_ENGLISH, said, is_alone=is_alone) or _PLAIN_QUESTION
 
 
 def _message(text: str) -> str:
@@ -117,8 +122,10 @@ def _plain(text: str) -> str:
     return f" {' '.join(text.lower().split())}"
 
 
-def _first(table: tuple[tuple[Intent, Find], ...], said: str) -> Judged | None:
+def _first(table: tuple[tuple[Intent, Find], ...], said: str, *, is_alone: bool) -> Judged | None:
     for intent, find in table:
+        if find in _OF_A_MESSAGE_ALONE and not is_alone:
+            continue
         if match := find(said):
             return Judged(intent=intent, reason=match[0].strip()[:_LONGEST_REASON])
     return None
@@ -135,13 +142,15 @@ class Lean:
     shared: float = 1.0
     recent: float = 0.0
     """The weight of the recent path."""
+    fresh: float = 0.0
+    """How much more it is worth to be of today; a month ago it is worth nothing more."""
     preference: float = 1.0
     """For the categories of user preferences."""
 
 
 _LEANS: Final[dict[Intent, Lean]] = {
     "new_task": Lean(semantic=1.15, procedural=1.1),
-    "follow_up": Lean(turn=1.2, episodic=1.1, recent=0.15),
+    "follow_up": Lean(turn=1.2, episodic=1.1, recent=0.15, fresh=0.3),
     "bug_fix": Lean(episodic=1.2),
     "preference": Lean(preference=1.25, recent=0.05),
     "cross_agent": Lean(shared=1.25, procedural=1.1),

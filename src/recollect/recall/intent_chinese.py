@@ -89,6 +89,21 @@ ASKED: Final = anywhere(
     "几|吗|怎么样|是否|是不是",
 )
 
+# A message that opens by reacting, or greets and then speaks of what is under way, goes on with
+# something; one that reacts and then asks for a fact asks for a fact, which a rule before says.
+_STOP = "[,，。.!！~、;；…]"
+CONTINUES: Final = at_the_beginning(
+    " ",
+    one_of(
+        "好的? 好吧 好[啊呀嘞] 嗯+ 对[的啊]? 是的 没错 行 可以 谢谢你? 多谢 太好了 太棒了 哦 噢"
+        " 不错 不是 不对 等等 明白了? 收到 知道了 了解了?"
+    )
+    + f"{_STOP}+ ?(?!{_WHAT})[^?？]{{2}}",
+    f"(?:你好|您好|嗨|哈喽|早上好|下午好|晚上好|早){_STOP}+ ?[^?？]{{0,60}}?"
+    "(?:我回来|我们(?:上次|之前|昨天|继续|接着)|上次|接着|继续|下一步|接下来|那[个些份])",
+    "我回来了|我们(?:继续|接着)|咱们(?:继续|接着)|继续(?:上次|之前|昨天)",
+)
+
 STANDING_ORDER: Final = early_chinese(
     each("从现在开始 从现在起 从今天开始 从今天起 从今以后 下次开始请 以后开始请"),
     each("以后 今后 往后", f"{_IN}{{0,8}}?(?:都|别|不要|不用|统一|一律|只|全部|凡是|请|尽量|每次)"),

@@ -193,6 +193,36 @@ def without_subject(said: str) -> re.Match[str] | None:
     return _SPOKEN_WORD.search(said)
 
 
+# A message that opens by reacting, or greets and then tells something, goes on with what is under
+# way. One that reacts or greets and then asks for a fact asks for a fact.
+_TO_SOMEBODY = one_of("hi hey hello g'day yeah yep nah ok okay alright thanks cheers wow whoa oh")
+_REACTION = any_of(
+    rf"{_TO_SOMEBODY}(?: [\w'-]+)?",
+    one_of(
+        "yes no right sure great good nice cool awesome amazing perfect excellent fantastic"
+        " wonderful brilliant lovely ah aha phew hm+ exactly absolutely definitely true wait well"
+    ),
+    "good (?:morning|afternoon|evening)",
+    "thank you",
+    "got it",
+    "sounds (?:good|great)",
+    "you're (?:absolutely |so )?right",
+)
+_FOR_IT = "(?: so much| a lot| very much)?(?: for [^,.!?]{1,60})?"
+_TELLS = (
+    r"(?! (?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|has|have|had"
+    r"|can|could|would|will|should)\b) \S"
+)
+CONTINUES: Final = at_the_beginning(
+    "",
+    rf"(?: {_REACTION}{_FOR_IT}[,.!;:…-]+){{1,4}}{_TELLS}",
+    r" (?:that|this|those|these|that's|this is)\b[^?]{3,200}?[.!,]",
+    r" (?:i'm|i am) (?:back|ready (?:to|for))\b",
+    r" let's (?:get|go|keep|start|continue|move|pick|finish|do)\b",
+    r"[^?]{0,400}? what's (?:the |our |my )?next\b",
+    r"[^?]{0,400}? (?:should|can|shall|do) (?:i|we) (?:do|tackle|focus on|work on) next\b",
+)
+
 _NEW = rf"(?!{_IT}(?:[?.! ]*$| (?:in|to|into|as|for|a|more|less)\b)|one\b|more\b|another\b|to\b)"
 _ARTIFACT = one_of(
     "scripts? functions? programs? apps? applications? websites? pages? tools? templates? reports?"

@@ -15,7 +15,7 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_rows import UNIT_BITS
 from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
-from recollect.backends.sql.conditions import records_where, turns_where
+from recollect.backends.sql.conditions import archives_where, records_where, turns_where
 from recollect.backends.sql.quick import Quick, listed
 from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.times import to_micros
@@ -82,7 +82,9 @@ def read_allowed(connection: Connection, scope_id: int, where: Filter, now: date
     # From the owners to their units: the owners' indexes know the scope, time and session.
     of_records = _owned_by(schema.records, "record", scope_id).where(records_where(where))
     of_turns = _owned_by(schema.turns, "turn", scope_id).where(turns_where(where))
-    rows = connection.execute(of_records.union_all(of_turns), {"now": to_micros(now)})
+    of_archives = _owned_by(schema.archives, "archive", scope_id).where(archives_where(where))
+    allowed = of_records.union_all(of_turns, of_archives)
+    rows = connection.execute(allowed, {"now": to_micros(now)})
     return np.sort(np.fromiter(rows.scalars(), np.int64))
 
 

@@ -1,10 +1,10 @@
-"""The one filter, compiled to SQL; `Filter.accepts_record` and `accepts_turn` fix its meaning."""
+"""The one filter, compiled to SQL; `Filter.accepts_record` and the like fix its meaning."""
 
 from __future__ import annotations
 
 from sqlalchemy import ColumnElement, and_, bindparam, false, func, or_, select, true
 
-from recollect.backends.sql.schema import record_tags, records, turns
+from recollect.backends.sql.schema import archives, record_tags, records, turns
 from recollect.domain.filters import Filter
 from recollect.domain.record import Status
 from recollect.domain.times import to_micros
@@ -58,6 +58,18 @@ def turns_where(where: Filter) -> ColumnElement[bool]:
     if where.as_of is not None:
         parts.append(turns.c.recorded_at <= to_micros(where.as_of))
     return and_(true(), *parts)
+
+
+def archives_where(where: Filter) -> ColumnElement[bool]:
+    """The filter as a condition on `archives` rows; the time of asking is the parameter `now`."""
+    if not where.wants_archives:
+        return false()
+    columns = archives.c
+    parts = _in_range(columns.created_at, where)
+    parts.append(or_(columns.expires_at.is_(None), columns.expires_at > bindparam("now", 0)))
+    if where.session is not None:
+        parts.append(columns.session == where.session)
+    return and_(*parts)
 
 
 def _in_range(column: ColumnElement[int], where: Filter) -> list[ColumnElement[bool]]:
