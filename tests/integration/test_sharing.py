@@ -274,3 +274,17 @@ def test_the_command_line_proposes_and_decides(
     assert cli("share", "withdraw", third).status == 0
     assert "There are no such proposals" in cli("share", "proposals").out
     assert cli("share", "delete", approved["record"], "--json").json["status"] == "deleted"
+
+
+async def test_what_is_redacted_from_a_shared_record_is_counted_in_the_audit(database_path: Path):
+    settings = _settings(database_path, writing={"redact": "mask"})
+    async with Memory.open(settings) as memory:
+        proposal = await memory.shared.propose("Rob maintains the mirror", "adr")
+        approved = await memory.shared.approve(proposal.id)
+        assert approved.record is not None
+
+        changed = await memory.shared.update(approved.record, "Ask rob@example.com, 管镜像的人")
+
+        assert "rob@example.com" not in changed.content
+        redactions = [it for it in await memory.audit.tail() if it.action == "redact"]
+        assert [it.target for it in redactions] == [changed.id]

@@ -128,7 +128,7 @@ async def assemble(
         working,
     )
     sharing = sharing_of(
-        settings, database, store, units, listing, meaning, redactor, clock, working.sweeper
+        settings, database, store, units, listing, saver, meaning, redactor, clock, working.sweeper
     )
     writing = writing_of(
         settings, database, store, units, vectors, meaning, clock, redactor, working.models

@@ -19,6 +19,7 @@ from recollect.sharing.proposals import ProposalDesk, ProposalRules
 from recollect.sharing.records import SharedRecords
 from recollect.sharing.rivals import Rivals
 from recollect.writing.redaction import Redactor
+from recollect.writing.save import Saver
 
 
 def sharing_of(
@@ -27,6 +28,7 @@ def sharing_of(
     store: Store,
     units: UnitIndex,
     listing: Listing,
+    saver: Saver,
     meaning: Meaning,
     redactor: Redactor,
     clock: Clock,
@@ -48,5 +50,5 @@ def sharing_of(
     sweeper.also(desk.expire_stale)
     return SharingParts(
         desk=desk,
-        records=SharedRecords(store, listing, parties, meaning, redactor, clock),
+        records=SharedRecords(listing, parties, saver, clock),
     )

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
-from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.fields import RecordFields, revised
 from recollect.domain.filters import Filter
 from recollect.domain.page import Page
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller
 from recollect.domain.sharing import shared_type
-from recollect.errors import NotFound, StaleVersion
+from recollect.errors import NotFound
 from recollect.ports.clock import Clock
-from recollect.ports.store import Store
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
 from recollect.sharing.parties import Parties
-from recollect.text.searchable import is_searched_alike, record_units
-from recollect.writing.redaction import Redactor
-
-_ATTEMPTS: Final = 20
+from recollect.writing.save import Saver, require_version
 
 
 class SharedRecords:
@@ -29,18 +22,14 @@ class SharedRecords:
 
     def __init__(
         self,
-        store: Store,
         listing: Listing,
         parties: Parties,
-        meaning: Meaning,
-        redactor: Redactor,
+        saver: Saver,
         clock: Clock,
     ) -> None:
-        self._store = store
         self._listing = listing
         self._parties = parties
-        self._meaning = meaning
-        self._redactor = redactor
+        self._saver = saver
         self._clock = clock
 
     async def list(
@@ -71,11 +60,7 @@ class SharedRecords:
         """Change a shared record; the version before stays in its history."""
 
         def change(record: Record) -> Record:
-            if expected_version is not None and record.version != expected_version:
-                raise StaleVersion(
-                    f"{record_id} is at version {record.version}, not {expected_version}",
-                    hint="Read the record again and repeat the change.",
-                )
+            require_version(record, expected_version)
             now = self._clock.now()
             after = revised(record, content, fields, now)
             # What somebody says now is newer than any proposal that waits.
@@ -104,32 +89,12 @@ class SharedRecords:
         *,
         once: bool = False,
     ) -> Record:
-        """Apply `change` to the newest version, again when somebody else was faster."""
-        for attempt in range(_ATTEMPTS):
-            before = await self.get(caller, record_id)
-            self._parties.require_change(caller, before)
-            after = change(before)
-            if after is before:
-                return before
-            try:
-                return await self._write(caller, before, after, reason)
-            except StaleVersion:
-                if once or attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError("the last attempt returns or raises")
-
-    async def _write(self, caller: Caller, before: Record, after: Record, reason: str) -> Record:
-        after, _ = self._redactor.kept(after)
-        changed = () if is_searched_alike(before, after) else (record_units(after),)
-        embedded = await self._meaning.of_units(changed)
-        committed = await self._store.commit(
-            ChangeSet(
-                principal=caller.principal,
-                scope=after.scope,
-                records=(RecordChange(record=after, reason=reason),),
-                units=embedded.owners,
-                model=embedded.model,
-                jobs=embedded.jobs,
-            )
+        return await self._saver.renew(
+            caller,
+            record_id,
+            change,
+            find=lambda: self.get(caller, record_id),
+            require=lambda before, _: self._parties.require_change(caller, before),
+            reason=reason,
+            once=once,
         )
-        return after.evolve(recorded_at=committed.recorded_at)

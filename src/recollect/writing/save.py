@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, cast
 from weakref import WeakValueDictionary
@@ -93,11 +93,7 @@ class Saver:
         """Change some fields of a record; the version before stays in its history."""
 
         def change(record: Record) -> Record:
-            if expected_version is not None and record.version != expected_version:
-                raise StaleVersion(
-                    f"{record_id} is at version {record.version}, not {expected_version}",
-                    hint="Read the record again and repeat the change.",
-                )
+            require_version(record, expected_version)
             return revised(record, content, fields, self._clock.now())
 
         is_certain = expected_version is not None
@@ -113,34 +109,51 @@ class Saver:
         even_deleted: bool = False,
         once: bool = False,
     ) -> Record:
-        """Apply `change` to the newest version, again when another process was faster."""
-        # Within this process changes of one record wait for each other.
-        async with self._changing.setdefault(record_id, asyncio.Lock()):
-            return await self._revise(caller, record_id, change, reason, even_deleted, once=once)
+        """Apply `change` to the newest version of a record that the caller may write."""
 
-    async def _revise(
+        def require_write(before: Record, after: Record) -> None:
+            for state in (before, after):
+                caller.require_write(state.scope, is_profile=is_user_profile(state.category))
+
+        return await self.renew(
+            caller,
+            record_id,
+            change,
+            find=lambda: self._listing.get(caller, record_id, even_deleted=even_deleted),
+            require=require_write,
+            reason=reason,
+            once=once,
+        )
+
+    async def renew(
         self,
         caller: Caller,
         record_id: str,
         change: Callable[[Record], Record],
-        reason: str,
-        even_deleted: bool,
         *,
-        once: bool,
+        find: Callable[[], Awaitable[Record]],
+        require: Callable[[Record, Record], None],
+        reason: str,
+        once: bool = False,
     ) -> Record:
-        for attempt in range(_ATTEMPTS):
-            before = await self._listing.get(caller, record_id, even_deleted=even_deleted)
-            after = change(before)
-            for state in (before, after):
-                caller.require_write(state.scope, is_profile=is_user_profile(state.category))
-            if after is before:
-                return before
-            after, counts = self._redactor.kept(after, before)
-            try:
-                return await self._write_version(caller, before, after, reason, counts)
-            except StaleVersion:
-                if once or attempt == _ATTEMPTS - 1:
-                    raise
+        """Apply `change` to what `find` gives if `require` lets it pass before and after.
+
+        It is done again when another process was faster; within this one, changes of one record
+        wait for each other.
+        """
+        async with self._changing.setdefault(record_id, asyncio.Lock()):
+            for attempt in range(_ATTEMPTS):
+                before = await find()
+                after = change(before)
+                require(before, after)
+                if after is before:
+                    return before
+                after, counts = self._redactor.kept(after, before)
+                try:
+                    return await self._write_version(caller, before, after, reason, counts)
+                except StaleVersion:
+                    if once or attempt == _ATTEMPTS - 1:
+                        raise
         raise AssertionError("the last attempt returns or raises")
 
     async def _write_version(
@@ -183,6 +196,15 @@ def redacted_entry(of: Record | Turn, counts: Counts) -> NewAuditEntry | None:
     return NewAuditEntry(
         scope=of.scope, action="redact", target=of.id, payload={"redacted": dict(counts)}
     )
+
+
+def require_version(record: Record, expected: int | None) -> None:
+    """Refuse a change that was decided on another version of the record."""
+    if expected is not None and record.version != expected:
+        raise StaleVersion(
+            f"{record.id} is at version {record.version}, not {expected}",
+            hint="Read the record again and repeat the change.",
+        )
 
 
 def idempotency(
