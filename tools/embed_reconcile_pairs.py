@@ -8,7 +8,7 @@ The tests read the last column instead of running the model, so they are fast an
 import asyncio
 from pathlib import Path
 
-from recollect.assemble import wanted_embedder
+from recollect.assemble.embedding import wanted_embedder
 from recollect.settings import Settings
 
 _PAIRS = Path(__file__).parents[1] / "tests" / "data" / "reconcile.tsv"

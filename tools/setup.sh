@@ -138,6 +138,10 @@ make_environment() {
     fi
     # hatchling comes from the lock as well, so nothing unpinned is fetched to build with.
     "$uv" pip install --quiet --no-deps --no-build-isolation --editable .
+    # Installers compile what they copy, but not a package that stays where it is; where
+    # PYTHONDONTWRITEBYTECODE is set nobody else would, and every start would compile it anew.
+    # What is changed later is compiled by whoever imports it first.
+    "$venv/bin/python" -m compileall -q src || true
     fingerprint >"$venv/.made-for-$mode"
 }
 

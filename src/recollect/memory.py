@@ -123,6 +123,7 @@ class Memory(WritingVerbs, RemovingVerbs, RenewingVerbs):
             agent=here.agent if isinstance(agent, EllipsisType) else agent,
             user=here.user if isinstance(user, EllipsisType) else user,
         )
+        self._parts.settings.require_store_of(scope.agent)
         declared = self._parts.settings.agents.get(scope.agent or "")
         known = declared.children if declared is not None else ()
         caller = Caller(
@@ -371,19 +372,14 @@ class Memory(WritingVerbs, RemovingVerbs, RenewingVerbs):
 
     async def drain(self) -> None:
         """Wait until all background work is done or given up."""
+        await self._parts.late_vectors.settled()
         await self._parts.worker.drain()
         await self._parts.usage.flush()
 
     async def close(self) -> None:
         """Finish and close everything; on a memory made by `scope()` this does nothing."""
         if self._is_root:
-            await self._parts.usage.close()
-            await self._parts.worker.stop()
-            await self._parts.working.close()
-            await self._parts.trail.sealer.close()
-            await self._parts.recaller.close()
-            await self._parts.meaning.close()
-            await self._parts.store.close()
+            await self._parts.close()
 
     async def __aenter__(self) -> Memory:
         return self

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     from recollect.lifecycle.working import WorkingMemory
     from recollect.ports.clock import Clock
     from recollect.ports.jobs import Jobs
-    from recollect.ports.maintenance import Maintenance
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
-    from recollect.ports.vectors import VectorIndex
     from recollect.recall.cache import CachedRecaller
+    from recollect.recall.late_vectors import LateVectors
     from recollect.recall.listing import Listing
     from recollect.recall.meaning import Meaning
     from recollect.recall.prefetch import Prefetch
@@ -36,35 +36,95 @@ if TYPE_CHECKING:
     from recollect.writing.save import Saver
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Everything a memory is made of, wired by `assemble`."""
+class Parts(ABC):
+    """Everything a memory is made of.
+
+    What a question needs is there from the start; `assemble` makes every other part when it is
+    first asked for.
+    """
 
     settings: Settings
     clock: Clock
     store: Store
-    maintenance: Maintenance
     jobs: Jobs
     units: UnitIndex
-    vectors: VectorIndex
     meaning: Meaning
-    renewal: Renewal
-    saver: Saver
-    observer: Observer
+    late_vectors: LateVectors
     recaller: CachedRecaller
-    prefetch: Prefetch
-    usage: Usage
-    trail: Trail
-    feedback: FeedbackTaker
-    figures: Figures
     listing: Listing
-    versions: Versions
-    exporter: Exporter
-    importer: Importer
-    backups: BackUp
-    worker: Worker
-    working: WorkingMemory
-    writing: WritingParts
-    tending: Tending
-    sharing: SharingParts
-    forgetting: Forgetting
+
+    @cached_property
+    @abstractmethod
+    def renewal(self) -> Renewal: ...
+
+    @cached_property
+    @abstractmethod
+    def saver(self) -> Saver: ...
+
+    @cached_property
+    @abstractmethod
+    def observer(self) -> Observer: ...
+
+    @cached_property
+    @abstractmethod
+    def prefetch(self) -> Prefetch: ...
+
+    @cached_property
+    @abstractmethod
+    def usage(self) -> Usage: ...
+
+    @cached_property
+    @abstractmethod
+    def trail(self) -> Trail: ...
+
+    @cached_property
+    @abstractmethod
+    def feedback(self) -> FeedbackTaker: ...
+
+    @cached_property
+    @abstractmethod
+    def figures(self) -> Figures: ...
+
+    @cached_property
+    @abstractmethod
+    def versions(self) -> Versions: ...
+
+    @cached_property
+    @abstractmethod
+    def exporter(self) -> Exporter: ...
+
+    @cached_property
+    @abstractmethod
+    def importer(self) -> Importer: ...
+
+    @cached_property
+    @abstractmethod
+    def backups(self) -> BackUp: ...
+
+    @cached_property
+    @abstractmethod
+    def worker(self) -> Worker: ...
+
+    @cached_property
+    @abstractmethod
+    def working(self) -> WorkingMemory: ...
+
+    @cached_property
+    @abstractmethod
+    def writing(self) -> WritingParts: ...
+
+    @cached_property
+    @abstractmethod
+    def tending(self) -> Tending: ...
+
+    @cached_property
+    @abstractmethod
+    def sharing(self) -> SharingParts: ...
+
+    @cached_property
+    @abstractmethod
+    def forgetting(self) -> Forgetting: ...
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish and close what was made."""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, select, update
 
 from recollect.backends.local.catalogue import Catalogue
-from recollect.backends.local.scope_rows import read_scopes
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.scopes import read_scopes
 from recollect.domain.scope import Scope
 from recollect.ports.units import COLUMNS, KINDS, Ids, UnitRows
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope, new_database

@@ -588,12 +588,17 @@ async def test_figures_of_the_archive(tmp_path: Path):
             figures[f"tokens of ten rounds, {language}"] = await _ten_rounds(bench, language)
             question, _ = ANSWERS[language]
             took: list[float] = []
+            worked: list[float] = []
             for number in range(40):
                 text = manual(language, seed=100 + number)
-                began = time.perf_counter()
+                began, at_work = time.perf_counter(), time.process_time()
                 await bench.manager().process_tool_result("t", {"query": question}, text, "speed")
                 took.append(1_000 * (time.perf_counter() - began))
+                worked.append(1_000 * (time.process_time() - at_work))
             figures[f"50,000 characters archived, {language}, p50 ms"] = median(took)
+            # What others do on the machine does not count here.
+            figures[f"50,000 characters archived, {language}, processor p50 ms"] = median(worked)
+            assert median(worked) <= 20, figures
         largest = bytes(range(256)) * 4 * 102_400
         began = time.perf_counter()
         archive_id = await _archive(bench, largest)

@@ -1,6 +1,9 @@
 """The audit through its faces, its background work, and what its entries hold."""
 
+import asyncio
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -217,3 +220,33 @@ async def test_what_could_not_be_written_waits(memory: Memory, clock: TurnedCloc
     await usage.close()
     (changes,) = store.written
     assert [it.target for it in changes.audit] == [first.recall_id, second.recall_id]
+
+
+# Makes a prompt and is killed when a model could have begun to answer it.
+_KILLED = """
+import asyncio, os, signal, sys
+from recollect import Memory
+
+async def main():
+    async with Memory.open(sys.argv[1]) as memory:
+        await memory.remember("Ann prefers green tea 安喜欢绿茶")
+        made = await memory.context("green tea 绿茶")
+        print(made.recall_id, flush=True)
+        await asyncio.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_prompt_of_a_process_that_is_killed_is_audited(database_path: Path):
+    ran = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", _KILLED, str(database_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    async with Memory.open(database_path) as memory:
+        (entry,) = await memory.audit.tail(action="inject")
+    assert entry.target == ran.stdout.strip()

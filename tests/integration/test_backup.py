@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, RecollectError
-from recollect.assemble import restore
+from recollect.assemble.restoring import restore
 
 
 async def test_a_backup_taken_during_writes_is_whole(database_path: Path, tmp_path: Path):

@@ -110,6 +110,24 @@ def test_help_is_quick_because_it_loads_no_database_and_no_server(environment: d
     assert done.stderr.strip() == b"set()"
 
 
+def test_a_question_loads_nothing_of_what_writes_shares_and_keeps_order(
+    environment: dict[str, str],
+):
+    assert recollect(environment, "remember", "安妮喜欢绿茶").returncode == 0
+    program = (
+        "import sys; from recollect.cli.app import run; run(['recall', '绿茶']); "
+        "rooms = ('writing', 'sharing', 'lifecycle', 'context', 'tools', 'server'); "
+        "others = {'alembic', 'httpx', 'fastapi'}; "
+        "print(sorted(it for it in sys.modules if it in others"
+        " or it.startswith(tuple(f'recollect.{room}.' for room in rooms))), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=environment, check=True
+    )
+    assert "安妮喜欢绿茶" in done.stdout.decode()
+    assert done.stderr.strip() == b"[]"
+
+
 def _line(stream: IO[bytes] | None) -> bytes:
     assert stream is not None
     return stream.readline()

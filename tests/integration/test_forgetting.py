@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +14,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import LargeBinary, String
 
 from recollect import Memory
-from recollect.backends.sql import erasers_ledger
+from recollect.backends.sql import erasers_clean, erasers_ledger
 from recollect.backends.sql.erasers import ERASERS, content_columns
 from recollect.backends.sql.erasers_clean import clean
 from recollect.backends.sql.erasers_ledger import Entry
@@ -105,7 +107,7 @@ def test_copies_that_sqlite_leaves_in_unused_room_are_overwritten(tmp_path: Path
     assert [text for text in gone if text in before], "SQLite has left nothing to clean"
     with closing(sqlite3.connect(database)) as reading:
         rows = reading.execute("SELECT * FROM notes ORDER BY id").fetchall()
-        assert clean(database)
+        assert clean(database) == "done"
         assert reading.execute("SELECT * FROM notes ORDER BY id").fetchall() == rows
         assert reading.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     after = database.read_bytes()
@@ -125,7 +127,7 @@ def test_free_pages_of_a_database_that_was_not_written_securely_are_overwritten(
         raw.execute("DROP TABLE notes")
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         assert b"frobnicate" in database.read_bytes()
-        assert clean(database)
+        assert clean(database) == "done"
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert raw.execute("SELECT text FROM kept").fetchall() == [("kept",)]
         assert raw.execute("SELECT * FROM alembic_version").fetchall() == [("0005",)]
@@ -147,6 +149,41 @@ async def test_somebody_who_reads_delays_the_cleaning_and_that_is_told(database_
         files = [database_path, database_path.with_name(f"{database_path.name}-wal")]
         found = [it.name for it in files if b"zorblaxian" in it.read_bytes()]
         assert found == []
+
+
+async def test_a_database_too_large_to_be_overwritten_is_told(
+    database_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(erasers_clean, "_MOST_PAGES", 1)
+    async with Memory.open(database_path) as memory:
+        record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")
+        forgotten = await memory.forget(record.id)
+    assert forgotten.unused_room_kept
+    assert not forgotten.wal_pending
+    assert "too large" in caplog.text
+
+
+def test_cleaning_ends_although_others_go_on_writing(tmp_path: Path):
+    database = tmp_path / "any.db"
+    gone = _balance_trees(database)
+    is_over = threading.Event()
+
+    def write() -> None:
+        with closing(sqlite3.connect(database, timeout=10, isolation_level=None)) as writer:
+            while not is_over.is_set():
+                writer.execute("UPDATE notes SET text = text || 'z' WHERE rowid % 7 = 0")
+                time.sleep(0.005)
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    try:
+        assert clean(database) == "done"
+    finally:
+        is_over.set()
+        writing.join()
+    files = [database, tmp_path / "any.db-wal"]
+    left = b"".join(it.read_bytes() for it in files if it.exists())
+    assert [text for text in gone if text in left] == []
 
 
 Ask = Callable[[Memory], object]

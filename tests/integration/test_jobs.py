@@ -39,6 +39,22 @@ async def test_a_job_runs_once_even_with_two_workers(jobs: SqlJobs, clock: Turne
     assert await jobs.next_due(["sort"]) is None
 
 
+async def test_before_its_first_job_a_worker_looks_once_for_what_nobody_has_queued(
+    jobs: SqlJobs, clock: TurnedClock
+):
+    ran: list[str] = []
+
+    async def handle(job: Job) -> None:
+        ran.append(job.key)
+
+    async def look_for_work() -> None:
+        await jobs.add([NewJob(kind="sort", key="found")])
+
+    worker = Worker(jobs, clock, {"sort": handle}, look_for_work)
+    assert (await worker.run_due(), await worker.run_due()) == (1, 0)
+    assert ran == ["found"]
+
+
 async def test_a_waiting_job_stands_for_a_second_one_with_its_key(jobs: SqlJobs):
     await jobs.add([NewJob(kind="sort", key="same")])
     await jobs.add([NewJob(kind="sort", key="same")])

@@ -339,9 +339,10 @@ async def test_packed_vectors_follow_a_change_to_and_fro(opened, database_path: 
         # Away and back again before anybody asks, with another vector than before.
         units = await serving.lacking(other, scope=scope, after=0, limit=10)
         assert await serving.switch(scope, other, after=units[-1].unit)
-        vectors = (
-            UnitVector(scope=scope, unit=units[0].unit, vector=bytes(128)),
-            UnitVector(scope=scope, unit=units[1].unit, vector=bytes(128)),
+        vectors = tuple(
+            UnitVector(scope=scope, unit=it.unit, owner=it.owner.id, vector=bytes(128))
+            for it in units[:2]
+            if it.owner is not None
         )
         while await serving.discard(other, limit=1):
             pass
@@ -360,8 +361,11 @@ async def test_vectors_that_come_too_late_do_not_bring_a_scope_back(opened, data
         await memory.remember_many(NOTES)
         gone = Scope(user="nobody")
         store = memory._parts.store
-        units = [unit for (unit,) in table(database_path, "SELECT id FROM units")]
-        vectors = tuple(UnitVector(scope=gone, unit=unit, vector=bytes(64)) for unit in units)
+        units = table(database_path, "SELECT id, owner_id FROM units")
+        vectors = tuple(
+            UnitVector(scope=gone, unit=unit, owner=owner, vector=bytes(64))
+            for unit, owner in units
+        )
         model = EmbeddingModel(name=NEW, dimension=32)
         await store.commit(ChangeSet(principal="t", scope=gone, vectors=vectors, model=model))
         assert table(database_path, "SELECT * FROM scopes WHERE user = 'nobody'") == []

@@ -461,6 +461,7 @@ async def test_the_description_lists_every_route_and_its_problems(client: httpx.
         "/v1/audit/{id}",
         "/v1/recalls/{recall_id}/replay",
         "/v1/forget",
+        "/v1/reindex",
         "/v1/tools",
         "/v1/tools/{name}",
     }

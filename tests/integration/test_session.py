@@ -615,6 +615,36 @@ async def test_two_databases_in_one_folder_keep_their_archives_apart(
         assert await one.load_tool_history(_placeholder(turn.content))
 
 
+async def test_a_message_too_long_for_the_summaries_beside_it_is_not_kept_waiting(tmp_path: Path):
+    async with _open(tmp_path, session={"context_tokens": 2_000}) as memory:
+        session = memory.session("s")
+        for number in range(60):
+            told = f"We decided that service S{number} listens on port {8_000 + number}."
+            await session.observe([_user(told), {"role": "assistant", "content": "Agreed."}])
+        await session.prepare()
+        await session.settle()
+        await session.prepare()
+        assert session.usage.level >= 2
+        await session.observe(_user("Read this: " + "the quick brown fox jumps over it. " * 150))
+        first, *_ = await session.prepare()
+        assert first["content"].startswith("[Outside this window")
+        assert session.usage.pending
+        assert session.usage.window_tokens <= session.usage.budget_tokens
+
+
+@pytest.mark.parametrize("is_folder_first", [True, False])
+async def test_an_archive_is_found_however_its_database_is_named(
+    tmp_path: Path, is_folder_first: bool
+):
+    folder, file = tmp_path, tmp_path / "memory" / "memory.db"
+    async with Memory.open(folder if is_folder_first else file) as memory:
+        said = [_user("go"), _calls("a"), _result("a", manual("zh"))]
+        *_, turn = await memory.session("s").observe(said)
+    async with Memory.open(file if is_folder_first else folder) as memory:
+        archive = memory.session("s").archive
+        assert await archive.load_tool_result(_placeholder(turn.content)) == manual("zh")
+
+
 async def test_a_new_session_has_an_id_of_its_own(memory: Memory):
     one, other = memory.session(), memory.session()
     assert one.id.startswith("sess_")

@@ -657,7 +657,7 @@ async def test_an_agent_that_may_not_write_is_told_that_nothing_was(fleet: Memor
         "memory_write": {"content": TEA, "metadata": {}},
         "memory_save": {"action": "create", "name": "n", "type": "user", "content": TEA},
     }.items():
-        assert await told(tools, name, **arguments) == {"id": None, "status": "skipped"}
+        assert (await told(tools, name, **arguments))["error"]["code"] == "not_kept"
     assert (await told(tools, "memory_route", message="Remember that I prefer tea"))[
         "should_write"
     ] is False

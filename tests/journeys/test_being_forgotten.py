@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import random
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -15,13 +13,12 @@ import pytest
 import zstandard
 
 from recollect import Memory
-from recollect.assemble import restore
+from recollect.assemble.restoring import restore
 from recollect.domain.record import Evidence
 from recollect.domain.scratchpad import ScratchpadUpdate
 from recollect.errors import NotFound
 from recollect.text.analysis import term_keys, terms
 from tests.fakes import FakeEmbedder
-from tests.reports import write_report
 
 # Said nowhere else, each in another of the places where something of Ann's is kept.
 PLANTED = {
@@ -372,88 +369,3 @@ async def test_an_open_session_of_a_forgotten_user_leaves_nothing_behind_when_it
     await memory.close()
     files = everything_in(database_path.parent)
     assert {it: at for it in PLANTED.values() if (at := places_of(it, files))} == {}
-
-
-# Forgets again and again; says when it is about to, so that it can be killed in the middle.
-_FORGETTER = """
-import asyncio, sys
-from recollect import Memory
-
-async def main():
-    async with Memory.open(sys.argv[1]) as memory:
-        print("ready", flush=True)
-        await memory.scope(user="ann").forget(user="ann")
-        print("done", flush=True)
-
-asyncio.run(main())
-"""
-_RECORDS = 800
-
-
-async def _prepare(database: Path) -> None:
-    async with Memory.open(database) as memory:
-        ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
-        for start in range(0, _RECORDS, 200):
-            numbers = range(start, start + 200)
-            await ann.remember_many([f"anns parcel {it} zorblaxian 第{it}号" for it in numbers])
-        await bob.remember_many([f"bobs parcel {it}" for it in range(50)])
-
-
-def _kill_while_forgetting(database: Path, after: float) -> None:
-    command = [sys.executable, "-c", _FORGETTER, str(database)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(after)
-        process.kill()
-
-
-def _unfinished(database: Path) -> int:
-    with closing(sqlite3.connect(database)) as raw:
-        return raw.execute("SELECT count(*) FROM jobs WHERE kind = 'forget'").fetchone()[0]
-
-
-async def _outcome(database: Path) -> str:
-    """What a restart makes of it: not begun, or finished; nothing in between, nothing else lost."""
-    async with Memory.open(database) as memory:
-        left = len(await memory.scope(user="ann").list(limit=1_000))
-        await memory.drain()
-        bob = memory.scope(user="bob")
-        assert (await bob.stats()).store.records == 50
-        assert len(await bob.recall("bobs parcel 42", min_score=0)) > 0
-        assert len(await memory.scope(user="ann").list(limit=1_000)) == left
-    with closing(sqlite3.connect(database)) as raw:
-        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
-    assert _unfinished(database) == 0
-    if left:
-        assert left == _RECORDS
-        return "not begun"
-    assert b"zorblaxian" not in database.read_bytes()
-    return "finished"
-
-
-async def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
-    outcomes = {"kills": times, "interrupted": 0, "not begun": 0, "finished": 0}
-    original = folder / "original.db"
-    await _prepare(original)
-    for attempt in range(times):
-        database = folder / f"killed-{attempt}.db"
-        database.write_bytes(original.read_bytes())
-        await asyncio.to_thread(_kill_while_forgetting, database, random.uniform(0.0, 0.4))
-        outcomes["interrupted"] += _unfinished(database)
-        outcomes[await _outcome(database)] += 1
-    return outcomes
-
-
-async def test_forgetting_that_is_killed_was_not_begun_or_is_finished(tmp_path: Path):
-    outcomes = await _kill_repeatedly(tmp_path, times=3)
-    assert outcomes["not begun"] + outcomes["finished"] == 3
-
-
-@pytest.mark.soak
-async def test_forgetting_survives_twenty_kills(tmp_path: Path):
-    outcomes = await _kill_repeatedly(tmp_path, times=20)
-    write_report("kill-9-forget", outcomes)
-    assert outcomes["not begun"] + outcomes["finished"] == 20
-    assert outcomes["interrupted"] > 0

@@ -145,6 +145,30 @@ async def test_a_growing_session_stays_small_and_mostly_unchanged(language: str)
     assert log.kept_in(before) >= 0.9
 
 
+@pytest.mark.soak
+async def test_figures_of_a_prepared_window(memory: Memory):
+    """At 200 messages, when nothing new needs compressing."""
+    figures: dict[str, float] = {}
+    for language in _LANGUAGES:
+        session = memory.session(language, context_tokens=20_000)
+        await session.observe(long_log(4, language, "held").messages)
+        await session.prepare()
+        while session.usage.pending:
+            await session.settle()
+            await session.prepare()
+        took: list[float] = []
+        worked: list[float] = []
+        for _ in range(100):
+            began, at_work = time.perf_counter(), time.process_time()
+            await session.prepare()
+            took.append(1_000 * (time.perf_counter() - began))
+            worked.append(1_000 * (time.process_time() - at_work))
+        figures[f"prepare() of 200 messages, {language}, p50 ms"] = median(took)
+        figures[f"prepare() of 200 messages, {language}, processor p50 ms"] = median(worked)
+        assert median(worked) <= 5, figures
+    write_report("prepare", figures)
+
+
 @pytest.mark.parametrize("language", _LANGUAGES)
 async def test_what_left_the_window_is_recalled(memory: Memory, language: str):
     log = long_log(3, language, "held")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from recollect.assemble import restore
+from recollect.assemble.restoring import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql.audits import erase_audit_of
 from recollect.backends.sql.database import Database

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from recollect import Memory
@@ -23,17 +24,25 @@ from recollect.ports.tokens import message_tokens
 from recollect.settings import Settings
 from recollect.text.tokens import EstimatedTokens
 from tests.properties.test_windows import conversations
+from tests.reports import write_report
+
+Story = tuple[list[Message], int, list[int]]
 
 _COUNTER = EstimatedTokens()
 _SMALL = {
     "compression": {"segment": 4, "kept_by_summaries": 4, "kept_by_digest": 2},
     "session": {"messages": 20},
     "archive": {"threshold": 600, "passage_tokens": 60},
+    # What is sent and what is stored has nothing to do with vectors and with what is learned.
+    "embedding": {"model": "none"},
+    "writing": {"extract": "off", "every": 0},
 }
 
 _contexts = st.integers(1_500, 12_000)
 # How many messages are handed over at once, again and again.
 _batches = st.lists(st.integers(1, 4), min_size=1, max_size=5)
+# In lots, each in a memory of its own.
+_LOTS, _LOT = 40, 250
 _large_batches = st.lists(st.integers(10, 60), min_size=1, max_size=3)
 _some = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -55,60 +64,78 @@ def test_every_prepared_window_is_valid_within_budget_and_loses_nothing(messages
 
 
 @pytest.mark.soak
-def test_ten_thousand_random_sessions():
+def test_ten_thousand_random_conversations():
     """Many in one memory, in a few steps each: opening and storing take most of the time."""
-    told: list[tuple[list[Message], int, list[int]]] = []
+    figures: Counter[str] = Counter()
+    for lot in range(_LOTS):
+        stories = _drawn(lot)
+        figures += asyncio.run(_told(stories))
+        write_report("conversations", {**figures, "of": _LOTS * _LOT})
+    assert figures["conversations"] == _LOTS * _LOT
 
-    @settings(_some, max_examples=10_000)
+
+def _drawn(lot: int) -> list[Story]:
+    """Some random conversations, the same each time; they are lived through outside of the draw,
+    so that a failure is told as it is."""
+    drawn: list[Story] = []
+
+    @seed(lot)
+    @settings(_some, max_examples=_LOT, phases=[Phase.generate], database=None)
     @given(conversations(), _contexts, _large_batches)
     def draw(messages, context, sizes):
-        told.append((messages, context, sizes))
-        if len(told) == 250:
-            asyncio.run(_told(told))
-            told.clear()
+        drawn.append((messages, context, sizes))
 
     draw()
-    asyncio.run(_told(told))
+    return drawn
 
 
-async def _told(stories: Sequence[tuple[list[Message], int, list[int]]]) -> None:
+async def _told(stories: Sequence[Story]) -> Counter[str]:
+    """Live through each story and check it all the way; how much was checked."""
+    checked: Counter[str] = Counter()
     async with _opened() as memory:
         for number, (messages, context, sizes) in enumerate(stories):
             name = f"story {number}"
             session = memory.session(name, context_tokens=context)
-            await _live_through(session, messages, sizes)
+            windows = await _live_through(session, messages, sizes)
             await _check_all_in_reach(memory, session, messages)
             # Opened again, it is the same.
             again = memory.session(name, context_tokens=context)
             await _check_all_in_reach(memory, again, messages)
-            await _check_sent(again)
+            windows += await _check_sent(again)
+            checked.update(conversations=1, messages=len(messages), windows=windows)
+            checked.update({f"at level {again.usage.level}": 1})
+    return checked
 
 
-async def _live_through(session: Session, messages: Sequence[Message], sizes: list[int]) -> None:
-    at = turn = 0
+async def _live_through(session: Session, messages: Sequence[Message], sizes: list[int]) -> int:
+    """Say everything and look at each window; how many there were."""
+    at = turn = windows = 0
     while at < len(messages):
         size = sizes[turn % len(sizes)]
         await session.observe(messages[at : at + size])
         at, turn = at + size, turn + 1
-        await _check_sent(session)
+        windows += await _check_sent(session)
         if turn % 3 == 0 or at >= len(messages):
             await session.settle()
-            await _check_sent(session)
+            windows += await _check_sent(session)
+    return windows
 
 
-async def _check_sent(session: Session) -> None:
+async def _check_sent(session: Session) -> bool:
+    """Whether there was a window; one that cannot hold what must stay is refused."""
     try:
         sent = await session.prepare(format="neutral")
     except InvalidInput as problem:
         if problem.code != TOO_SMALL:
             raise
-        return
+        return False
     usage = session.usage
     counted = sum(message_tokens(message, _COUNTER) for message in sent)
     assert counted == usage.window_tokens <= usage.budget_tokens
     assert len(sent) <= 20
     assert valid_for_openai(sent) == []
     assert valid_for_anthropic(sent) == []
+    return True
 
 
 async def _check_all_in_reach(memory: Memory, session: Session, messages: Sequence[Message]):

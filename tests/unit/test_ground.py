@@ -66,6 +66,8 @@ def test_supported_claims_pass_and_others_do_not(
         ("用户讨厌开会", "我老板讨厌开会。", "subject"),
         ("User lives in Monaco", "If I were rich, I would live in Monaco.", "not told"),
         ("用户住在摩纳哥", "如果我有钱，我就住在摩纳哥。", "not told"),
+        ("User is a doctor", "I saw my doctor yesterday.", "subject"),
+        ("用户是医生", "我昨天看了医生。", "subject"),
     ],
 )
 def test_the_reason_tells_what_is_not_supported(claim: str, source: str, reason: str):
@@ -83,6 +85,11 @@ def test_what_is_missing_is_named():
         ("User has three children", "We have 3 kids."),
         ("The budget is 300000", "这个项目的预算是三十万 budget."),
         ("预算为 30 万", "预算是三十万。"),
+        ("预算为12000欧元", "预算是一万二欧元。"),
+        ("User is a doctor", "I work as a doctor in Leeds."),
+        ("用户是医生", "我在昆明当医生。"),
+        ("User's son is allergic to nuts", "My son has a nut allergy."),
+        ("Ines leads the mobile team", "The mobile team is led by Ines."),
         ("The budget is 40000 dollars", "The budget is 40,000 dollars."),
         ("User prefers 深色主题", "我偏好深色主题。"),
         ("User dislikes long meetings", "I'm not a fan of long meetings."),

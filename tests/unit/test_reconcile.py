@@ -194,6 +194,115 @@ def test_two_people_are_not_one(new: str, old: str, days: float):
     assert _relate(new, old, days=days, cosine=1.0).relation == "different"
 
 
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Ann is Bob's teacher.", "Ann teaches Bob."),
+        ("Raj reports to Monica.", "Monica is Raj's manager."),
+        ("Carl is Dana's husband.", "Dana is married to Carl."),
+        ("My car is a grey Skoda.", "The user drives a grey Skoda."),
+        ("王芳是李明的老师。", "王芳教李明。"),
+        ("产品负责人是叶琳。", "叶琳是产品负责人。"),
+    ],
+)
+@pytest.mark.parametrize("cosine", [None, 0.6])
+def test_a_role_and_what_its_bearer_does_say_the_same(new: str, old: str, cosine: float | None):
+    assert _relate(new, old, cosine=cosine).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Bob teaches Ann.", "Ann is Bob's teacher."),
+        ("I report to Ann.", "I am Ann's boss."),
+        ("I supervise Okafor.", "My supervisor is Okafor."),
+        ("My wife is a doctor.", "The user is married."),
+        ("我是小王的老师。", "小王是我的老师。"),
+        ("李明教王芳。", "王芳是李明的老师。"),
+        ("小李的领导是小王。", "小王的领导是小李。"),
+    ],
+)
+def test_a_role_is_not_exchanged_with_whom_it_serves(new: str, old: str):
+    assert _relate(new, old, days=5, cosine=1.0).relation == "different"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Answers must have at least 100 words.", "Answers must have at most 100 words."),
+        ("The limit is more than 80 ms.", "The limit is less than 80 ms."),
+        ("The user is a head nurse.", "The user is a nurse."),
+        ("The key lives in AWS Secrets Manager.", "The key lives with the manager."),
+        ("I walk to work.", "I drive to work."),
+        ("The nightly build starts at 1 am.", "The nightly build fails at 1 am."),
+        ("Ruth is a chemistry teacher.", "Ruth teaches physics."),
+        ("回答至少100字。", "回答不超过100字。"),
+        ("我现在是护士长。", "用户是护士。"),
+        ("用户喜欢牛肉干。", "用户喜欢牛肉。"),
+        ("用户讨厌加班费。", "用户讨厌加班。"),
+        ("下周一开会。", "上周一开会。"),
+        ("走路上班。", "开车上班。"),
+        ("会议九点结束。", "会议九点开始。"),
+    ],
+)
+@pytest.mark.parametrize("cosine", [None, 0.95])
+def test_a_small_word_that_matters_is_not_passed_over(new: str, old: str, cosine: float | None):
+    assert _relate(new, old, days=5, cosine=cosine).relation != "same"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Please keep your replies brief.", "The user wants short replies."),
+        ("The gym opens at 6 in the morning.", "The gym opens at 6 am."),
+        ("Keep reports under 5 pages.", "Reports should be shorter than 5 pages."),
+        ("The stand-up begins at 9.15 am.", "Our stand-up starts at 9:15 every morning."),
+        ("I cycle to work.", "The user commutes by bike."),
+        ("预算是一万二欧元。", "预算是12000欧元。"),
+        ("包裹重两公斤。", "包裹重量为2kg。"),
+        ("会议要在15号之前开。", "会议在15号前开。"),
+        ("十点以前别给我安排会议。", "用户不希望十点之前安排会议。"),
+        ("我骑车上班。", "用户骑自行车通勤。"),
+    ],
+)
+@pytest.mark.parametrize("cosine", [None, 0.6])
+def test_other_ways_to_say_it_are_known(new: str, old: str, cosine: float | None):
+    assert _relate(new, old, days=5, cosine=cosine).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("The API uses OAuth.", "The API is written in Go."),
+        ("The user has a dog.", "The user has a cat."),
+        ("The gym closes at 10 pm.", "The pool closes at 9 pm."),
+        ("这个接口用 OAuth 认证。", "这个接口是用 Go 写的。"),
+        ("用户养了一只狗。", "用户养了一只猫。"),
+        ("测试库内存是4GB。", "生产库内存是32GB。"),
+        ("合同2027年到期。", "合同从2024年开始。"),
+    ],
+)
+def test_two_things_that_can_both_be_are_no_update(new: str, old: str):
+    assert _relate(new, old, days=5, cosine=0.9).relation == "different"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("I've started drinking coffee again.", "The user does not drink coffee."),
+        ("Please write comments in German.", "The user wants comments in English."),
+        ("My daughter is in third grade.", "The user's daughter is in second grade."),
+        ("Zoe took over the newsletter.", "Ben is in charge of the newsletter."),
+        ("Releases now happen every week.", "Releases happen every other week."),
+        ("我把本田卖了，买了辆特斯拉。", "用户开本田。"),
+        ("公众号现在由小周接手了。", "公众号由小吴负责。"),
+        ("报告的截止日期推迟到下周一。", "报告的截止日期是周五。"),
+    ],
+)
+def test_what_takes_the_place_of_something_is_an_update(new: str, old: str):
+    assert _relate(new, old, days=5).relation == "update"
+
+
 # --- Time and confidence -------------------------------------------------------------------------
 
 

@@ -1,28 +1,9 @@
-"""Where the parts meet: settings in, a wired memory out. Nothing else knows every part."""
+"""Where the parts meet: settings in, a wired memory out. Nothing else knows every part.
 
-from recollect.assemble.doctoring import diagnose, diagnose_settings
-from recollect.assemble.embedding import (
-    check_embedder,
-    embedder_choice,
-    embedder_in_use,
-    fetch_model,
-    lasting_choice,
-    list_embedders,
-    wanted_embedder,
-)
+Here stands only what opens a memory; what is needed more rarely is imported from its own module,
+so that a program that asks one question starts without it.
+"""
+
 from recollect.assemble.memory import assemble
-from recollect.assemble.restoring import restore
 
-__all__ = [
-    "assemble",
-    "check_embedder",
-    "diagnose",
-    "diagnose_settings",
-    "embedder_choice",
-    "embedder_in_use",
-    "fetch_model",
-    "lasting_choice",
-    "list_embedders",
-    "restore",
-    "wanted_embedder",
-]
+__all__ = ["assemble"]

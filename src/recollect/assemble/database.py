@@ -7,28 +7,12 @@ from pathlib import Path
 
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.migrate import bring_up_to_date
-from recollect.domain.scope import Caller, Scope
 from recollect.errors import RecollectError, StorageError
 from recollect.settings import Settings
 
 
-def settings_at(where: str | Path | Settings | None) -> Settings:
-    if isinstance(where, Settings):
-        return where
-    return Settings.load() if where is None else Settings.at(where)
-
-
-def first_caller(settings: Settings) -> Caller:
-    scope = settings.scope
-    agent = settings.agents.get(scope.agent or "")
-    here = Scope(org=scope.org, workspace=scope.workspace, agent=scope.agent, user=scope.user)
-    return Caller(
-        scope=here, children=agent.children if agent is not None else (), principal=here.actor
-    )
-
-
 def open_database(settings: Settings) -> Database:
-    is_temporary = settings.storage.backend == "in_memory"
+    is_temporary = settings.is_temporary
     path = _temporary_path() if is_temporary else settings.database
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

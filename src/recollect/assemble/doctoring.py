@@ -33,7 +33,7 @@ async def diagnose(settings: Settings) -> Diagnosis:
     tried = await check_embedder(settings)
     findings = await asyncio.to_thread(look_around, places)
     findings.append(embedder_finding(tried, embedder_in_use(settings)))
-    is_temporary = settings.storage.backend == "in_memory"
+    is_temporary = settings.is_temporary
     if is_temporary or not settings.database.exists():
         missing = nothing_stored(settings.database, is_temporary=is_temporary)
         return Diagnosis.of([*findings, missing])

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from recollect.backends.sql.database import Database
-from recollect.backends.sql.serving import SqlServing
-from recollect.context.archive_index import ArchiveIndexer
 from recollect.domain.embedder import EmbedderCheck, EmbedderChoice, EmbedderState
+from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
 from recollect.errors import NotAvailable
-from recollect.lifecycle.embedding import VectorFiller
-from recollect.lifecycle.reembedding import Reembedder
-from recollect.lifecycle.vectors import VectorMaker
 from recollect.models import catalogue, minilm
+from recollect.models.counted_embedder import CountedEmbedder
 from recollect.models.embedding_cache import CachedEmbedder
+from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
-from recollect.ports.jobs import Jobs
-from recollect.ports.serving import Serving
-from recollect.ports.store import Store
 from recollect.recall.meaning import Meaning
 from recollect.settings import Settings
 
@@ -30,27 +24,26 @@ _FOLDER: Final = "folder:"
 _LOCAL: Final = "local"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingWork:
-    """Who makes vectors of what is stored already."""
-
-    serving: Serving
-    filler: VectorFiller
-    reembedder: Reembedder
-
-
 def meaning_of(
-    settings: Settings, clock: Clock, embedder: Embedder | None
-) -> tuple[Meaning, Callable[[], CacheStats], Callable[[], None]]:
-    """The embedder that is wanted, how its cache does, and how to empty it.
+    settings: Settings, clock: Clock, embedder: Embedder | None, question: str | None = None
+) -> tuple[
+    Meaning,
+    Callable[[], CacheStats],
+    Callable[[], None],
+    Callable[[], tuple[ModelUsage, ...]],
+]:
+    """The embedder that is wanted, how its cache does, how to empty it, and what was asked.
 
-    When it cannot be had, memory goes on without and says so.
+    When it cannot be had, memory goes on without and says so. A model of ours begins to load if
+    a `question` is expected.
     """
     absence = "no embedding model is wanted: recall is by words"
     caches: list[CachedEmbedder] = []
+    counted: list[CountedEmbedder] = []
 
     def cached(opened: Embedder) -> CachedEmbedder:
-        caches.append(CachedEmbedder(opened, clock))
+        counted.append(CountedEmbedder(opened))
+        caches.append(CachedEmbedder(counted[-1], clock))
         return caches[-1]
 
     def opener(choice: str) -> Embedder:
@@ -59,6 +52,9 @@ def meaning_of(
     def clear() -> None:
         for cache in caches:
             cache.clear()
+
+    def usage() -> tuple[ModelUsage, ...]:
+        return tuple(it.usage() for it in counted)
 
     # An embedder that the caller brought is the caller's to close, and nobody else can open it.
     closing: Embedder | None = None
@@ -69,23 +65,14 @@ def meaning_of(
         except NotAvailable as problem:
             absence = f"no embedding model: {problem.message}. {problem.hint}"
         else:
-            closing, choice = embedder, lasting_choice(settings.embedding.model)
+            closing, choice = embedder, lasting_choice(settings.embedder.model)
     if embedder is None:
-        return Meaning(None, clock, absence=absence, opener=opener), CacheStats, clear
+        return Meaning(None, clock, absence=absence, opener=opener), CacheStats, clear, usage
+    if question is not None and isinstance(embedder, OnnxEmbedder):
+        embedder.expect(question)
     own = cached(embedder)
     meaning = Meaning(own, clock, choice=choice, closing=closing, opener=opener)
-    return meaning, own.stats, clear
-
-
-def embedding_work(
-    database: Database, store: Store, meaning: Meaning, jobs: Jobs, indexer: ArchiveIndexer
-) -> EmbeddingWork:
-    """What makes vectors of what is stored already."""
-    serving = SqlServing(database)
-    maker = VectorMaker(store, indexer.units)
-    filler = VectorFiller(serving, maker, meaning, jobs)
-    reembedder = Reembedder(serving, maker, filler, meaning)
-    return EmbeddingWork(serving=serving, filler=filler, reembedder=reembedder)
+    return meaning, own.stats, clear, usage
 
 
 def embedder_by_choice(settings: Settings, choice: str) -> Embedder:
@@ -110,7 +97,7 @@ def wanted_embedder(settings: Settings) -> Embedder | None:
 
 def embedder_choice(settings: Settings) -> EmbedderChoice:
     """The embedder that the settings name."""
-    return EmbedderChoice(**settings.embedding.model_dump())
+    return EmbedderChoice(**settings.embedder.model_dump())
 
 
 def list_embedders(settings: Settings) -> list[EmbedderState]:
@@ -120,7 +107,7 @@ def list_embedders(settings: Settings) -> list[EmbedderState]:
 
 def embedder_in_use(settings: Settings) -> EmbedderState | None:
     """Of the embedders that can be had the one that the settings name; None when they name none."""
-    model = settings.embedding.model
+    model = settings.embedder.model
     kind = "local" if model in {"", minilm.NAME} else model.partition(":")[0]
     if model.startswith("text-embedding-"):
         kind = "openai"

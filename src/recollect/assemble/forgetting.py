@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from recollect.assemble.contents import contents_of
 from recollect.backends.audit_anchor import anchor_of
-from recollect.backends.objects import ObjectBlobs, open_blobs
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers_proof import SqlProof
 from recollect.backends.sql.erasure import SqlErasure
@@ -22,7 +22,17 @@ from recollect.recall.listing import Listing
 from recollect.settings import Settings
 
 
-async def forgetting_of(
+async def hide_forgotten(database: Database, clock: Clock) -> None:
+    """Hide what an older copy of the database brought back, before anybody sees it."""
+    await SqlErasure(database, clock).reapply()
+
+
+async def go_on_forgetting(database: Database, clock: Clock) -> None:
+    """Let forgettings that were given up be tried again."""
+    await SqlErasure(database, clock).rouse()
+
+
+def forgetting_of(
     settings: Settings,
     database: Database,
     clock: Clock,
@@ -33,16 +43,14 @@ async def forgetting_of(
     sessions: Sessions,
     forget_texts: Callable[[], None],
 ) -> Forgetting:
-    """What forgets. What an older copy of the database brought back is hidden before it is seen."""
+    """What forgets, and lets go of it in this process."""
 
     async def let_go(target: Target) -> None:
         recaller.clear()
         forget_texts()
         await sessions.discard(target)
 
-    erasure, blobs = SqlErasure(database, clock), _blobs(settings, database)
-    await erasure.reapply()
-    await erasure.rouse()
+    erasure, blobs = SqlErasure(database, clock), contents_of(settings, database)
     return Forgetting(
         erasure,
         SqlProof(database, blobs, partial(_other_files, settings)),
@@ -59,13 +67,8 @@ async def forget_again(settings: Settings, database: Database) -> None:
     """Erase what was forgotten after the copy was made that this database comes from."""
     erasure = SqlErasure(database, SystemClock())
     for forget_id in await erasure.reapply():
-        await erase(erasure, _blobs(settings, database), forget_id)
+        await erase(erasure, contents_of(settings, database), forget_id)
         await clean_up(erasure, forget_id)
-
-
-def _blobs(settings: Settings, database: Database) -> ObjectBlobs:
-    is_temporary = settings.storage.backend == "in_memory"
-    return open_blobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from recollect.backends.objects import open_blobs
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
-from recollect.context.archive_vault import Vault
 from recollect.domain.archive import Archive
-from recollect.domain.context import ContextOptions
 from recollect.ports.units import UnitIndex
 from recollect.ports.vectors import VectorIndex
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Weights
+from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Meaning
 from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
 from recollect.recall.paths import Path as RecallPath
 from recollect.recall.pipeline import RecallOptions
-from recollect.recall.prefetch import PrefetchOptions
 from recollect.recall.rerank import RerankOptions
 from recollect.recall.surroundings import SurroundingsOptions
 from recollect.recall.timely import TimePath
@@ -25,11 +22,15 @@ from recollect.settings.sections import RecallSettings
 
 
 def recall_paths(
-    settings: Settings, units: UnitIndex, vectors: VectorIndex, meaning: Meaning
+    settings: Settings,
+    units: UnitIndex,
+    vectors: VectorIndex,
+    meaning: Meaning,
+    late: LateVectors,
 ) -> list[RecallPath]:
     """The paths that count for anything."""
     recall = settings.recall
-    paths: list[RecallPath] = [KeywordPath(units), VectorPath(meaning, vectors)]
+    paths: list[RecallPath] = [KeywordPath(units), VectorPath(meaning, vectors, late)]
     paths.append(TimePath(units))
     if recall.recent:
         paths.append(_recent_path(recall, units))
@@ -44,11 +45,14 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
 
 def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
     """The archives, with a way to the texts that lie in the blob store."""
-    is_temporary = settings.storage.backend == "in_memory"
-    blobs = open_blobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
-    archives, vault = SqlArchives(database), Vault(blobs)
+    archives = SqlArchives(database)
 
     async def text_of(archive: Archive) -> str:
+        # Few questions lead to an archive, and reading one takes many modules.
+        from recollect.assemble.contents import contents_of
+        from recollect.context.archive_vault import Vault
+
+        vault = Vault(contents_of(settings, database))
         found = await archives.with_blob([archive.scope], archive.id)
         return "" if found is None else (await vault.read(*found)).text or ""
 
@@ -97,20 +101,4 @@ def rerank_options(recall: RecallSettings) -> RerankOptions:
         kinds=recall.kind_boosts,
         confidence=recall.confidence_boost,
         use=recall.use_boost,
-    )
-
-
-def prefetch_options(settings: Settings) -> PrefetchOptions:
-    recall = settings.recall
-    return PrefetchOptions(
-        limit=recall.prefetch_limit,
-        limits={
-            name: (agent.prefetch_limit or recall.prefetch_limit) if agent.enabled else 0
-            for name, agent in settings.agents.items()
-        },
-        context=ContextOptions(
-            form=recall.context_form,
-            max_tokens=recall.max_context_tokens,
-            place=recall.context_place,
-        ),
     )

@@ -10,7 +10,7 @@ from recollect.settings import Settings
 
 def second_look(settings: Settings) -> SecondLook | None:
     """None unless the settings name a reranker."""
-    wanted = settings.rerank
+    wanted = settings.reranker
     reranker = open_reranker(
         RerankerChoice(
             model=wanted.model,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from recollect.assemble.database import open_database, settings_at
+from recollect.assemble.database import open_database
 from recollect.assemble.forgetting import forget_again
+from recollect.assemble.where import settings_at
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.objects import open_blobs
 from recollect.backends.sql import backup
-from recollect.lifecycle.backing_up import contents_beside, copy_contents
+from recollect.domain.archive import contents_beside
+from recollect.lifecycle.backing_up import copy_contents
 from recollect.settings import Settings
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
+from recollect.assemble.contents import contents_of
+from recollect.assemble.prefetching import token_counter
 from recollect.assemble.writing import schedule_of
-from recollect.backends.objects import open_blobs
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
@@ -24,21 +25,21 @@ from recollect.context.notes_rules import NotesRule
 from recollect.context.session_parts import SessionOptions, SessionParts
 from recollect.context.sessions import Sessions
 from recollect.context.summarise import Summariser
-from recollect.domain.model_tier import ModelChoice, ProviderAccess, TierNames
+from recollect.domain.model_tier import ModelChoice, ProviderAccess
 from recollect.domain.scope import Caller
 from recollect.errors import InvalidInput, SettingsError
 from recollect.lifecycle.sweeping import Sweeper
 from recollect.lifecycle.working import WorkingMemory
-from recollect.models.exact_tokens import ExactTokens
 from recollect.models.language.tiers import Tiers
 from recollect.ports.clock import Clock
-from recollect.ports.tokens import TokenCounter
+from recollect.ports.state import State
 from recollect.recall.meaning import Meaning
 from recollect.recall.prefetch import Prefetch
 from recollect.settings import Settings
 from recollect.settings.working import NotesRuleSettings
-from recollect.text.tokens import EstimatedTokens
 from recollect.writing.observe import Observer
+from recollect.writing.redacted_state import RedactedState
+from recollect.writing.redaction import Redactor
 
 
 def working_memory(
@@ -51,9 +52,10 @@ def working_memory(
 ) -> WorkingMemory:
     """Everything that sessions need, around the parts that the long-term memory has too."""
     store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
-    state, archives = SqlState(database, clock), SqlArchives(database)
-    is_temporary = settings.storage.backend == "in_memory"
-    blobs = open_blobs(database.path.with_name("blobs") if is_temporary else settings.blobs)
+    redactor = Redactor(settings.writing.redact)
+    state: State = RedactedState(SqlState(database, clock), redactor)
+    archives = SqlArchives(database)
+    blobs = contents_of(settings, database)
     vault, tokens = Vault(blobs), token_counter(settings)
     limits = RetentionLimits(
         max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes
@@ -70,7 +72,12 @@ def working_memory(
 
     parts = SessionParts(
         archive=ArchiveParts(
-            store=store, archives=archives, vault=vault, tokens=tokens, clock=clock
+            store=store,
+            archives=archives,
+            vault=vault,
+            tokens=tokens,
+            clock=clock,
+            redactor=redactor,
         ),
         observer=observer,
         prefetch=prefetch,
@@ -95,24 +102,11 @@ def working_memory(
     )
 
 
-def token_counter(settings: Settings) -> TokenCounter:
-    """How tokens are counted: nearly, or as one of OpenAI's encodings does."""
-    encoding = settings.session.tokens
-    return EstimatedTokens() if encoding == "estimate" else ExactTokens(encoding)
-
-
 def model_choice(settings: Settings) -> ModelChoice:
     """The language models that the settings name."""
     models = settings.models
-    named = TierNames(
-        reasoning=models.reasoning,
-        code=models.code,
-        summarise=models.summarise,
-        extract=models.extract,
-        classify=models.classify,
-    )
     return ModelChoice(
-        tiers=named.over(models.preset),
+        tiers=settings.tiers,
         providers={
             name: ProviderAccess(**it.model_dump()) for name, it in models.providers.items()
         },

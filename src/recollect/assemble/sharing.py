@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.proposals import SqlProposals
-from recollect.lifecycle.sweeping import Sweeper
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex
@@ -32,9 +31,8 @@ def sharing_of(
     meaning: Meaning,
     redactor: Redactor,
     clock: Clock,
-    sweeper: Sweeper,
 ) -> SharingParts:
-    """Everything that proposals and shared records need; stale ones go with every sweep."""
+    """Everything that proposals and shared records need."""
     parties = Parties(
         {name: agent.role for name, agent in settings.agents.items()},
         {name: workspace.coordinator for name, workspace in settings.workspaces.items()},
@@ -47,7 +45,6 @@ def sharing_of(
     rivals = Rivals(store, units)
     proposals = SqlProposals(database)
     desk = ProposalDesk(store, proposals, parties, rivals, meaning, redactor, clock, rules)
-    sweeper.also(desk.expire_stale)
     return SharingParts(
         desk=desk,
         records=SharedRecords(listing, parties, saver, clock),

@@ -39,7 +39,9 @@ def usage_of(
     clearing = Clearing(store, SqlUpkeep(database), clock)
     promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
     state = SqlState(database, clock)
-    return Usage(store, clock, state=state, recalled=promoter.recalled), promoter
+    redactor = Redactor(settings.writing.redact)
+    usage = Usage(store, clock, state=state, recalled=promoter.recalled, redactor=redactor)
+    return usage, promoter
 
 
 def tending_of(
@@ -56,7 +58,7 @@ def tending_of(
     promoter: Promoter,
     working: WorkingMemory,
 ) -> Tending:
-    """Everything that upkeep needs; from here on the sweeper sweeps records too."""
+    """Everything that upkeep needs."""
     reader = SqlUpkeep(database)
     clearing = Clearing(store, reader, clock)
     lifecycle = settings.lifecycle
@@ -80,7 +82,6 @@ def tending_of(
         working.retention,
         usage.flush,
     )
-    working.sweeper.also(sweep.everything)
     return Tending(
         buffer=Buffer(reader, clock),
         promoter=promoter,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from recollect.domain.fields import checked_text
 from recollect.domain.scope import Scope
@@ -29,7 +29,9 @@ class ProcessState:
         *,
         ttl: timedelta | None = None,
         expected: int | None = None,
+        known_since: datetime | None = None,
     ) -> int:
+        # No other process sees this state, and our own lets go of what it forgets.
         checked_text(value, "state", MAX_STATE)
         found = self._live(key)
         require_version(key, expected, ABSENT if found is None else found.version)

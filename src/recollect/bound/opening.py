@@ -25,7 +25,13 @@ class Opening:
         self._where = where
         self._clock = clock
         self._embedder = embedder
+        self._question: str | None = None
         self._memory: Memory | None = None
+
+    def expecting(self, question: str | None) -> Opening:
+        """Load the model while the rest is opened, because this question is asked at once."""
+        self._question = question
+        return self
 
     def __await__(self) -> Generator[Any, None, Memory]:
         return self._open().__await__()
@@ -42,4 +48,4 @@ class Opening:
         # The parts bring a database driver and more; importing Memory alone stays fast.
         from recollect.assemble import assemble
 
-        return await assemble(self._where, self._clock, self._embedder)
+        return await assemble(self._where, self._clock, self._embedder, self._question)

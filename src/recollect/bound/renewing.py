@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.domain.progress import Progress
+from recollect.domain.reindexing import Reindexing
 
 if TYPE_CHECKING:
     from recollect.parts import Parts
@@ -29,3 +30,14 @@ class RenewingVerbs:
         had no vector of the model.
         """
         return await self._parts.renewal.reindex(progress, model, in_background=background)
+
+    async def reindexing(self) -> Reindexing:
+        """How far a change of the model is, or what the model in use has yet to read."""
+        return await self._parts.renewal.progress()
+
+    async def stop_reindexing(self) -> bool:
+        """End a change of the model, in whichever process it goes on; False if there is none.
+
+        The vectors made so far are kept, and in every scope the model answers that did.
+        """
+        return await self._parts.renewal.stop()

@@ -2,86 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from inspect import Parameter
 from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from recollect.cli.answer import say
-from recollect.cli.command import Body, as_command, over, with_options
-from recollect.cli.commands import (
-    archives,
-    auditing,
-    keeping,
-    looking,
-    mending,
-    prompting,
-    removing,
-    running,
-    saving,
-    sharing,
-    tools,
-    transferring,
-    upkeep,
-    writing,
-)
+from recollect.cli.command import as_command, over, with_options
 from recollect.cli.faults import EXIT_CODES, INTERRUPTED, bad_usage, tell
 from recollect.cli.input import require_utf8
 from recollect.cli.options import Shared
 from recollect.errors import RecollectError
 
-_COMMANDS: Final[Mapping[str, Mapping[str, Body]]] = {
+# A command by its name, and where its function is: its module is imported when it is called.
+_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Remember and recall": {
-        "remember": saving.remember,
-        "write": writing.write,
-        "recall": looking.recall,
-        "context": prompting.context,
-        "observe": saving.observe,
-        "used": prompting.used,
-        "rejected": prompting.rejected,
-        "extract": writing.extract,
-        "route": writing.route,
+        "remember": "saving.remember",
+        "write": "writing.write",
+        "recall": "looking.recall",
+        "context": "prompting.context",
+        "observe": "saving.observe",
+        "used": "prompting.used",
+        "rejected": "prompting.rejected",
+        "extract": "writing.extract",
+        "route": "writing.route",
     },
     "Look and correct": {
-        "list": looking.list_records,
-        "turns": looking.list_turns,
-        "show": looking.show_record,
-        "edit": saving.edit,
-        "history": looking.history,
-        "trace": writing.trace,
-        "undo": saving.undo,
-        "delete": saving.delete,
-        "purge": removing.purge,
-        "forget": removing.forget,
+        "list": "looking.list_records",
+        "turns": "looking.list_turns",
+        "show": "looking.show_record",
+        "edit": "saving.edit",
+        "history": "looking.history",
+        "trace": "writing.trace",
+        "undo": "saving.undo",
+        "delete": "saving.delete",
+        "purge": "removing.purge",
+        "forget": "removing.forget",
     },
     "Keep in order": {
-        "health": upkeep.health,
-        "conflicts": upkeep.conflicts,
-        "resolve": upkeep.resolve,
-        "quarantine": upkeep.quarantine,
-        "accept": upkeep.accept,
-        "reject": upkeep.reject,
-        "buffer": upkeep.buffer,
-        "promote": upkeep.promote,
-        "sweep": upkeep.sweep,
+        "health": "upkeep.health",
+        "conflicts": "upkeep.conflicts",
+        "resolve": "upkeep.resolve",
+        "quarantine": "upkeep.quarantine",
+        "accept": "upkeep.accept",
+        "reject": "upkeep.reject",
+        "buffer": "upkeep.buffer",
+        "promote": "upkeep.promote",
+        "sweep": "upkeep.sweep",
     },
     "Run and keep": {
-        "serve": running.serve,
-        "work": keeping.work,
-        "stats": looking.stats,
-        "doctor": mending.doctor,
-        "reindex": mending.reindex,
-        "where": keeping.where,
-        "backup": keeping.backup,
-        "restore": keeping.restore,
-        "export": transferring.export_to,
-        "import": transferring.import_from,
-        "version": running.version,
+        "serve": "running.serve",
+        "work": "keeping.work",
+        "stats": "looking.stats",
+        "doctor": "mending.doctor",
+        "reindex": "mending.reindex",
+        "where": "keeping.where",
+        "backup": "keeping.backup",
+        "restore": "keeping.restore",
+        "export": "transferring.export_to",
+        "import": "transferring.import_from",
+        "version": "running.version",
     },
 }
+# Groups bring commands of their own, which read their options themselves.
+_GROUPS: Final[Mapping[str, str]] = {
+    "models": "running.models",
+    "tools": "tools.tools",
+    "archives": "archives.archives",
+    "share": "sharing.share",
+    "audit": "auditing.audit",
+    "bench": "running.bench",
+}
+_PANEL_OF_GROUPS: Final = "Run and keep"
 
 _VERSION: Final = Parameter(
     "version",
@@ -116,33 +113,58 @@ def _command() -> Callable[..., Any]:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(with_options(_before_any_command, _VERSION))
-    for panel, commands in _COMMANDS.items():
-        for name, body in commands.items():
-            app.command(name, rich_help_panel=panel)(as_command(body))
-    # Groups bring their own commands and much else; they are loaded when asked for.
-    untouched = {"allow_extra_args": True, "ignore_unknown_options": True}
-    for name, group in {
-        "models": running.models,
-        "tools": tools.tools,
-        "archives": archives.archives,
-        "share": sharing.share,
-        "audit": auditing.audit,
-        "bench": running.bench,
-    }.items():
-        app.command(
-            name,
-            rich_help_panel="Run and keep",
-            add_help_option=False,
-            context_settings=untouched,
-        )(group)
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    setattr(group, "commands", _Commands())  # noqa: B010  (declared as one that can be changed)
+    return group
+
+
+class _Commands(Mapping[str, Any]):
+    """Every command by its name, made when it is looked up: one call needs one of them."""
+
+    _panels: Final = {name: panel for panel, names in _COMMANDS.items() for name in names}
+
+    def __getitem__(self, name: str) -> Any:
+        if name in _GROUPS:
+            return _made_group(name)
+        return _made(name, self._panels[name])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._panels
+        yield from _GROUPS
+
+    def __len__(self) -> int:
+        return len(self._panels) + len(_GROUPS)
+
+
+def _made(name: str, panel: str) -> Any:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command(name, rich_help_panel=panel)(as_command(_found(_COMMANDS[panel][name])))
+    # An app of one command is that command.
     return get_command(app)
+
+
+def _made_group(name: str) -> Any:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command(
+        name,
+        rich_help_panel=_PANEL_OF_GROUPS,
+        add_help_option=False,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(_found(_GROUPS[name]))
+    return get_command(app)
+
+
+def _found(place: str) -> Callable[..., Any]:
+    module, _, function = place.partition(".")
+    return getattr(importlib.import_module(f"recollect.cli.commands.{module}"), function)
 
 
 def _before_any_command(context: typer.Context, *, version: bool, **given: Any) -> None:
     """Durable memory for agents that people can see, search, correct and delete."""
     context.obj = shared = over(None, Shared(**given))
     if version:
-        say(running.version(), as_object=shared.json)
+        say(_found(_COMMANDS[_PANEL_OF_GROUPS]["version"])(), as_object=shared.json)
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

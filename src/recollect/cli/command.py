@@ -74,7 +74,9 @@ def over(before: Shared | None, given: Shared) -> Shared:
 async def _with_memory(body: Body, shared: Shared, arguments: dict[str, Any]) -> Answer | None:
     settings = shared.settings()
     log_to(settings.log_file)
-    async with Memory.open(settings) as memory:
+    # What is asked first; most of the time until the answer is the model's loading.
+    question: str | None = arguments.get("query")
+    async with Memory.open(settings).expecting(question) as memory:
         result = body(memory, **arguments)
         return await result if isinstance(result, Coroutine) else result
 

@@ -18,6 +18,7 @@ from rich.text import Text
 from recollect.domain.diagnosis import Diagnosis
 from recollect.domain.embedder import EmbedderCheck, EmbedderState
 from recollect.domain.hit import ArchivePassage, Hit, Item, Recalled
+from recollect.domain.model_tier import ModelUsage
 from recollect.domain.page import Page
 from recollect.domain.record import Episode, Record, Version
 from recollect.domain.stats import Stats
@@ -123,12 +124,20 @@ def stats(console: Console, figures: Stats) -> None:
         "index in memory": f"{index.units:,} units, {index.bytes:,} bytes",
         "recall cache": f"{recalls.entries:,} answers, {recalls.hit_rate:.0%} hits",
         "embedding cache": f"{embeddings.entries:,} texts, {embeddings.hit_rate:.0%} hits",
+        "summary cache": f"{figures.summary_cache.hit_rate:.0%} hits",
         "database": f"{figures.database_bytes:,} bytes",
+        **{f"{it.task} model": _tier(it) for it in figures.models},
     }
     table = plain_table("", "")
     for name, value in rows.items():
         table.add_row(Text(name, style="dim"), value)
     console.print(table)
+
+
+def _tier(usage: ModelUsage) -> str:
+    tokens = usage.input_tokens + usage.output_tokens
+    told = f"{usage.model}: {usage.calls:,} calls, {usage.failures:,} failed, {tokens:,} tokens"
+    return told if usage.daily_tokens is None else f"{told} ({usage.daily_tokens:,} a day)"
 
 
 def embedders(

@@ -7,8 +7,9 @@ turn: whole, by a range, or by the passages that a question is about.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal, TypeAlias
 
@@ -45,6 +46,8 @@ from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.ports.tokens import TokenCounter
 from recollect.text.language import language
+from recollect.writing.redaction import Counts, Redactor
+from recollect.writing.save import redacted_entry
 
 Show: TypeAlias = Literal["passages", "full", "placeholder"]
 
@@ -75,6 +78,7 @@ class ArchiveParts:
     vault: Vault
     tokens: TokenCounter
     clock: Clock
+    redactor: Redactor = field(default_factory=Redactor)
 
 
 class ToolResultManager:
@@ -91,6 +95,7 @@ class ToolResultManager:
         self._vault = parts.vault
         self._tokens = parts.tokens
         self._clock = parts.clock
+        self._redactor = parts.redactor
         self._options = options or ArchiveOptions(threshold=self.ARCHIVE_THRESHOLD)
 
     @property
@@ -115,6 +120,12 @@ class ToolResultManager:
         content = await asyncio.to_thread(content_of, result)
         if content.length <= threshold:
             return result
+        # What is put away is stored, and what is stored holds nothing personal.
+        tool_input, asked = self._redactor.value(tool_input)
+        result, held = await asyncio.to_thread(self._redactor.value, result)
+        content = content_of(result) if held else content
+        if content.length <= threshold:
+            return result
         origin = Origin(
             scope=self._caller.scope,
             session=conversation_id,
@@ -124,7 +135,8 @@ class ToolResultManager:
         )
         # What is shown is chosen while the disk writes.
         archive, (shown, text) = await asyncio.gather(
-            self._archived(content, origin), self._to_show(content, query_of(tool_input))
+            self._archived(content, origin, Counter(asked) + Counter(held)),
+            self._to_show(content, query_of(tool_input)),
         )
         placeholder = self.placeholder(archive)
         return opened(placeholder, shown, text) if text else str(placeholder)
@@ -168,6 +180,7 @@ class ToolResultManager:
     async def find_earlier(self, tool_name: str, tool_input: object) -> EarlierResult | None:
         """What the same tool gave for the same input before, in any session of this scope."""
         now = self._clock.now()
+        tool_input, _ = self._redactor.value(tool_input)
         hashed = hash_of(canonical_input(tool_input).encode())
         found = await self._archives.find(
             [self._caller.scope], tool=tool_name, input_hash=hashed, limit=1
@@ -193,7 +206,7 @@ class ToolResultManager:
             language=("zh" if is_chinese else "en") if chosen == "auto" else chosen,
         )
 
-    async def _archived(self, content: Content, origin: Origin) -> Archive:
+    async def _archived(self, content: Content, origin: Origin, redacted: Counts) -> Archive:
         """Put a result away; the archive it has already when the same call gave the same."""
         now = self._clock.now()
         keep_for = self._options.keep_for
@@ -220,22 +233,23 @@ class ToolResultManager:
             return same[0]
         if blob is not None:
             try:
-                await self._commit(archive, None)
+                await self._commit(archive, None, redacted)
             except Conflict:
                 # The last archive with this content was removed in between.
                 blob = None
         if blob is None:
             # The blob first: one without a row is harmless and collected later.
-            await self._commit(archive, await self._vault.put(content, archive))
+            await self._commit(archive, await self._vault.put(content, archive), redacted)
         return archive
 
-    async def _commit(self, archive: Archive, blob: Blob | None) -> None:
+    async def _commit(self, archive: Archive, blob: Blob | None, redacted: Counts) -> None:
         committed = await self._store.commit(
             ChangeSet(
                 principal=self._caller.principal,
                 scope=archive.scope,
                 archives=(NewArchive(archive=archive, blob=blob),),
                 jobs=(index_job(archive),) if archive.indexed_chars else (),
+                audit=tuple(filter(None, [redacted_entry(archive, redacted)])),
             )
         )
         if committed.unused_blobs:

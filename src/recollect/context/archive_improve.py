@@ -13,7 +13,7 @@ from typing import Final
 
 from recollect.context.archive_summary import MAX_SUMMARY, parsed, query_of, summary_of
 from recollect.context.archive_vault import Vault
-from recollect.context.grounded import Ground
+from recollect.context.grounded import grounded_answer
 from recollect.context.placeholder import one_line
 from recollect.domain.archive import Archive
 from recollect.domain.context import Tongue
@@ -32,7 +32,8 @@ _HEAD: Final = 16_000
 _TAIL: Final = 4_000
 # A shorter answer tells less than the lines that were taken from the result.
 _SHORTEST: Final = 40
-_ANSWER_TOKENS: Final = 400
+# More than 500 characters take: an answer that breaks off is not used.
+_ANSWER_TOKENS: Final = 800
 _ROLE: Final[Mapping[Tongue, str]] = {
     "en": (
         "You tell in 200 to 500 characters what the result of a tool says, so that a reader knows "
@@ -81,21 +82,23 @@ class ArchiveImprover:
             await self._archives.set_summary(archive.id, summary)
 
     async def _written(self, model: LanguageModel, archive: Archive, text: str) -> str | None:
-        """What a model says of it, if all its numbers and names are in the result."""
+        """What a model says of it, if that can be believed and says enough."""
         role = _ROLE[tongue_of([text])].format(tool=archive.tool, query=archive.query)
         try:
-            written = await model.write(Prompt(text=text, system=role, max_tokens=_ANSWER_TOKENS))
+            answer = await grounded_answer(
+                model,
+                Prompt(text=text, system=role, max_tokens=_ANSWER_TOKENS),
+                f"{text}\n{archive.tool}\n{archive.query}",
+            )
         except ModelError as problem:
             if problem.retryable:
                 raise
             _log.warning("%s keeps its extractive summary: %s", archive.id, problem)
             return None
-        summary = one_line(written.text, MAX_SUMMARY)
-        ground = Ground(f"{text}\n{archive.tool}\n{archive.query}")
-        if len(summary) >= _SHORTEST and await asyncio.to_thread(ground.supports, summary):
-            return summary
-        _log.warning("%s keeps its extractive summary: the model's is not in it", archive.id)
-        return None
+        if answer is None or len(answer) < _SHORTEST:
+            _log.warning("%s keeps its extractive summary: the model's is no better", archive.id)
+            return None
+        return one_line(answer, MAX_SUMMARY)
 
 
 async def _extracted(archive: Archive, content: Content) -> str:

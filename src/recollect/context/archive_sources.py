@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from recollect.context.placeholder import one_line
@@ -24,17 +24,15 @@ _NAMES: Final = (
 _INNER: Final = ("metadata", "meta", "source", "document", "_source", "payload", "fields")
 
 _LABELLED: Final = re.compile(
-    r"^[ \t>*#-]*(?:sources?|url|file|document|reference|来源|出处|参考文献|文件|文档|链接)"
-    r"(?:\*\*)?[ \t]*[:：][ \t]*(.+)$",
-    re.IGNORECASE | re.MULTILINE,
+    r"[ \t>*#-]*(?:sources?|url|file|document|reference|来源|出处|参考文献|文件|文档|链接)"
+    r"(?:\*\*)?[ \t]*[:：][ \t]*(.+)",
+    re.IGNORECASE,
 )
 _LINK: Final = re.compile(
     r"\[[^\]\n]{1,200}\]\((https?://[^)\s]+)\)|(https?://[^\s\"'<>)\]，。；]+)"
 )
-_GREP_LINE: Final = re.compile(r"^([\w./\\-]{1,200}\.\w{1,8})[:-]\d+[:-]", re.MULTILINE)
-_FILE_HEAD: Final = re.compile(
-    r"^(?:=+>?|#+|-{3,}|\+{3}) *([\w./\\-]{1,200}\.\w{1,8})\b", re.MULTILINE
-)
+_GREP_LINE: Final = re.compile(r"([\w./\\-]{1,200}\.\w{1,8})[:-]\d+[:-]")
+_FILE_HEAD: Final = re.compile(r"(?:=+>?|#+|-{3,}|\+{3}) *([\w./\\-]{1,200}\.\w{1,8})\b")
 
 
 def sources_of(text: str, value: object = None) -> tuple[str, ...]:
@@ -81,8 +79,14 @@ def _of_item(item: Mapping[str, object]) -> list[str]:
 
 def _of_text(text: str) -> Iterator[str]:
     """Labelled lines first, then links, then files that a search or a listing names."""
-    yield from (found[1] for found in _LABELLED.finditer(text))
+    # Line by line: looking for the beginnings of lines in the whole is several times slower.
+    lines = text.split("\n")
+    yield from _at_beginnings(_LABELLED, lines)
     if "://" in text:
         yield from (found[1] or found[2].rstrip(".,;:") for found in _LINK.finditer(text))
-    yield from (found[1] for found in _GREP_LINE.finditer(text))
-    yield from (found[1] for found in _FILE_HEAD.finditer(text))
+    yield from _at_beginnings(_GREP_LINE, lines)
+    yield from _at_beginnings(_FILE_HEAD, lines)
+
+
+def _at_beginnings(pattern: re.Pattern[str], lines: Sequence[str]) -> Iterator[str]:
+    return (found[1] for found in map(pattern.match, lines) if found)

@@ -13,6 +13,7 @@ from recollect.context.placeholder import one_line
 from recollect.domain.tool_result import Content
 from recollect.errors import InvalidInput
 
+MIN_SUMMARY: Final = 200
 MAX_SUMMARY: Final = 500
 MAX_QUERY: Final = 500
 _HEAD: Final = 110
@@ -32,11 +33,9 @@ _HEADING: Final = re.compile(
     r"#{1,6} \S|第[一二三四五六七八九十百零\d]{1,5}[章节条步部]|[一二三四五六七八九十]{1,3}、|"
     r"\d{1,2}(?:\.\d{1,2}){0,3}[.、)）] ?\S|\*\*[^*]+\*\*\s*$|【[^】]+】"
 )
-_TELLING: Final = Needles(
-    (
-        *("总结", "结论", "结果", "注意", "重要", "必须", "错误", "失败", "警告"),
-        *("summary", "conclu", "result", "note:", "important", "must ", "error", "fail", "warn"),
-    )
+_TELLING: Final = re.compile(
+    "总结|结论|结果|注意|重要|必须|错误|失败|警告|"
+    "summary|conclu|result|note:|important|must |error|fail|warn"
 )
 _MAGIC: Final = {
     b"\x89PNG": "PNG",
@@ -85,15 +84,22 @@ def parsed(content: Content) -> object:
 
 
 def summary_of(content: Content, value: object, query: str) -> str:
-    """Up to 500 characters taken from the result: what it is made of, how it begins, what it says.
+    """200 to 500 characters taken from the result: what it is made of, how it begins, what it says.
 
     `value` is the result read as JSON, if it is one.
     """
     if content.text is None:
         return _of_bytes(content.data)
     if isinstance(value, dict | list):
-        return one_line(_of_structure(cast("dict[str, object] | list[object]", value)), MAX_SUMMARY)
+        told = _of_structure(cast("dict[str, object] | list[object]", value))
+        return _filled(one_line(told, MAX_SUMMARY), content.text)
     return _of_text(content.text[:_LOOKED_AT], query)
+
+
+def _filled(told: str, text: str) -> str:
+    """What is told, and where that is little how the text begins."""
+    missing = MIN_SUMMARY - len(told)
+    return told if missing <= 0 else f"{told} | {one_line(text, missing)}"
 
 
 def _of_text(text: str, query: str) -> str:
@@ -109,14 +115,14 @@ def _of_text(text: str, query: str) -> str:
             room -= len(lines[index]) + 3
     told = " | ".join([head, *(lines[index] for index in sorted(chosen))])
     # A text in one long line has nothing to choose from: more of its beginning is told instead.
-    return told if chosen else one_line(text, MAX_SUMMARY)
+    return _filled(told, text) if chosen else one_line(text, MAX_SUMMARY)
 
 
 def _most_telling(lines: Sequence[str], needles: Needles) -> list[int]:
     worth = needles.scores(lines)
-    for index in set[int]().union(*_TELLING.counts(lines)):
-        worth[index] += 0.3
     for index, line in enumerate(lines):
+        if _TELLING.search(line.lower()):
+            worth[index] += 0.3
         if _HEADING.match(line):
             worth[index] += 0.5
     telling = [index for index, it in enumerate(worth) if it > 0]

@@ -10,6 +10,7 @@ from typing import Final
 
 from recollect.context.archive_description import hash_of
 from recollect.domain.archive import Archive, Blob
+from recollect.domain.scope import Scope
 from recollect.domain.tool_result import Content, content_from
 from recollect.errors import StorageError
 from recollect.ports.blobs import Blobs
@@ -27,16 +28,23 @@ class Vault:
 
     async def put(self, content: Content, archive: Archive) -> Blob:
         """Store an archive's content under a key of its own; nothing refers to it yet."""
-        stored, stored_hash = await asyncio.to_thread(_compress, content.data)
+        stored = await asyncio.to_thread(compressed, content.data)
+        return await self.put_compressed(
+            archive.scope, archive.content_hash, len(content.data), stored
+        )
+
+    async def put_compressed(
+        self, scope: Scope, content_hash: str, size: int, stored: bytes
+    ) -> Blob:
+        """The same for a content that was compressed before."""
         # A name of a scope may hold anything; its digest is safe in a path.
-        scope = archive.scope
         workspace = hash_of(f"{scope.org}/{scope.workspace}".encode())[:16]
         blob = Blob(
-            hash=archive.content_hash,
-            key=f"{workspace}/{archive.content_hash}-{uuid.uuid4().hex[:12]}.zst",
-            size=len(content.data),
+            hash=content_hash,
+            key=f"{workspace}/{content_hash}-{uuid.uuid4().hex[:12]}.zst",
+            size=size,
             stored_size=len(stored),
-            stored_hash=stored_hash,
+            stored_hash=await asyncio.to_thread(hash_of, stored),
         )
         await self._blobs.put(blob.key, stored)
         return blob
@@ -50,27 +58,33 @@ class Vault:
 
     async def drop(self, keys: Sequence[str]) -> None:
         """Delete contents that nothing refers to; what cannot be deleted now is collected later."""
+        if not keys:
+            return
         try:
             await self._blobs.delete(keys)
         except StorageError as problem:
             _log.warning("%d unused blobs stay for now: %s", len(keys), problem)
 
 
-def _compress(data: bytes) -> tuple[bytes, str]:
+def compressed(data: bytes) -> bytes:
+    """Data as it lies in the blob store."""
     import zstandard
 
-    stored = zstandard.ZstdCompressor(level=_LEVEL).compress(data)
-    return stored, hash_of(stored)
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+
+
+def decompressed(stored: bytes, size: int) -> bytes:
+    """Data of so many bytes as it was before."""
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)
 
 
 def _open(archive: Archive, blob: Blob, stored: bytes) -> Content:
-    import zstandard
-
     found = hash_of(stored)
     if found != blob.stored_hash:
         raise _damaged(archive, blob, f"found {found}")
-    data = zstandard.ZstdDecompressor().decompress(stored, max_output_size=blob.size)
-    return content_from(archive.form, data)
+    return content_from(archive.form, decompressed(stored, blob.size))
 
 
 def _damaged(archive: Archive, blob: Blob, found: str) -> StorageError:

@@ -80,6 +80,7 @@ class BackgroundCompression:
         if tokens > self._options.trim_above * budget and mark > self._compression.trimmed_to:
             self._compression = replace(self._compression, trimmed_to=mark)
             edits, tokens = self._applied(given, self._compression)
+        self._summariser.reused(len(self._compression.parts))
         is_due = self._is_due(given, tokens, budget)
         if is_due and self._task is None:
             self._task = asyncio.create_task(self._advance(given, budget))

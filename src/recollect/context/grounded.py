@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Final
 
+from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.text.entities import entities
 from recollect.text.folding import fold
 
@@ -32,6 +34,19 @@ class Ground:
         if not _numbers(fold(claim)) <= self._numbers:
             return False
         return all(name in self._text for name in entities(claim))
+
+
+async def grounded_answer(model: LanguageModel, prompt: Prompt, source: str) -> str | None:
+    """What a model writes, in one line; None when it breaks off or says what is not in the source.
+
+    A model that cannot be asked is the caller's to bear: a `ModelError`.
+    """
+    written = await model.write(prompt)
+    answer = " ".join(written.text.split())
+    if not answer or written.is_cut:
+        return None
+    is_grounded = await asyncio.to_thread(lambda: Ground(source).supports(answer))
+    return answer if is_grounded else None
 
 
 def _numbers(text: str) -> set[str]:

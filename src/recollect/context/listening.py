@@ -111,11 +111,7 @@ class Listener:
         if message.role != "tool":
             return _Kept(incoming=it)
         call = self._call(message, incoming)
-        text = message.text
-        if len(text) > self._archive.threshold:
-            # What is put away is stored, and what is stored holds nothing personal.
-            text = self._observer.clean(text)
-        shown = _readable(await self._shown(text, call))
+        shown = _readable(await self._shown(message.text, call))
         closed = close_in(shown)
         if closed == message.text:
             return _Kept(incoming=it, call=call)

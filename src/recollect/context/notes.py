@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
+from recollect.context.call_content import CallContent
 from recollect.context.notes_rules import PRESETS, SMART_SEARCH, NotesRule
 from recollect.context.notes_text import cached_text, excerpt, found_text, hint_text, titles
-from recollect.context.tool_call import ToolCall
 from recollect.domain.fields import MAX_TITLE, checked_json, checked_text
 from recollect.domain.notes import Cached, ChunkType, ContentChunk, Hint
 from recollect.errors import InvalidInput
@@ -108,7 +108,7 @@ class SessionNotes:
     def add_search_results(self, results: Sequence[Mapping[str, Any]]) -> None:
         """Keep the relevant ones of a search's results: `content`, `source` and `score` of each."""
         if self._options.enabled and results:
-            self._add_results("smart_search", SMART_SEARCH, ToolCall(result=list(results)))
+            self._add_results("smart_search", SMART_SEARCH, CallContent(result=list(results)))
 
     def add_page_content(
         self, content: str, source: str, relevance: float = PAGE_RELEVANCE
@@ -123,7 +123,7 @@ class SessionNotes:
         rule = self._rule(name)
         if rule is None or not self._options.enabled:
             return False
-        call = ToolCall.of(arguments, result)
+        call = CallContent.of(arguments, result)
         try:
             if call.has_failed:
                 raise InvalidInput("it is an error's report")
@@ -144,7 +144,7 @@ class SessionNotes:
         rule = self._rule(name)
         if rule is None or rule.feeds != "structure":
             return None
-        call = ToolCall.of(arguments)
+        call = CallContent.of(arguments)
         known = self._known_structure(rule, name, call)
         if known is None:
             return None
@@ -205,7 +205,9 @@ class SessionNotes:
         """The rule for a tool; `mcp__server__tool` is known by its last part too."""
         return self._rules.get(name) or self._rules.get(name.rpartition("__")[2])
 
-    def _note_structure(self, name: str, rule: NotesRule, call: ToolCall, result: object) -> None:
+    def _note_structure(
+        self, name: str, rule: NotesRule, call: CallContent, result: object
+    ) -> None:
         value = call.structure(rule.content)
         if value is None:
             raise InvalidInput("there is no structure in it")
@@ -232,7 +234,7 @@ class SessionNotes:
             del self._structures[next(iter(self._structures))]
         _log.debug("[Memory] 缓存目录: %s", document)
 
-    def _known_structure(self, rule: NotesRule, name: str, call: ToolCall) -> _Structure | None:
+    def _known_structure(self, rule: NotesRule, name: str, call: CallContent) -> _Structure | None:
         found = self._structures.get(call.text(rule.document))
         if found is not None:
             return found
@@ -240,7 +242,7 @@ class SessionNotes:
         same = (it for it in self._structures.values() if _is_same_call(it, name, call))
         return next(same, None)
 
-    def _add_results(self, name: str, rule: NotesRule, call: ToolCall) -> None:
+    def _add_results(self, name: str, rule: NotesRule, call: CallContent) -> None:
         items = call.items(rule.items)
         if not items:
             raise InvalidInput("there are no results in it")
@@ -262,7 +264,7 @@ class SessionNotes:
                 self.known_chapters = [*self.known_chapters, chapter][-_MOST_CHAPTERS:]
         _log.debug("[Memory] 添加搜索结果: %d 条", len(items))
 
-    def _note_page(self, name: str, rule: NotesRule, call: ToolCall) -> None:
+    def _note_page(self, name: str, rule: NotesRule, call: CallContent) -> None:
         source = call.text(rule.source) or name
         score = call.share(rule.score)
         default = PAGE_RELEVANCE if rule.relevance is None else rule.relevance
@@ -304,12 +306,12 @@ class SessionNotes:
         return "en"
 
 
-def _metadata(rule: NotesRule, call: ToolCall) -> dict[str, str]:
+def _metadata(rule: NotesRule, call: CallContent) -> dict[str, str]:
     found = {name: call.text(path) for name, path in rule.metadata.items()}
     return {name: text for name, text in found.items() if text}
 
 
-def _canonical(call: ToolCall) -> str:
+def _canonical(call: CallContent) -> str:
     """The arguments in a form in which equal ones are equal; empty when they have none."""
     try:
         return json.dumps(call.arguments, sort_keys=True)
@@ -317,6 +319,6 @@ def _canonical(call: ToolCall) -> str:
         return ""
 
 
-def _is_same_call(known: _Structure, name: str, call: ToolCall) -> bool:
+def _is_same_call(known: _Structure, name: str, call: CallContent) -> bool:
     arguments = _canonical(call)
     return arguments != "" and (known.tool, known.arguments) == (name, arguments)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from recollect.context.tool_call import parsed_paths
+from recollect.context.call_content import parsed_paths
 from recollect.domain.fields import checked_share
 from recollect.domain.notes import ChunkType
 from recollect.errors import InvalidInput
@@ -22,7 +22,7 @@ _NEEDED: Final[Mapping[Feeds, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesRule:
-    """What a tool's results are, and by which paths their parts are found (see `tool_call`)."""
+    """What a tool's results are, and by which paths their parts are found (see `call_content`)."""
 
     feeds: Feeds
     content: str

@@ -108,6 +108,11 @@ class Placeholder:
         for name, value in shown.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def told_length(self) -> str:
+        """How long the original is, in the placeholder's language."""
+        return f"{self.length}{_WORDS[self.language].units[self.unit]}"
+
     def __str__(self) -> str:
         words = _WORDS[self.language]
         return "\n".join(
@@ -117,7 +122,7 @@ class Placeholder:
                 f"{words.tool}: {self.tool}",
                 f"{words.query}: {self.query}",
                 f"{words.time}: {self.time.replace(tzinfo=None)} UTC",
-                f"{words.length}: {self.length}{words.units[self.unit]}",
+                f"{words.length}: {self.told_length}",
                 _RULE,
                 f"{words.summary}:",
                 self.summary,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from recollect.context.archive import ToolResultManager
-from recollect.context.background import BackgroundCompression, Compressed
+from recollect.context.background import BackgroundCompression
 from recollect.context.compression import Level
 from recollect.context.edits import Edit, apply
 from recollect.context.summary_text import is_summary
@@ -74,22 +74,11 @@ class Sender:
         self._counter = counter
 
     async def send(self, messages: tuple[Message, ...], wishes: Wishes) -> Sent:
-        """As much of what is wished for as fits; an error when not even the least does."""
-        compressed = self._compression.compress(messages, self._budget.tokens)
-        try:
-            return await self._sent(messages, compressed, wishes)
-        except InvalidInput as problem:
-            if problem.code != TOO_SMALL or not compressed.pending:
-                raise
-        # What is being made now may be small enough.
-        await self._compression.settle()
-        compressed = self._compression.compress(messages, self._budget.tokens)
-        return await self._sent(messages, compressed, wishes)
+        """As much of what is wished for as fits; an error when not even the least does.
 
-    async def _sent(
-        self, messages: tuple[Message, ...], compressed: Compressed, wishes: Wishes
-    ) -> Sent:
-        """The first of several attempts, each more modest than the one before, that fits."""
+        Of several attempts, each more modest than the one before, the first that fits.
+        """
+        compressed = self._compression.compress(messages, self._budget.tokens)
         too_small: InvalidInput | None = None
         async for attempt in self._attempts(messages, compressed.edits, wishes):
             try:
@@ -103,7 +92,7 @@ class Sender:
                 return Sent(
                     messages=window,
                     tokens=tokens,
-                    level=compressed.level,
+                    level=compressed.level if attempt.edits else 0,
                     pending=compressed.pending,
                     degraded=compressed.degraded,
                 )
@@ -132,6 +121,9 @@ class Sender:
             yield _Attempt(edits=edits, replaced={}, beside=beside, ahead=ahead)
         if beside or ahead:
             yield _Attempt(edits=edits, replaced={})
+        # Summaries may be too much beside a long message: smaller ones are made meanwhile.
+        if edits:
+            yield _Attempt(edits=(), replaced={})
 
     async def _opened(
         self, messages: Sequence[Message], places: Mapping[str, int], query: str | None

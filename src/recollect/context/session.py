@@ -16,14 +16,16 @@ from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archive import ToolResultManager
 from recollect.context.archive_triggers import choose
 from recollect.context.background import BackgroundCompression
+from recollect.context.current_turn import CurrentTurn
 from recollect.context.incoming import GivenMessage, read_messages
 from recollect.context.listening import Heard, Listener
 from recollect.context.notes import SessionNotes
+from recollect.context.offers import Offer, Offers
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
 from recollect.context.sending import Sender, Sent, Wishes
 from recollect.context.session_parts import SessionOptions, SessionParts
 from recollect.context.session_state import KeptState, WindowState
-from recollect.context.tool_texts import newest_places, with_result
+from recollect.context.tool_texts import newest_places
 from recollect.context.window import Budget, RememberedCounts
 from recollect.context.wire import Format, Prepared, written
 from recollect.domain.context import MemoryContext
@@ -76,11 +78,13 @@ class Session:
             parts.state, caller.scope, session_id, options.scratchpad_ttl
         )
         self._listener = Listener(session_id, caller, parts, self._archive)
-        self._kept = KeptState(parts.state, caller.scope, session_id, options.keep_for)
+        self._kept = KeptState(
+            parts.state, caller.scope, session_id, options.keep_for, parts.archive.clock.now()
+        )
         # What is said at the same time is taken one after the other.
         self._turn = asyncio.Lock()
         self._window: _Window | None = None
-        self._shown: Mapping[str, str] = {}
+        self._current = CurrentTurn(Offers(self._notes, self._archive))
         self._spans: Mapping[str, tuple[int, int]] = {}
         self._sent = Sent()
         self._is_over = False
@@ -120,6 +124,14 @@ class Session:
         return self._archive
 
     @property
+    def offers(self) -> Mapping[str, Offer]:
+        """What is known of this turn's tool calls, by their ids, before they are made.
+
+        The notes' hint or cached answer, or what the same call gave in any session of this scope.
+        """
+        return self._current.offered
+
+    @property
     def summaries(self) -> tuple[Summary, ...]:
         """What stands for the beginning of the conversation now, in its order."""
         return () if self._window is None else self._window.compression.compression.parts
@@ -151,8 +163,11 @@ class Session:
             return ()
         async with self._turn:
             await self._load()
+            # Before their results are put away, or these would be offered.
+            offers = await self._current.offers_for(it.message for it in incoming)
             heard = await self._listener.hear(incoming, task)
             for it in heard:
+                self._current.hear(it, offers)
                 self._note(it)
             await self._save()
         return tuple(it.turn for it in heard)
@@ -219,7 +234,7 @@ class Session:
             else:
                 ahead = remembered.text
         wishes = Wishes(
-            shown=self._shown_at(messages),
+            shown=self._current.in_place(messages),
             load=await self._to_load(load, question),
             question=question,
             beside=tuple(filter(None, beside)),
@@ -292,7 +307,7 @@ class Session:
         if self._window is None:
             await self._listener.load()
             kept = await self._kept.load(self._notes)
-            self._shown, self._spans = kept.shown, kept.spans
+            self._current.shown, self._spans = kept.shown, kept.spans
             counter = RememberedCounts(self._parts.archive.tokens)
             compression = BackgroundCompression(
                 self._parts.summariser, counter, self._options.compression, kept.compression
@@ -302,13 +317,9 @@ class Session:
         return self._window
 
     def _note(self, heard: Heard) -> None:
-        """Let the notes and the window know what was said."""
+        """Let the notes know what was said."""
         if heard.said.role == "user":
-            # A new turn: what the last one showed of its results is closed again.
-            self._shown = {}
             self._notes.current_query = heard.said.text[:_MOST_OF_QUERY]
-        if heard.shown is not None:
-            self._shown = {**self._shown, heard.turn.id: heard.shown}
         if heard.call is not None:
             self._notes.observe_tool(heard.call.name, heard.call.arguments, heard.said.text)
 
@@ -319,12 +330,16 @@ class Session:
         self._spans = self._all_spans()
         state = WindowState(
             compression=self._window.compression.compression,
-            shown=self._shown,
+            shown=self._current.shown,
             spans=self._spans,
         )
         try:
             await self._scratchpad.touch()
             await self._kept.save(self._notes, state)
+        except NotFound:
+            # Another process has forgotten it: nothing of it is kept, and it cannot go on.
+            self._notes.reset()
+            self._is_over = True
         except StorageError as problem:
             _log.warning("the state of session %s is not kept for now: %s", self._id, problem)
 
@@ -343,11 +358,6 @@ class Session:
         return await self._parts.prefetch.context(
             self._caller, self._id, query, window=messages[covered:]
         )
-
-    def _shown_at(self, messages: Sequence[Message]) -> dict[int, Message]:
-        """The messages of this turn that show more of a result than is kept of it."""
-        texts = ((index, it, self._shown.get(it.id or "")) for index, it in enumerate(messages))
-        return {index: with_result(it, text) for index, it, text in texts if text is not None}
 
     async def _to_load(self, load: str | Iterable[str], question: str) -> tuple[str, ...]:
         """The archives to open: those that were asked for, and those the policy chooses."""

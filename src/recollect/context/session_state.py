@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from recollect.context.compression import Compression
@@ -56,8 +56,11 @@ class WindowState:
 class KeptState:
     """One session's state: read once, and written when it has changed."""
 
-    def __init__(self, state: State, scope: Scope, session: str, ttl: timedelta) -> None:
+    def __init__(
+        self, state: State, scope: Scope, session: str, ttl: timedelta, since: datetime
+    ) -> None:
         self._state = state
+        self._since = since
         self._window = StateKey(scope=scope, session=session, name=WINDOW)
         self._notes = StateKey(scope=scope, session=session, name=NOTES)
         self._ttl = ttl
@@ -104,7 +107,8 @@ class KeptState:
         return json.loads(entry.value)
 
     async def _put(self, key: StateKey, value: Mapping[str, Any]) -> None:
-        await self._state.put(key, json.dumps(value, ensure_ascii=False), ttl=self._ttl)
+        written = json.dumps(value, ensure_ascii=False)
+        await self._state.put(key, written, ttl=self._ttl, known_since=self._since)
 
 
 def _mark(notes: SessionNotes) -> object:

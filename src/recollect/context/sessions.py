@@ -15,6 +15,7 @@ from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.forgetting import Target
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Caller
+from recollect.domain.stats import CacheStats
 
 # Tokens of input that families of models take, by the beginning of their names.
 _FAMILIES: Final[Mapping[str, int]] = MappingProxyType(
@@ -61,6 +62,10 @@ class Sessions:
     def archive(self, caller: Caller) -> ToolResultManager:
         """The archived tool results of a caller, whichever session they are from."""
         return ToolResultManager(caller, self._parts.archive, self._options.archive)
+
+    def summary_cache(self) -> CacheStats:
+        """How often sessions sent a summary that was there, and how often one had to be made."""
+        return self._parts.summariser.cache()
 
     async def discard(self, target: Target) -> None:
         """Let go of open sessions whose conversation was forgotten; nothing of them is kept."""

@@ -17,6 +17,7 @@ from recollect.context.grounded import Ground
 from recollect.context.trimming import Trimmer
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message
+from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.errors import ModelError
 from recollect.ports.language_model import LanguageModel, Prompt
@@ -96,9 +97,20 @@ class Summariser:
         self._trimmer = Trimmer(counter, options.result_tokens)
         # By length and hash of a message's text: a conversation is gone through again and again.
         self._counts: dict[tuple[int, int], Counter[str]] = {}
+        self._made = 0
+        self._reused = 0
+
+    def cache(self) -> CacheStats:
+        """How often a summary was used again, and how often one was made."""
+        return CacheStats(hits=self._reused, misses=self._made)
+
+    def reused(self, summaries: int) -> None:
+        """So many summaries were used again as they were."""
+        self._reused += summaries
 
     async def segment(self, messages: Sequence[Message], start: int, end: int) -> SegmentSummary:
         """A summary of the messages from `start` up to `end`."""
+        self._made += 1
         covered = messages[start:end]
         said = [*self._said(covered, start)]
         tongue = tongue_of(it.text for it in said if it.by != "tool")
@@ -128,6 +140,7 @@ class Summariser:
         room: int,
     ) -> SessionDigest:
         """One digest of everything up to the end of the last summary."""
+        self._made += 1
         end = summaries[-1].end
         points = [*(previous.points if previous else ()), *(p for s in summaries for p in s.points)]
         tongue = tongue_of(point.text for point in points)

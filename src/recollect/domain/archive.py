@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from recollect.domain.scope import Scope
@@ -117,6 +118,11 @@ class ContentRange:
         *whole, rest = text.split("\n")
         lines = [*(f"{line}\n" for line in whole), rest]
         return "".join(lines[max(self.first, 1) - 1 : self.last])
+
+
+def contents_beside(database: Path) -> Path:
+    """The folder of the contents that a database refers to; it belongs to no other database."""
+    return database.with_name(f"{database.name}-blobs")
 
 
 def parse_range(spelling: ContentRange | str) -> ContentRange:

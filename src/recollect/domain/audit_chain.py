@@ -11,6 +11,10 @@ import hashlib
 import hmac
 import json
 from dataclasses import dataclass
+from typing import Final
+
+# Whoever tampers may have left anything in a row: it must be told, not fail.
+_encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=repr).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +117,4 @@ def link_hash(
 
 
 def _hash(*parts: str | int) -> str:
-    # Whoever tampers may have left anything in a row: it must be told, not fail.
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"), default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encoded(parts).encode()).hexdigest()

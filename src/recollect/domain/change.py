@@ -67,9 +67,9 @@ class Idempotency:
 class ChangeSet:
     """What to write. `scope` is where idempotency keys count; parts name their own scope.
 
-    `model` made the vectors of the units; `vectors` belong to units that are stored already.
-    The blobs of new archives must be in the blob store before. `accesses` change nothing that a
-    recall answers, so they leave the versions of scopes alone.
+    `model` made the vectors of the units, or will; `vectors` belong to units that are stored
+    already. The blobs of new archives must be in the blob store before. `accesses` change nothing
+    that a recall answers, so they leave the versions of scopes alone.
     """
 
     principal: str
@@ -101,6 +101,8 @@ class Committed:
     """What was written, durably. `replayed` is the stored result when the key was used before.
 
     `unused_blobs` are the keys of contents that nothing refers to now; they may be deleted.
+    `without_vectors` are the owners whose units were stored without any, each with the number of
+    its first unit, where the change set's model answers.
     """
 
     recorded_at: datetime
@@ -108,3 +110,4 @@ class Committed:
     turn_ordinals: tuple[int, ...] = ()
     replayed: Mapping[str, Any] | None = None
     unused_blobs: tuple[str, ...] = ()
+    without_vectors: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)

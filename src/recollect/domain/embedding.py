@@ -9,6 +9,8 @@ from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 
 EMBED: Final = "embed"
+# The work of changing to another model.
+REEMBED: Final = "reembed"
 # Of many units that lack a vector one job makes them all.
 MISSING_VECTORS: Final = NewJob(kind=EMBED, key="missing")
 
@@ -32,4 +34,6 @@ class UnitVector:
 
     scope: Scope
     unit: int
+    # Who the unit belongs to: its number may have been given again since.
+    owner: str
     vector: bytes

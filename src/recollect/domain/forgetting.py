@@ -77,6 +77,8 @@ class Forgotten:
 
     `evidence_left` are turns that still say what a forgotten record rested on. `wal_pending` says
     that remains in the files go later, as a job, because somebody was in the way at that moment.
+    `unused_room_kept` says that a database of more than 2^25 pages (128 GB) is too large for its
+    unused room to be overwritten: copies of rows may be left there until a `VACUUM`.
     """
 
     forget_id: str
@@ -84,6 +86,7 @@ class Forgotten:
     evidence_left: tuple[str, ...] = ()
     is_dry_run: bool = False
     wal_pending: bool = False
+    unused_room_kept: bool = False
     verification: Verification | None = None
 
     @property

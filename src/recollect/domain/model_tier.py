@@ -11,6 +11,7 @@ from recollect.errors import SettingsError
 
 LanguageTask = Literal["reasoning", "code", "summarise", "extract", "classify"]
 LANGUAGE_TASKS: Final[tuple[LanguageTask, ...]] = get_args(LanguageTask)
+ModelTask = LanguageTask | Literal["embed", "rerank"]
 
 # Says that a tier has no model where a preset would give it one.
 NO_MODEL: Final = "none"
@@ -42,7 +43,8 @@ class TierNames:
 
     def _chosen(self, tier: str, usual: TierNames) -> str:
         name: str = getattr(self, tier) or getattr(usual, tier)
-        return "" if name == NO_MODEL else name
+        # An embedder that is not named is the local one, so its tier can say that it wants none.
+        return "" if name == NO_MODEL and tier in LANGUAGE_TASKS else name
 
 
 PRESETS: Final[Mapping[str, TierNames]] = MappingProxyType(
@@ -92,9 +94,12 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUsage:
-    """What one tier was asked since the process began, and what that cost."""
+    """What one tier was asked since the process began, and what that cost.
 
-    task: LanguageTask
+    Tokens are those that the model's provider counted; a local model costs none.
+    """
+
+    task: ModelTask
     model: str
     calls: int = 0
     failures: int = 0

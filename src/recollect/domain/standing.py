@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.domain.record import Kind
+from recollect.domain.record import Kind, Record
+from recollect.domain.turn import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,3 +23,11 @@ class Standing:
     rejected: int = 0
     # Whether it is shared, or of another agent than the one that asks.
     is_of_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Weighable:
+    """How a record or turn stands, and a way to the thing itself: few of many are ever shown."""
+
+    standing: Standing
+    item: Callable[[], Record | Turn]

@@ -61,6 +61,8 @@ class Stats:
     vector_index: IndexStats
     recall_cache: CacheStats
     embedding_cache: CacheStats
+    # Of sessions: how often a summary was sent as it was, and how often one had to be made.
+    summary_cache: CacheStats
     embedder: str
     database_bytes: int
     models: tuple[ModelUsage, ...] = ()

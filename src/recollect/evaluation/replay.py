@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from recollect.assemble import wanted_embedder
+from recollect.assemble.embedding import wanted_embedder
 from recollect.domain.hit import Recalled
 from recollect.evaluation.agent_view import Batch, batches, message_of, record_of, text_of
 from recollect.evaluation.embedding_cache import DiskCachedEmbedder
@@ -117,6 +117,10 @@ class Replay:
         for batch in batches(self._set.name, with_text):
             await self._tell_batch(memory, batch)
             self._told(len(batch.units))
+        # What is told counts when all of it has its vectors.
+        started = time.perf_counter()
+        await memory.drain()
+        self._seconds_telling += time.perf_counter() - started
 
     async def _tell_batch(self, memory: Memory, batch: Batch) -> None:
         if batch.session is None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.assemble import wanted_embedder
+from recollect.assemble.embedding import wanted_embedder
 from recollect.evaluation.metrics import percentile
 from recollect.evaluation.synthetic import Writer
 from recollect.memory import Memory

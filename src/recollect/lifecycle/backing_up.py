@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.archive import Blob
+from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.transfer import CopiedContents
 from recollect.errors import Conflict
 from recollect.ports.blobs import Blobs
@@ -55,11 +55,6 @@ class BackUp:
             await asyncio.to_thread(shutil.rmtree, contents, ignore_errors=True)
             raise
         return copied
-
-
-def contents_beside(database: Path) -> Path:
-    """Where the contents lie that a copy of the database refers to."""
-    return database.with_name(f"{database.name}-blobs")
 
 
 async def copy_contents(blobs: Sequence[Blob], source: Blobs, target: Blobs) -> CopiedContents:

@@ -114,6 +114,7 @@ class Conflicts:
 
     async def _write(self, caller: Caller, before: Dispute, after: Dispute, reason: str) -> Dispute:
         # Only a merge says something new, and it is in the first.
+        reason = self._redactor.note(reason)
         first, counts = self._redactor.kept(after.first, before.first)
         pairs = ((before.first, first), (before.second, after.second))
         changed = [record_units(new) for old, new in pairs if not is_searched_alike(old, new)]

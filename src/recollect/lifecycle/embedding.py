@@ -10,6 +10,7 @@ from recollect.domain.job import Job
 from recollect.lifecycle.vectors import VectorMaker
 from recollect.ports.jobs import Jobs
 from recollect.ports.serving import Serving
+from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Meaning
 from recollect.recall.reader import Reader
 
@@ -19,11 +20,19 @@ _BATCH: Final = 64
 class VectorFiller:
     """Goes through the units without a vector once, a few at a time."""
 
-    def __init__(self, serving: Serving, maker: VectorMaker, meaning: Meaning, jobs: Jobs) -> None:
+    def __init__(
+        self,
+        serving: Serving,
+        maker: VectorMaker,
+        meaning: Meaning,
+        jobs: Jobs,
+        late: LateVectors,
+    ) -> None:
         self._serving = serving
         self._maker = maker
         self._meaning = meaning
         self._jobs = jobs
+        self._late = late
 
     async def schedule(self) -> None:
         """Queue the work if units lack vectors that this memory's own model makes.
@@ -34,6 +43,8 @@ class VectorFiller:
         model = self._meaning.model
         if model is None:
             return
+        # What is being embedded at this moment lacks nothing.
+        await self._late.settled()
         has_none = any(served.model is None for served in await self._serving.served())
         if has_none or await self._serving.lacking(model, after=0, limit=1):
             await self._jobs.add([MISSING_VECTORS])
@@ -43,6 +54,7 @@ class VectorFiller:
         own = self._meaning.model
         if own is None:
             return
+        await self._late.settled()
         async with self._maker.alone:
             await self._serving.claim(own)
             for model in [served.model for served in await self._serving.served()]:

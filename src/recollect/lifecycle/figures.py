@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from recollect.domain.model_tier import ModelUsage
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats, Stats
 from recollect.ports.jobs import Jobs
-from recollect.ports.language_model import LanguageModels
 from recollect.ports.maintenance import Maintenance
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex
@@ -29,7 +29,8 @@ class Figures:
         recaller: CachedRecaller,
         meaning: Meaning,
         embedding_cache: Callable[[], CacheStats],
-        models: LanguageModels,
+        summary_cache: Callable[[], CacheStats],
+        models: Callable[[], tuple[ModelUsage, ...]],
     ) -> None:
         self._store = store
         self._jobs = jobs
@@ -39,6 +40,7 @@ class Figures:
         self._recaller = recaller
         self._meaning = meaning
         self._embedding_cache = embedding_cache
+        self._summary_cache = summary_cache
         self._models = models
 
     async def stats(self, scopes: Sequence[Scope]) -> Stats:
@@ -51,7 +53,8 @@ class Figures:
             vector_index=self._vectors.stats(),
             recall_cache=self._recaller.stats(),
             embedding_cache=self._embedding_cache(),
+            summary_cache=self._summary_cache(),
             embedder="none" if model is None else model.name,
             database_bytes=await self._maintenance.size(),
-            models=self._models.usage(),
+            models=self._models(),
         )

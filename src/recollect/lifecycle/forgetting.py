@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Unpack
+from weakref import WeakValueDictionary
 
 from recollect.domain.category import is_user_profile
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
@@ -24,7 +24,7 @@ from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotAllowed, StorageBusy, StorageError
 from recollect.ports.blobs import Blobs
 from recollect.ports.clock import Clock
-from recollect.ports.erasure import Erasure, Proof
+from recollect.ports.erasure import Cleaning, Erasure, Proof
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 
@@ -86,38 +86,39 @@ def make_wish(
 
 
 async def erase(
-    erasure: Erasure, blobs: Blobs, forget_id: str, progress: Progress | None = None
-) -> Counter[str]:
+    erasure: Erasure,
+    blobs: Blobs,
+    forget_id: str,
+    tell: Callable[[Mapping[str, int]], None] = lambda erased: None,
+) -> None:
     """Erase what is hidden, batch after batch, each by itself, until nothing is left.
 
     A long one rests as long as it works, so that others are served meanwhile.
     """
-    counts: Counter[str] = Counter()
-    total = await erasure.left(forget_id) if progress is not None else 0
     timer = asyncio.get_running_loop().time
     for number in itertools.count():
         start = timer()
         erased = await erasure.advance(forget_id)
         if erased is None:
-            return counts
-        counts.update(erased.counts)
+            return
         if erased.blobs:
             await blobs.delete(erased.blobs)
             await erasure.dropped(forget_id)
-        if progress is not None:
-            progress(sum(counts[it] for it in _OWNERS), total)
+        tell(erased.counts)
         if number >= _AT_ONCE:
             await asyncio.sleep(timer() - start)
-    return counts
 
 
-async def clean_up(erasure: Erasure, forget_id: str) -> bool:
+async def clean_up(erasure: Erasure, forget_id: str) -> Cleaning:
     """Clean the files, which ends it; when that must wait, it is left to a job."""
-    if await erasure.clean(forget_id):
-        await erasure.finish(forget_id)
-        return True
-    await erasure.postpone(forget_id)
-    return False
+    cleaning = await erasure.clean(forget_id)
+    if cleaning == "waits":
+        await erasure.postpone(forget_id)
+        return cleaning
+    if cleaning == "too_large":
+        _log.warning("%s: the database is too large to overwrite its unused room", forget_id)
+    await erasure.finish(forget_id)
+    return cleaning
 
 
 class Forgetting:
@@ -144,6 +145,7 @@ class Forgetting:
         self._blobs = blobs
         self._clock = clock
         self._let_go = let_go
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def forget(
         self,
@@ -169,30 +171,39 @@ class Forgetting:
         forget_id = new_id("forget")
         begun = await self._erasure.begin(target, forget_id)
         await self._let_go(target)
-        counts, is_clean = Counter(begun.counts), False
+        cleaning: Cleaning = "waits"
         try:
-            counts += await erase(self._erasure, self._blobs, forget_id, progress)
-            is_clean = await clean_up(self._erasure, forget_id)
+            async with self._turn(forget_id):
+                tell = _counting(begun.counts, progress)
+                await erase(self._erasure, self._blobs, forget_id, tell)
+                cleaning = await clean_up(self._erasure, forget_id)
         except StorageError as problem:
             # It is hidden and will go: what is left of the work is a job.
             _log.warning("%s is finished later: %s", forget_id, problem)
             await self._erasure.postpone(forget_id)
         return Forgotten(
             forget_id=forget_id,
-            counts=+counts,
+            counts=begun.counts,
             evidence_left=begun.evidence_left,
-            wal_pending=not is_clean,
+            wal_pending=cleaning == "waits",
+            unused_room_kept=cleaning == "too_large",
             verification=await self._proof.verify(mementos) if mementos else None,
         )
 
     async def run(self, job: Job) -> None:
         """Go on with a forgetting that was interrupted."""
-        await erase(self._erasure, self._blobs, job.key)
-        if not await clean_up(self._erasure, job.key):
+        async with self._turn(job.key):
+            await erase(self._erasure, self._blobs, job.key)
+            cleaning = await clean_up(self._erasure, job.key)
+        if cleaning == "waits":
             raise StorageBusy(
                 "Somebody reads from the log of the database, so it is not emptied yet",
                 code="log_in_use",
             )
+
+    def _turn(self, forget_id: str) -> asyncio.Lock:
+        """Whoever asked for it and the worker of this process do not both go on with it."""
+        return self._turns.setdefault(forget_id, asyncio.Lock())
 
     async def _target(self, caller: Caller, wish: Wish) -> Target:
         """What the wish means, as far as the caller may write there."""
@@ -238,6 +249,21 @@ class Forgetting:
             ]
             after = Cursor(at=to_micros(page[-1].observed_at), id=page[-1].id)
         return chosen
+
+
+def _counting(
+    all_of_it: Mapping[str, int], progress: Progress | None
+) -> Callable[[Mapping[str, int]], None]:
+    """What tells of each batch how far that is."""
+    total, gone = sum(all_of_it.get(it, 0) for it in _OWNERS), 0
+
+    def tell(erased: Mapping[str, int]) -> None:
+        nonlocal gone
+        gone += sum(erased.get(it, 0) for it in _OWNERS)
+        if progress is not None:
+            progress(gone, total)
+
+    return tell
 
 
 def _is_own(caller: Caller, scope: Scope) -> bool:

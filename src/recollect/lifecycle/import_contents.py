@@ -2,43 +2,65 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
-import uuid
+import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Final
+from dataclasses import replace
 
+from recollect.context.archive_description import hash_of
+from recollect.context.archive_vault import Vault, compressed, decompressed
 from recollect.domain.archive import Archive, Blob
-from recollect.errors import StorageError
 from recollect.lifecycle.export_archives import ContentKey, WholeContent, content_key
 from recollect.ports.archives import Archives
 from recollect.ports.blobs import Blobs
-
-_log: Final = logging.getLogger(__name__)
+from recollect.writing.redaction import Redactor
 
 
 class ImportedContents:
     """Stores each content before the archives that need it; what none needed is removed again."""
 
-    def __init__(self, archives: Archives, blobs: Blobs) -> None:
+    def __init__(self, archives: Archives, blobs: Blobs, redactor: Redactor) -> None:
         self._archives = archives
-        self._blobs = blobs
+        self._redactor = redactor
+        self._cleaned: dict[ContentKey, bytes] = {}
+        self._vault = Vault(blobs)
         self._waiting: dict[ContentKey, Blob] = {}
 
     async def keep(self, content: WholeContent) -> None:
-        """Store a content, unless the workspace has it."""
+        """Store a content as it may lie here, unless the workspace has it."""
+        content = await asyncio.to_thread(self._as_allowed, content)
         _, _, hashed = content.key
         if content.key in self._waiting or await self._archives.blob(content.place, hashed):
             return
-        blob = Blob(
-            hash=hashed,
-            key=_new_key(content),
-            size=content.size,
-            stored_size=len(content.stored),
-            stored_hash=hashlib.sha256(content.stored).hexdigest(),
+        self._waiting[content.key] = await self._vault.put_compressed(
+            content.place, hashed, content.size, content.stored
         )
-        await self._blobs.put(blob.key, content.stored)
-        self._waiting[content.key] = blob
+
+    def as_kept(self, archive: Archive) -> Archive:
+        """The archive of a content that was cleaned describes what is left of it."""
+        data = self._cleaned.get(content_key(archive))
+        if data is None:
+            return archive
+        text = data.decode("utf-8", "surrogatepass")
+        return replace(
+            archive,
+            content_hash=hash_of(data),
+            chars=len(text),
+            lines=text.count("\n") + 1,
+            bytes=len(data),
+            indexed_chars=min(archive.indexed_chars, len(text)),
+        )
+
+    def _as_allowed(self, content: WholeContent) -> WholeContent:
+        if self._redactor.mode == "off":
+            return content
+        data, counts = self._redactor.value(decompressed(content.stored, content.size))
+        if not counts:
+            return content
+        self._cleaned[content.key] = data
+        org, workspace, _ = content.key
+        return WholeContent(
+            key=(org, workspace, hash_of(data)), size=len(data), stored=compressed(data)
+        )
 
     def blob_for(self, archive: Archive) -> Blob | None:
         """Where the content lies that came for an archive and that nothing refers to yet."""
@@ -48,25 +70,9 @@ class ImportedContents:
         """These archives refer to their contents now; these contents were brought in vain."""
         for archive in added:
             self._waiting.pop(content_key(archive), None)
-        await self._drop(unused)
+        await self._vault.drop(unused)
 
     async def drop_unused(self) -> None:
         """Remove what no archive came to need."""
-        await self._drop([blob.key for blob in self._waiting.values()])
+        await self._vault.drop([blob.key for blob in self._waiting.values()])
         self._waiting.clear()
-
-    async def _drop(self, keys: Sequence[str]) -> None:
-        if not keys:
-            return
-        try:
-            await self._blobs.delete(keys)
-        except StorageError as problem:
-            # A sweep collects them later.
-            _log.warning("%d unused blobs stay for now: %s", len(keys), problem)
-
-
-def _new_key(content: WholeContent) -> str:
-    """A key that was never used, under the digest of the workspace, whose name may be anything."""
-    org, workspace, hashed = content.key
-    folder = hashlib.sha256(f"{org}/{workspace}".encode()).hexdigest()[:16]
-    return f"{folder}/{hashed}-{uuid.uuid4().hex[:12]}.zst"

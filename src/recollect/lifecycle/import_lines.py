@@ -18,8 +18,10 @@ from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
 from recollect.lifecycle.export_archives import ContentPart, ContentReader, WholeContent
 from recollect.lifecycle.export_format import read_header, read_item
+from recollect.lifecycle.import_redacted import cleaned_item
 from recollect.ports.transfer import Arrival
 from recollect.text.searchable import record_units, turn_units
+from recollect.writing.redaction import Redactor
 
 _BATCH: Final = 500
 _BATCH_BYTES: Final = 4_000_000
@@ -28,7 +30,8 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """That an archive is left out because its content did not come with it; the rest goes on."""
+    """That something is left out and the rest goes on: an archive without its content, or what
+    holds personal data that may not be kept."""
 
     problem: RecollectError
 
@@ -49,12 +52,17 @@ class ImportLines:
     """A file whose header is read; its lines come in batches that fit in memory."""
 
     def __init__(
-        self, source: str | Path | BinaryIO, caller: Caller | None, *, skip_bad: bool
+        self,
+        source: str | Path | BinaryIO,
+        caller: Caller | None,
+        *,
+        skip_bad: bool,
+        redactor: Redactor,
     ) -> None:
         raw = _raw_lines(source)
         header = next(raw, b"").removeprefix(_BYTE_ORDER_MARK)
         self.promised: Final = read_header(header).lines
-        self._lines = _lines(raw, self.promised, caller)
+        self._lines = _lines(raw, self.promised, caller, redactor)
         self._skip_bad = skip_bad
 
     def batch(self) -> list[Line]:
@@ -95,7 +103,9 @@ def _raw_lines(source: str | Path | BinaryIO) -> Iterator[bytes]:
         ) from problem
 
 
-def _lines(raw: Iterator[bytes], promised: int | None, caller: Caller | None) -> Iterator[Line]:
+def _lines(
+    raw: Iterator[bytes], promised: int | None, caller: Caller | None, redactor: Redactor
+) -> Iterator[Line]:
     number, seen = 1, 0
     contents = ContentReader()
     try:
@@ -110,7 +120,11 @@ def _lines(raw: Iterator[bytes], promised: int | None, caller: Caller | None) ->
                     yield Line(number=number, bytes=len(whole.stored), content=whole)
                 continue
             seen += 1
-            checked = read if isinstance(read, RecollectError) else _checked(read, caller, contents)
+            checked = (
+                read
+                if isinstance(read, RecollectError)
+                else _checked(read, caller, contents, redactor)
+            )
             yield Line(number=number, bytes=len(line), content=checked)
     except RecollectError as damage:
         yield Line(number=number + 1, bytes=0, content=damage)
@@ -136,7 +150,7 @@ def _may_hold(caller: Caller | None, part: ContentPart) -> bool:
 
 
 def _checked(
-    item: Item, caller: Caller | None, contents: ContentReader
+    item: Item, caller: Caller | None, contents: ContentReader, redactor: Redactor
 ) -> Arrival | Lost | RecollectError:
     """The item with what is found of it here, if this caller may write it."""
     try:
@@ -144,17 +158,20 @@ def _checked(
             _require_write(caller, item)
     except RecollectError as problem:
         return problem
+    try:
+        if isinstance(item, Archive):
+            contents.require_content(item)
+        item, audit = cleaned_item(item, redactor)
+    except RecollectError as problem:
+        return Lost(problem)
     match item:
         case RecordHistory():
-            return Arrival(item=item, units=record_units(item.current))
+            return Arrival(item=item, units=record_units(item.current), audit=audit)
         case Turn():
-            return Arrival(item=item, units=turn_units(item))
+            return Arrival(item=item, units=turn_units(item), audit=audit)
         case Archive():
-            try:
-                contents.require_content(item)
-            except RecollectError as problem:
-                return Lost(problem)
-            return Arrival(item=item, job=index_job(item) if item.indexed_chars else None)
+            job = index_job(item) if item.indexed_chars else None
+            return Arrival(item=item, job=job, audit=audit)
         case _:
             return Arrival(item=item)
 

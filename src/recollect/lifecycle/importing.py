@@ -23,6 +23,7 @@ from recollect.lifecycle.import_lines import ImportLines, Line, Lost
 from recollect.ports.archives import Archives
 from recollect.ports.blobs import Blobs
 from recollect.ports.transfer import Arrival, Outcome, Transfer
+from recollect.writing.redaction import Redactor
 
 T = TypeVar("T")
 
@@ -33,9 +34,15 @@ class Importer:
     """Adds the lines of a file in batches; each is durable before the next one is begun."""
 
     def __init__(
-        self, transfer: Transfer, filler: VectorFiller, archives: Archives, blobs: Blobs
+        self,
+        transfer: Transfer,
+        filler: VectorFiller,
+        archives: Archives,
+        blobs: Blobs,
+        redactor: Redactor,
     ) -> None:
         self._transfer = transfer
+        self._redactor = redactor
         self._filler = filler
         self._archives = archives
         self._blobs = blobs
@@ -50,10 +57,13 @@ class Importer:
     ) -> Imported:
         """Add what the file holds to the scopes it names; None as caller may write to all.
 
-        What was forgotten here stays forgotten: it is told and left out.
+        What was forgotten here stays forgotten: it is told and left out. What may not be stored
+        here (`writing.redact`) is masked, or left out and told.
         """
-        lines = await _beside(lambda: ImportLines(source, caller, skip_bad=skip_bad))
-        contents = ImportedContents(self._archives, self._blobs)
+        lines = await _beside(
+            lambda: ImportLines(source, caller, skip_bad=skip_bad, redactor=self._redactor)
+        )
+        contents = ImportedContents(self._archives, self._blobs, self._redactor)
         tally = _Tally(skip_bad=skip_bad)
         try:
             while batch := await _beside(lines.batch):
@@ -75,7 +85,7 @@ class Importer:
                 case WholeContent() as content:
                     await contents.keep(content)
                 case Arrival() as arrival:
-                    arrived.append((line.number, _with_blob(arrival, contents)))
+                    arrived.append((line.number, _with_content(arrival, contents)))
                 case Lost(problem):
                     tally.lose(line.number, problem)
                 case problem:
@@ -100,10 +110,11 @@ class Importer:
         await contents.settle(archives, added.unused_blobs)
 
 
-def _with_blob(arrival: Arrival, contents: ImportedContents) -> Arrival:
+def _with_content(arrival: Arrival, contents: ImportedContents) -> Arrival:
     if not isinstance(arrival.item, Archive):
         return arrival
-    return replace(arrival, blob=contents.blob_for(arrival.item))
+    archive = contents.as_kept(arrival.item)
+    return replace(arrival, item=archive, blob=contents.blob_for(archive))
 
 
 @dataclass(slots=True, kw_only=True)

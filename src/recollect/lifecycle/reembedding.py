@@ -6,10 +6,12 @@ sees half of, the new model answers there. The old vectors are removed in the en
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
+from recollect.domain.embedding import REEMBED
 from recollect.domain.job import Job, NewJob
 from recollect.domain.progress import Progress
 from recollect.domain.scope import Scope
@@ -19,7 +21,6 @@ from recollect.ports.serving import Serving
 from recollect.recall.meaning import Meaning
 from recollect.recall.reader import Reader
 
-REEMBED: Final = "reembed"
 _BATCH: Final = 64
 _SCOPES: Final = 100
 _DISCARDED: Final = 2_000
@@ -41,10 +42,15 @@ class Reembedder:
         self._filler = filler
         self._meaning = meaning
         self._tell: Callable[[int], None] = lambda seen: None
+        self._working: asyncio.Task[None] | None = None
 
     async def run(self, job: Job) -> None:
         """The job's work; begun anew after a kill, it finds the vectors that were made before."""
-        await self.change_to(await self._meaning.open(job.payload["choice"]))
+        self._working = asyncio.current_task()
+        try:
+            await self.change_to(await self._meaning.open(job.payload["choice"]))
+        finally:
+            self._working = None
 
     async def change_to(self, reader: Reader) -> None:
         """Bring every scope to this reader's model."""
@@ -55,6 +61,11 @@ class Reembedder:
             await self._filler.fill(reader, self._tell)
             while await self._serving.discard(reader.model, limit=_DISCARDED):
                 pass
+
+    def stop(self) -> None:
+        """End the work that goes on here as a job; whose job it was, sees it as taken away."""
+        if self._working is not None:
+            self._working.cancel()
 
     @contextmanager
     def telling(self, progress: Progress | None, total: int) -> Generator[None]:

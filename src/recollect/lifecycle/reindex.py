@@ -15,8 +15,9 @@ from recollect.text.analysis import ANALYZER_VERSION
 from recollect.text.searchable import record_units, turn_units
 
 REINDEX: Final = "reindex"
-# So many owners are renewed in one transaction; more would hold up whoever saves meanwhile.
-_MOST: Final = 5_000
+# So many owners are renewed in one transaction, which takes about six seconds: another process
+# that saves meanwhile waits for ten before it gives up.
+_MOST: Final = 20_000
 
 
 class Reindexer:

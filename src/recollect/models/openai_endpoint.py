@@ -46,6 +46,8 @@ class OpenAIEmbedder:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
+        # As the endpoint counts them.
+        self.input_tokens = 0
         self._service = HttpService(
             Access(
                 base_url=endpoint.base_url,
@@ -96,7 +98,8 @@ class OpenAIEmbedder:
         # Only models that can shorten their vectors know this, so it is sent when it must be.
         if KNOWN_DIMENSIONS.get(self._endpoint.model, self.dimension) != self.dimension:
             body["dimensions"] = self.dimension
-        rows = _rows(await self._service.post("embeddings", body), model=self.model)
+        rows, tokens = _read(await self._service.post("embeddings", body), model=self.model)
+        self.input_tokens += tokens
         return unit_rows(rows, count=len(texts), dimension=self.dimension, model=self.model)
 
     def _failed(self, why: str) -> EmbeddingFailed:
@@ -115,12 +118,15 @@ class OpenAIEmbedder:
         )
 
 
-def _rows(answer: bytes, *, model: str) -> Vectors:
-    """The vectors of an answer, in the order of the texts."""
+def _read(answer: bytes, *, model: str) -> tuple[Vectors, int]:
+    """The vectors of an answer, in the order of the texts, and what they cost if that is told."""
     try:
-        data = cast("list[dict[str, Any]]", json.loads(answer)["data"])
+        told: dict[str, Any] = json.loads(answer)
+        data = cast("list[dict[str, Any]]", told["data"])
         ordered = sorted(data, key=lambda item: int(item.get("index", 0)))
-        return np.array([item["embedding"] for item in ordered], np.float32)
+        cost = cast("dict[str, Any]", told.get("usage") or {})
+        tokens = int(cost.get("prompt_tokens") or 0)
+        return np.array([item["embedding"] for item in ordered], np.float32), tokens
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise EmbeddingFailed(
             f"{model} answered with something that is not a list of vectors: {problem}",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from recollect.domain.forgetting import Target, Verification
+
+# What came of cleaning the files: it waits for somebody who reads there just now, or the database
+# is so large that its unused room cannot be overwritten.
+Cleaning = Literal["done", "waits", "too_large"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,23 +31,19 @@ class Erasure(Protocol):
         ...
 
     async def begin(self, target: Target, forget_id: str) -> Erased:
-        """Hide all of it from everybody, durably; what went at once."""
+        """Hide all of it from everybody, durably; what goes, in numbers."""
         ...
 
     async def advance(self, forget_id: str) -> Erased | None:
         """Erase the next batch; None when nothing is left. Others can write between two calls."""
         ...
 
-    async def left(self, forget_id: str) -> int:
-        """How many records, turns and archives are still to be erased."""
-        ...
-
     async def dropped(self, forget_id: str) -> None:
         """The blobs that were given out so far are deleted."""
         ...
 
-    async def clean(self, forget_id: str) -> bool:
-        """Overwrite what is left in the files; False if somebody is reading there just now."""
+    async def clean(self, forget_id: str) -> Cleaning:
+        """Overwrite what is left in the files."""
         ...
 
     async def finish(self, forget_id: str) -> None:

@@ -33,6 +33,13 @@ class Jobs(Protocol):
         """The work failed: due again at `run_after`, or given up when that is None."""
         ...
 
+    async def withdraw(self, kind: str) -> bool:
+        """Remove the jobs of a kind; whoever works on one stops when its lease is to be renewed.
+
+        False when there were none.
+        """
+        ...
+
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
         """When the earliest waiting job is due or its lease ends; None when nothing waits."""
         ...

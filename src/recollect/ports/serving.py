@@ -43,6 +43,11 @@ class Serving(Protocol):
         """How much each model answers for; scopes without units are left out."""
         ...
 
+    async def coming(self) -> str:
+        """The model that is to answer everywhere, as settings name it, while work on that waits
+        or goes on; empty when there is none."""
+        ...
+
     async def others(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
         """Some scopes with units or vectors in which this model does not answer."""
         ...

@@ -49,11 +49,14 @@ class State(Protocol):
         *,
         ttl: timedelta | None = None,
         expected: int | None = None,
+        known_since: datetime | None = None,
     ) -> int:
         """Write the value, to live for `ttl` from now or for ever; its new version.
 
         With `expected` only if that is still the version, otherwise `StaleVersion`: whoever read,
-        changed and writes back learns that somebody else did so in between.
+        changed and writes back learns that somebody else did so in between. With `known_since`
+        not if its session, or what it names, was forgotten since then by whichever process: that
+        is `NotFound`, and nothing of it is kept.
         """
         ...
 

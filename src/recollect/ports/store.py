@@ -11,7 +11,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Standing
+from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.turn import Turn
 
@@ -48,7 +48,7 @@ class Store(Protocol):
         """Turns that pass the filter, in the order of their sessions."""
         ...
 
-    async def standings(
+    async def weighable(
         self,
         scopes: Sequence[Scope],
         where: Filter,
@@ -56,11 +56,8 @@ class Store(Protocol):
         now: datetime,
         records: Sequence[str],
         turns: Sequence[str],
-    ) -> dict[str, Standing]:
-        """What is weighed of those of these records and turns that pass the filter, by id.
-
-        Many are weighed for the few that are shown, so this is less than reading them.
-        """
+    ) -> dict[str, Weighable]:
+        """Those of these records and turns that pass the filter, by id, to be weighed."""
         ...
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:

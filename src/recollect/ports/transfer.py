@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import Protocol, TypeVar
 
 from recollect.domain.archive import Archive, Blob
+from recollect.domain.audit import NewAuditEntry
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import ExportCounts, Item
@@ -42,13 +43,15 @@ class Snapshot:
 class Arrival:
     """Something from elsewhere, with the units it is found by here and the work it leaves.
 
-    An archive has a blob unless its workspace holds the content already.
+    An archive has a blob unless its workspace holds the content already. `audit` says what was
+    taken out of it on its way.
     """
 
     item: Item
     units: OwnerUnits | None = None
     blob: Blob | None = None
     job: NewJob | None = None
+    audit: NewAuditEntry | None = None
 
 
 class Outcome(Enum):

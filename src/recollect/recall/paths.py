@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from recollect.domain.filters import Filter
 from recollect.ports.units import Matches, UnitIndex
 from recollect.ports.vectors import Nearest, VectorIndex
+from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Asked, Meaning
 from recollect.recall.question import Question
 from recollect.recall.stretch import Stretch
@@ -68,9 +69,10 @@ class VectorPath:
 
     name: PathName = "vector"
 
-    def __init__(self, meaning: Meaning, vectors: VectorIndex) -> None:
+    def __init__(self, meaning: Meaning, vectors: VectorIndex, late: LateVectors) -> None:
         self._meaning = meaning
         self._vectors = vectors
+        self._late = late
 
     def waits(self, question: Question) -> bool:
         return self._meaning.model is not None
@@ -81,6 +83,7 @@ class VectorPath:
             return Found(path=self.name, degraded=(meaning.absence,))
         models = meaning.answering(question.scopes)
         asked = await meaning.ask(question.text, models)
+        await self._late.settled(question.scopes)
         nearest = await self._nearest(question, asked, limit, within)
         if not nearest.models.issubset(models):
             # Another process has embedded a scope anew, or none has done so yet.

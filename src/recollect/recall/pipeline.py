@@ -138,22 +138,25 @@ class Recaller:
         wanted = max(self._options.candidates, 2 * question.limit)
         weigher = Weigher(self._store, self._archives, question, self._options.rerank)
         found = await self._ask(question, wanted, within=None)
-        answer = await self._answer(question, found, weigher, question.limit)
+        fused = fuse(question, found, self._options.weights)
+        answer = await self._answer(question, fused, weigher, question.limit)
         linked = await self._one_hop(question, await self._seeds(answer, weigher), wanted)
         if linked is not None:
             found.append(linked)
-            answer = await self._answer(question, found, weigher, question.limit)
+            fused = fuse(question, found, self._options.weights)
+            answer = await self._answer(question, fused, weigher, question.limit)
         if answer.needs_more and any(it.is_cut_off for it in found):
             found = await self._ask(question, wanted, within=question.where)
-            answer = await self._answer(question, found, weigher, question.limit)
+            fused = fuse(question, found, self._options.weights)
+            answer = await self._answer(question, fused, weigher, question.limit)
         degraded = [note for it in found for note in it.degraded]
 
         async def best(reach: int) -> _Answer:
-            return await self._answer(question, found, weigher, reach)
+            return await self._answer(question, fused, weigher, reach)
 
         more = best
         if self._second_look is not None:
-            again = await self._looked_at_again(question, found, weigher, self._second_look)
+            again = await self._looked_at_again(question, fused, weigher, self._second_look)
             if isinstance(again, str):
                 degraded.append(again)
             else:
@@ -171,7 +174,7 @@ class Recaller:
         """The texts of the best hits, by their owners."""
         if not self._options.weights.entity:
             return {}
-        items = await weigher.items(answer.kept)
+        items = await weigher.items(answer.kept[:_SEEDS])
         best = (it.fused.owner_id for it in answer.kept[:_SEEDS])
         return {owner: items[owner].content for owner in best if owner in items}
 
@@ -212,10 +215,9 @@ class Recaller:
         return [_told(path, heard[path]) for path in self._paths]
 
     async def _answer(
-        self, question: Question, found: Sequence[Found], weigher: Weigher, limit: int
+        self, question: Question, fused: Ranked, weigher: Weigher, limit: int
     ) -> _Answer:
         """The owners that were found and pass the filter, in their final order."""
-        fused = fuse(question, found, self._options.weights)
         weighed, looked_at, good = await self._weigh(question, fused, weigher, limit)
         kept, near_misses = self._cut(question, weighed, limit)
         if not near_misses and question.where == Filter():
@@ -247,12 +249,11 @@ class Recaller:
         return weighed, looked_at, good
 
     async def _looked_at_again(
-        self, question: Question, found: Sequence[Found], weigher: Weigher, look: SecondLook
+        self, question: Question, fused: Ranked, weigher: Weigher, look: SecondLook
     ) -> _Answer | str:
         """The answer as a reranker orders it, also of what the paths alone would not show."""
         wide = replace(question, min_score=0.0)
         limit = max(look.candidates, question.limit)
-        fused = fuse(question, found, self._options.weights)
         weighed, _, _ = await self._weigh(wide, fused, weigher, limit)
         del weighed[limit:]
         judged = await look.judged(question, weighed, await weigher.items(weighed))

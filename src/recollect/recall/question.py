@@ -74,7 +74,7 @@ class Question:
         """What kind of message it is."""
         return self.forced or judge(self.text)
 
-    @property
+    @cached_property
     def lean(self) -> Lean:
         """Which memories are asked for first."""
         return lean_of(self.judged.intent)

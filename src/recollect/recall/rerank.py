@@ -22,6 +22,8 @@ _DAY: Final = timedelta(days=1)
 # So many uses say all that use can say.
 _MUCH_USED: Final = 20
 
+_OF_KIND: Final = {kind: f"kind {kind}" for kind in Kind}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankOptions:
@@ -79,7 +81,7 @@ def _factors(standing: Standing, lean: Lean, options: RerankOptions) -> list[tup
         return [("intent", lean.turn)]
     factors = [
         ("intent", _leaning(standing.kind, standing.category, lean)),
-        (f"kind {standing.kind}", options.kinds.get(standing.kind, 1.0)),
+        (_OF_KIND[standing.kind], options.kinds.get(standing.kind, 1.0)),
         # Full trust is the rule and changes nothing.
         ("confidence", 1 - options.confidence * (1 - standing.confidence)),
     ]

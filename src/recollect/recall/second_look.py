@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.domain.hit import ArchivePassage, Boost, Item
+from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.errors import RecollectError
 from recollect.ports.reranker import Reranker
@@ -41,6 +42,8 @@ class SecondLook:
         self._reranker = reranker
         self._options = options
         self._weighing = weighing
+        self._calls = 0
+        self._failures = 0
 
     @property
     def candidates(self) -> int:
@@ -54,6 +57,7 @@ class SecondLook:
         if not present:
             return present
         texts = [_text(it, items[it.fused.owner_id]) for it in present]
+        self._calls += 1
         try:
             asked = self._reranker.scores(question.text, texts)
             scores = await asyncio.wait_for(asked, self._options.patience)
@@ -66,6 +70,11 @@ class SecondLook:
             for it, score in zip(present, scores, strict=True)
         ]
         return sorted(anew, key=lambda it: -it.score)
+
+    def usage(self) -> ModelUsage:
+        """What the model was asked since the process began, and how often in vain."""
+        name = self._reranker.name
+        return ModelUsage(task="rerank", model=name, calls=self._calls, failures=self._failures)
 
     async def close(self) -> None:
         await self._reranker.close()
@@ -80,6 +89,7 @@ class SecondLook:
         return replace(it, score=score, boosts=(*it.boosts, boost))
 
     def _without(self, why: str) -> str:
+        self._failures += 1
         note = f"the reranker {self._reranker.name} {why}"
         _log.warning(note)
         return note

@@ -1,4 +1,4 @@
-"""Weighing what was found: how it stands is read first, and only what is shown is fetched."""
+"""Weighing what was found; only what is shown becomes a record or turn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recollect.domain.archive import Archive
 from recollect.domain.hit import Boost, Item
-from recollect.domain.standing import Standing
+from recollect.domain.standing import Standing, Weighable
 from recollect.ports.store import Store
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused
@@ -43,6 +43,7 @@ class Weigher:
         self._archives = archives
         self._question = question
         self._options = options
+        self._found: dict[str, Weighable] = {}
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}
         self._items: dict[str, Item] = {}
@@ -60,17 +61,12 @@ class Weigher:
         return weighed
 
     async def items(self, weighed: Sequence[Weighed]) -> dict[str, Item]:
-        """The records, turns and passages themselves, without those that are gone by now."""
+        """The records, turns and passages themselves."""
         missing = [it.fused for it in weighed if it.fused.owner_id not in self._items]
-        where, now, scopes = self._question.where, self._question.now, self._question.scopes
-        if records := _ids(missing, "record", wanted=True):
-            for record in await self._store.records(scopes, where, now=now, ids=records):
-                self._items[record.id] = record
-        if turns := _ids(missing, "turn", wanted=True):
-            for turn in await self._store.turns(scopes, where, ids=turns):
-                self._items[turn.id] = turn
         for it in missing:
-            if archive := self._archived.get(it.owner_id):
+            if found := self._found.get(it.owner_id):
+                self._items[it.owner_id] = found.item()
+            elif archive := self._archived.get(it.owner_id):
                 self._items[archive.id] = await self._archives.passage(archive, it)
         return self._items
 
@@ -80,15 +76,11 @@ class Weigher:
         turns = _ids(fused, "turn", wanted=where.wants_turns)
         self._standings.update(dict.fromkeys(it.owner_id for it in fused))
         if records or turns:
-            self._standings.update(
-                await self._store.standings(
-                    self._question.scopes,
-                    where,
-                    now=self._question.now,
-                    records=records,
-                    turns=turns,
-                )
+            found = await self._store.weighable(
+                self._question.scopes, where, now=self._question.now, records=records, turns=turns
             )
+            self._found.update(found)
+            self._standings.update((owner, it.standing) for owner, it in found.items())
         if archives := _ids(fused, "archive", wanted=where.wants_archives):
             await self._read_archives(archives)
 

@@ -17,6 +17,7 @@ from recollect.server.caller import opened
 from recollect.server.forget_routes import router as forget_router
 from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
 from recollect.server.problems import RESPONSES, tell_problems
+from recollect.server.reindex_routes import router as reindex_router
 from recollect.server.routes import router
 from recollect.server.sharing_routes import router as sharing_router
 from recollect.server.tool_routes import router as tool_router
@@ -56,6 +57,7 @@ def create_app(
     app.include_router(tool_router)
     app.include_router(audit_router)
     app.include_router(forget_router)
+    app.include_router(reindex_router)
     app.add_middleware(BodyLimit, most_bytes=MOST_BYTES)
     app.add_middleware(OnlyFromHere, hosts=hosts)
     tell_problems(app)

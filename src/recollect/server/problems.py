@@ -17,6 +17,7 @@ from recollect.errors import (
     Conflict,
     InvalidInput,
     NotAllowed,
+    NotAvailable,
     NotFound,
     RecollectError,
     StorageBusy,
@@ -30,6 +31,7 @@ _STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
     (Conflict, HTTPStatus.CONFLICT),
     (StorageBusy, HTTPStatus.SERVICE_UNAVAILABLE),
     (Closed, HTTPStatus.SERVICE_UNAVAILABLE),
+    (NotAvailable, HTTPStatus.NOT_IMPLEMENTED),
 )
 # What the framework found wrong with a request, in our words.
 _CODES: Final[Mapping[str, str]] = {

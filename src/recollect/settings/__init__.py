@@ -18,10 +18,13 @@ from pydantic import (
     model_validator,
 )
 
-from recollect.errors import SettingsError
+from recollect.domain.archive import contents_beside
+from recollect.domain.model_tier import TierNames
+from recollect.errors import NotAllowed, SettingsError
 from recollect.settings.rerank import RerankSettings
 from recollect.settings.sections import (
     AgentSettings,
+    Backend,
     EmbeddingSettings,
     Place,
     RecallSettings,
@@ -39,6 +42,7 @@ from recollect.settings.sources import (
     settings_file,
     variables_by_place,
 )
+from recollect.settings.tiers import reached, tier_names
 from recollect.settings.upkeep import BufferSettings, LifecycleSettings, RetentionRuleSettings
 from recollect.settings.working import (
     ArchiveSettings,
@@ -78,16 +82,52 @@ class Settings(Section):
 
     @property
     def database(self) -> Path:
-        return self.storage.path or self.data_dir / "memory" / "memory.db"
+        """The file that holds this memory: its agent's own, or the common one."""
+        own = self.agent(self.scope.agent).sqlite_path
+        return own or self.storage.path or self.data_dir / "memory" / "memory.db"
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether this memory ends with the process."""
+        return self._store_of(self.scope.agent)[0] == "in_memory"
+
+    def require_store_of(self, agent: str | None) -> None:
+        """Refuse an agent that has a store of its own, or is none of those who have this one."""
+        if self._store_of(agent) != self._store_of(self.scope.agent):
+            raise NotAllowed(
+                f"The memory of {agent or 'this user'} is not in the store that is open",
+                code="agent_elsewhere",
+                hint="An agent with a backend or sqlite_path of its own is opened by itself: "
+                "settings with scope.agent. It shares nothing with the agents of other stores.",
+            )
+
+    def _store_of(self, agent: str | None) -> tuple[Backend, Path | None]:
+        its = self.agent(agent)
+        backend = its.backend or ("sqlite" if its.sqlite_path else self.storage.backend)
+        if backend == "in_memory":
+            # One that an agent has for itself is no other's.
+            return backend, Path(agent or "") if its.backend else None
+        return backend, its.sqlite_path or self.storage.path
 
     @property
     def blobs(self) -> str | Path:
-        """Where large contents are: a folder that belongs to one database only, or a URL."""
-        if self.archive.place:
-            return self.archive.place
-        if self.storage.path is None:
-            return self.database.with_name("blobs")
-        return self.database.with_name(f"{self.database.name}-blobs")
+        """Where large contents are: in a folder of the database's, or wherever else is wanted."""
+        return self.archive.place or contents_beside(self.database)
+
+    @property
+    def tiers(self) -> TierNames:
+        """The model of each task; empty where there is none, or for `embed` the local one."""
+        return tier_names(self.models, self.embedding, self.rerank)
+
+    @property
+    def embedder(self) -> EmbeddingSettings:
+        """The embedding branch for the model that holds, wherever it is named."""
+        return reached(self.embedding, self.tiers.embed, self.models)
+
+    @property
+    def reranker(self) -> RerankSettings:
+        """The rerank branch for the model that holds, wherever it is named."""
+        return reached(self.rerank, self.tiers.rerank, self.models)
 
     def agent(self, name: str | None) -> AgentSettings:
         """What is special about an agent; one that is not declared is like any other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from recollect.domain.record import Kind
 from recollect.domain.route import WritePolicy
@@ -24,6 +24,9 @@ def _at_home(path: object) -> object:
 Share = Annotated[float, Field(ge=0, le=1)]
 Place = Annotated[Path, BeforeValidator(_at_home)]
 PlaceOrNone = Annotated[Path | None, BeforeValidator(_at_home)]
+
+
+Backend = Literal["sqlite", "in_memory"]
 
 
 class Section(BaseModel):
@@ -51,6 +54,12 @@ class AgentSettings(Section):
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=None, description="how much is looked up for a message; empty = recall's"
     )
+    backend: Backend | None = Field(
+        default=None, description="the kind of store it has for itself; empty = the common one"
+    )
+    sqlite_path: PlaceOrNone = Field(
+        default=None, description="the database file it has for itself; empty = the common one"
+    )
     role: str = Field(default="", description="what it is for; some shared types ask for it")
     write_policy: WritePolicy | None = Field(
         default=None, description="what of a conversation becomes memory; empty = as for all"
@@ -59,11 +68,17 @@ class AgentSettings(Section):
         default=(), description="agents whose memory this one may read and write"
     )
 
+    @model_validator(mode="after")
+    def _has_one_store(self) -> AgentSettings:
+        if self.backend == "in_memory" and self.sqlite_path is not None:
+            raise ValueError("memory that ends with the process has no sqlite_path")
+        return self
+
 
 class StorageSettings(Section):
     """Where memory is kept."""
 
-    backend: Literal["sqlite", "in_memory"] = "sqlite"
+    backend: Backend = "sqlite"
     path: PlaceOrNone = Field(default=None, description="database file; empty = in data_dir")
     synchronous: Literal["full", "normal", "off"] = "full"
     busy_timeout: Annotated[float, Field(gt=0)] = 10.0

@@ -118,14 +118,18 @@ class ProviderSettings(Section):
 
 
 class ModelSettings(Section):
-    """Language models by task, each provider:model; empty = none, which is a mode of its own."""
+    """Models by task, each provider:model; empty = none, which is a mode of its own."""
 
-    preset: Literal["", "anthropic"] = ""
+    preset: Literal["", "anthropic"] = Field(
+        default="", description="models for the tiers that name none; `none` keeps one empty"
+    )
     reasoning: str = ""
     code: str = ""
     summarise: str = ""
     extract: str = ""
     classify: str = ""
+    embed: str = Field(default="", description="as embedding.model, which goes first")
+    rerank: str = Field(default="", description="as rerank.model, which goes first")
     providers: dict[str, ProviderSettings] = Field(default_factory=dict)
     timeout: Annotated[float, Field(gt=0)] = Field(
         default=60.0, description="seconds for one call, its further tries included"

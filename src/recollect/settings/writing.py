@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from recollect.domain.redaction import RedactMode
 from recollect.domain.route import WritePolicy
 from recollect.settings.sections import Section, Share
 from recollect.settings.working import Count, Size
-from recollect.text.redact import RedactMode
 
 
 class WritingSettings(Section):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
 from recollect.domain.fields import MAX_REASON, MAX_TITLE, checked_items, checked_text
 from recollect.domain.filters import Filter
@@ -32,7 +33,8 @@ from recollect.sharing.parties import Parties
 from recollect.sharing.rivals import Rivals
 from recollect.sharing.settling import as_record, settle
 from recollect.text.searchable import record_units
-from recollect.writing.redaction import Redactor
+from recollect.writing.redaction import Counts, Redactor
+from recollect.writing.save import redacted_entry
 
 _ATTEMPTS: Final = 20
 _SWEPT_AT_ONCE: Final = 200
@@ -98,7 +100,7 @@ class ProposalDesk:
         self._parties.require_writer(caller, shared)
         now, party = self._clock.now(), self._parties.of(caller)
         body = {} if tags is None else {"tags": checked_items(tags, "tags")}
-        proposal = self._checked(
+        redacted, proposal = self._checked(
             Proposal(
                 id=new_id("prop"),
                 scope=_home(caller, shared) if changed is None else changed.scope,
@@ -109,7 +111,7 @@ class ProposalDesk:
                 status="pending",
                 title=title,
                 content=content,
-                reason=checked_text(reason, "reason", MAX_REASON, blank=True).strip(),
+                reason=self._reason(reason, blank=True),
                 confidence=confidence,
                 created_at=now,
                 expires_at=now + self._rules.waits,
@@ -119,8 +121,10 @@ class ProposalDesk:
         )
         if self._rules.approve(proposal):
             why = f"{proposal.type} needs no approval"
-            return await _repeated(lambda: self._approve(caller, proposal, _RULE, why, now))
-        await self._keep(caller.principal, proposal)
+            return await _repeated(
+                lambda: self._approve(caller, proposal, _RULE, why, now, redacted=redacted)
+            )
+        await self._keep(caller.principal, proposal, redacted)
         return proposal
 
     async def approve(
@@ -134,7 +138,7 @@ class ProposalDesk:
     ) -> Proposal:
         """Share it, with other words where some are given."""
         self._parties.require_coordinator(caller)
-        reason = checked_text(reason, "reason", MAX_REASON, blank=True).strip()
+        reason = self._reason(reason, blank=True)
         edits = {"content": content, "title": title}
         edits = {name: text for name, text in edits.items() if text is not None}
 
@@ -149,7 +153,7 @@ class ProposalDesk:
     async def reject(self, caller: Caller, proposal_id: str, reason: str) -> Proposal:
         """Refuse it, and say why."""
         self._parties.require_coordinator(caller)
-        why = checked_text(reason, "reason", MAX_REASON).strip()
+        why = self._reason(reason)
         return await self._close(caller, proposal_id, "rejected", why)
 
     async def withdraw(self, caller: Caller, proposal_id: str, reason: str = "") -> Proposal:
@@ -161,7 +165,7 @@ class ProposalDesk:
                 code="not_proposer",
                 hint="Who made a proposal withdraws it; the coordinator rejects it.",
             )
-        why = checked_text(reason, "reason", MAX_REASON, blank=True).strip()
+        why = self._reason(reason, blank=True)
         return await self._close(caller, proposal_id, "withdrawn", why)
 
     async def get(self, caller: Caller, proposal_id: str) -> Proposal:
@@ -226,11 +230,14 @@ class ProposalDesk:
         reason: str,
         now: datetime,
         edits: Mapping[str, str] | None = None,
+        redacted: Counts | None = None,
     ) -> Proposal:
         # Read before all that the decision rests on: whoever shares something meanwhile is noticed.
         (version,) = await self._store.versions([proposal.scope])
         # The coordinator's own words are as new as the decision.
-        said = self._checked(proposal.evolve(**edits)) if edits else proposal
+        said = proposal
+        if edits:
+            redacted, said = self._checked(proposal.evolve(**edits))
         said_at = now if edits else proposal.created_at
         rival = await self._rivals.of(said, said_at, now)
         settled = settle(said, rival, said_at=said_at, now=now, reason=reason)
@@ -255,6 +262,7 @@ class ProposalDesk:
                 proposals=(approved,),
                 jobs=embedded.jobs,
                 expected={proposal.scope: version},
+                audit=_told_of(approved, redacted),
             )
         )
         return approved
@@ -272,9 +280,16 @@ class ProposalDesk:
         await self._keep(caller.principal, closed)
         return closed
 
-    async def _keep(self, principal: str, proposal: Proposal) -> None:
+    async def _keep(
+        self, principal: str, proposal: Proposal, redacted: Counts | None = None
+    ) -> None:
         await self._store.commit(
-            ChangeSet(principal=principal, scope=proposal.scope, proposals=(proposal,))
+            ChangeSet(
+                principal=principal,
+                scope=proposal.scope,
+                proposals=(proposal,),
+                audit=_told_of(proposal, redacted),
+            )
         )
 
     async def _waiting(self, caller: Caller, proposal_id: str) -> Proposal:
@@ -293,25 +308,30 @@ class ProposalDesk:
             )
         return found[0]
 
-    def _checked(self, proposal: Proposal) -> Proposal:
+    def _checked(self, proposal: Proposal) -> tuple[Counts, Proposal]:
         """The proposal as it can be kept: what its record may say, without personal data."""
         draft = as_record(proposal, proposal.created_at, proposal.created_at)
-        kept, _ = self._redactor.kept(draft)
-        reason = self._redactor.text(proposal.reason).value or ""
+        kept, counts = self._redactor.kept(draft)
         body = dict(proposal.body)
         if "tags" in body:
             body["tags"] = list(kept.tags)
-        return proposal.evolve(
-            title=kept.title,
-            content=kept.content,
-            confidence=kept.confidence,
-            reason=reason[:MAX_REASON],
-            body=body,
+        return counts, proposal.evolve(
+            title=kept.title, content=kept.content, confidence=kept.confidence, body=body
         )
+
+    def _reason(self, reason: str, *, blank: bool = False) -> str:
+        """Why somebody proposes or decides something, without personal data."""
+        checked = checked_text(reason, "reason", MAX_REASON, blank=blank).strip()
+        return self._redactor.note(checked)[:MAX_REASON]
 
     def _only_by(self, caller: Caller) -> Party | None:
         """Whose proposals the caller sees; the coordinator sees everybody's."""
         return None if self._parties.is_coordinator(caller) else self._parties.of(caller)
+
+
+def _told_of(proposal: Proposal, redacted: Counts | None) -> tuple[NewAuditEntry, ...]:
+    entry = redacted_entry(proposal, redacted or {})
+    return (entry,) if entry else ()
 
 
 async def _repeated(work: Callable[[], Awaitable[Proposal]]) -> Proposal:

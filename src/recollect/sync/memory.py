@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recollect.domain.page import Page
     from recollect.domain.progress import Progress
     from recollect.domain.record import Record, Version
+    from recollect.domain.reindexing import Reindexing
     from recollect.domain.route import Route, WritePolicy
     from recollect.domain.scope import Scope
     from recollect.domain.stats import Stats
@@ -461,6 +462,17 @@ class Memory:
         return self._loop.run(
             lambda: self._memory.reindex(progress, model=model, background=background)
         )
+
+    def reindexing(self) -> Reindexing:
+        """How far a change of the model is, or what the model in use has yet to read."""
+        return self._loop.run(lambda: self._memory.reindexing())
+
+    def stop_reindexing(self) -> bool:
+        """End a change of the model, in whichever process it goes on; False if there is none.
+
+        The vectors made so far are kept, and in every scope the model answers that did.
+        """
+        return self._loop.run(lambda: self._memory.stop_reindexing())
 
     def __enter__(self) -> Memory:
         return self

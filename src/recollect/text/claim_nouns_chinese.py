@@ -3,6 +3,22 @@
 from typing import Final
 
 NOUNS: Final = {
+    # Words of which a character means something else where it stands alone: 戒 in 戒指.
+    "word": """戒指 项链 手表 耳环 别墅 别人 学期 学费 教材 教练 带宽 管道 用途 用量 写字楼 买家
+        卖家 读者 看板 说明书 讲师 打印机 发动机 发型 关系 交通 交易 签证 跑车 坐标 洗衣机 停车场
+        车位 没收 将军 被子 把手 自由 方向 国家 专家 微信 支付宝 车间 电动车 电瓶车 摩托车 货车
+        快照 重庆 和平 比例 比特币 从业 往来 到底 先锋 再生 会员 会诊 要素 来源 来电 能源
+        能力 上海 下载量 里程 中介 中药 内科 外科 点心 点赞 过道 过山车 得分 对手 给水 等级
+        位置 份额 条款 本金 名片 张力 间谍 座位 套餐 支架 头像 头发 杯子 只读 个税 件数 台灯 所有权
+        双人床 双眼皮 起点 约会 约束 均线 令牌 使命 关节 关税 修养 学位证 问卷 飞行员 送货 服务
+        答案 网络 声音 小提琴 乐队 乐团 球队 电视 空调 冰箱 沙发 窗户 阳台 楼梯 电梯 牙齿 眼睛 耳朵
+        鼻子 膝盖 胃病 血压 血型 血糖 牛肉 羊肉 猪肉 鸡肉 鱼肉 牛肉干 鸡蛋 米饭 面包 蛋糕 饼干
+        巧克力 苹果 香蕉 西瓜 草莓 葡萄 橙子 芒果 榴莲 火锅 烧烤 寿司 披萨 汉堡 沙拉 麻辣烫 豆腐
+        足球 篮球 网球 羽毛球 乒乓球 排球 高尔夫 象棋 围棋 钢笔 相机 手环 充电器 电池 鼠标 主板
+        模块 组件 脚本 镜像 缓冲 参数 权限 角色 账户 指标 版面 样式 图标 菜单 弹窗 通道 协议层
+        供应链 门店 员工卡 门禁 工位 食堂 楼层 停机坪 机房 宿舍 校区 班级 年级 成绩
+        作业 主任 部长 局长 厂长 班长 船长 队友 球迷 歌手 乐手 导演 编剧 引导 教案 幼师 新手 老手
+        用例 单据 凭证 押金 保险 社保 公积金 税费 利率 股票 基金 债券""",
     "word bus": "公交 公交车 巴士",
     "weak all": "全部 所有 都 全",
     "word bicycle": "自行车 单车 脚踏车",
@@ -61,8 +77,8 @@ NOUNS: Final = {
     "word activity": "活动",
     "word hospital": "医院",
     "word school": "学校",
-    "word middle school": "中学",
-    "word university": "大学 高校",
+    "schooling middle school": "中学 初中",
+    "schooling university": "大学 高校",
     "word maths": "数学",
     "word medicine": "药 药物",
     "word job": "职业 职位 岗位 职务",
@@ -74,7 +90,7 @@ NOUNS: Final = {
     "word rent": "房租 租金",
     "word membership": "会员费 会费",
     "word budget": "预算 经费",
-    "word salary": "奖金 薪酬",
+    "word salary": "薪酬 薪资待遇",
     "word link": "链接 连接 网址",
     "word invoice": "发票",
     "word log": "日志",
@@ -178,14 +194,14 @@ NOUNS: Final = {
     "word sugar": "糖",
     "word straight": "直接",
     "weak usual": "一般 通常 经常 常常 平时 往往 常 总 偶尔 有时 有时候 一向 平常",
-    "weak every": "每 每个 每逢 各",
+    "weak every": "每 每个 每逢 各 每次 每回",
     "weak next": "下 下个 上个 今年 这次 此次 本次",
     "weak more": "更 最 比较 更加 特别 非常 很 太 极其 相当 尤其 超 挺 蛮 真",
     "weak new": "新 全新 崭新 新的",
     "weak kind": "种 类 类型 款 型",
     "weak system": "系统 平台 环境",
     "weak person": "人 者 员 的人",
-    "weak time": "时间 时 点钟 期间",
+    "weak time": "时间 点钟 期间",
     "weak number": "号码 号 数量 数 总数",
     "weak version": "版本 版",
     "weak day": "日期 日子",
@@ -249,7 +265,7 @@ NOUNS: Final = {
     "word keyboard": "键盘",
     "word screen": "屏幕 显示器",
     "word font": "字体",
-    "word size": "尺寸 大小",
+    "weak size": "尺寸 大小",
     "word quality": "质量",
     "word speed": "速度",
     "word stress": "压力",
@@ -283,19 +299,75 @@ NOUNS: Final = {
     "word salary raise": "涨薪 加薪",
     "word house price": "房价",
     "word mortgage": "房贷 贷款",
-    "word kindergarten": "幼儿园",
-    "word primary school": "小学",
-    "word high school": "高中",
+    "schooling kindergarten": "幼儿园",
+    "schooling primary school": "小学",
+    "schooling high school": "高中",
     "word postgraduate": "研究生",
     "word thesis": "论文",
+    "degree at least": "至少 不少于 不低于 最少 起码 以上 超过 多于 大于 高于",
+    "word leader": "负责人 组长 接口人 队长 主管人",
+    "word countryside": "乡下 农村 乡村",
+    "word city centre": "市中心 市区 城里",
+    "word arm": "胳膊 手臂 臂膀 臂",
+    "word throat": "嗓子 喉咙",
+    "word belly": "肚子 腹部",
+    "word fever": "发烧 发热",
+    "word error message": "报错信息 错误信息 报错提示 错误提示 错误消息",
+    "word alarm": "告警 报警 警报",
+    "word timetable": "日程 排期 时间表 日程表",
+    "word dessert": "甜食 甜点 甜品",
+    "word hotel": "酒店 宾馆 旅馆",
+    "word driving licence": "驾照 驾驶证",
+    "word holiday request": "请假",
+    "word snack": "零食 小吃",
+    "word resume": "简历 履历",
+    "word major": "专业 主修",
+    "word supplement": "保健品 营养品",
+    "word noise": "噪音 噪声",
+    "word front desk": "前台",
+    "word overtime pay": "加班费",
+    "word requirement": "需求 要求书",
+    "word screenshot": "截图 截屏",
+    "word tablet": "平板 平板电脑",
+    "word takeaway": "外卖",
+    "word bonus": "年终奖",
+    "word subtitle": "字幕",
+    "word title": "标题 题目",
+    "word left-handed": "左撇子 惯用左手 习惯用左手 用左手",
+    "word right-handed": "右撇子 惯用右手",
+    "word early bird": "早起的人 晨型人 早起型",
+    "word night owl": "夜猫子 夜型人",
+    "word short-sighted": "近视 近视眼",
+    "word diabetes": "糖尿病",
+    "word gram": "克",
+    "word litre": "升 公升",
+    "word metre": "米 公尺",
+    "word staging + word database": "测试库 测试数据库 预发库 预发数据库",
+    "word production + word database": "生产库 生产数据库 线上库 线上数据库 正式库",
+    "word development + word database": "开发库 开发数据库",
+    "word staging + word server": "测试机 测试服务器 测试服 预发机",
+    "word production + word server": "生产机 生产服务器 线上服务器 正式服",
+    "word staging + word cluster": "测试集群 预发集群",
+    "word production + word cluster": "生产集群 线上集群",
+    "word unit test": "单元测试 单测",
+    "word integration test": "集成测试",
+    "word wages": "发工资 发薪 发薪水",
+    "word restroom": "洗手间 厕所 卫生间",
+    "word supplier": "供应商 供货商",
+    "word employee": "员工 职员 雇员",
+    "word warehouse": "库房",
+    "word website": "网站 站点",
+    "word delicious": "好吃 美味 可口",
+    "word warm": "暖和 温暖",
+    "word reliable": "可靠 靠谱",
 }
 
 CLASSES: Final = {
     "colour": """红色 蓝色 绿色 黄色 黑色 白色 灰色 橙色 紫色 粉色 棕色 银色 金色 青色 米色 红 蓝 绿
         黄 黑 白 灰""",
     "drink": "茶 咖啡 啤酒 红酒 白酒 果汁 水 牛奶 可乐 奶茶 豆浆 绿茶 红茶 拿铁 美式",
-    "diet": "全素 蛋奶素 纯素",
-    "pet": "狗 猫 仓鼠 兔子 鹦鹉 金鱼 乌龟",
+    "diet": "全素 蛋奶素 纯素 吃素 吃全素 吃纯素 素食者 素食 素食主义者 素食主义 纯素食 严格素食",
+    "pet": "狗 狗狗 小狗 猫 猫咪 小猫 仓鼠 兔子 鹦鹉 金鱼 乌龟",
     "tongue": """英语 英文 德语 法语 西班牙语 意大利语 葡萄牙语 汉语 中文 普通话 粤语 日语 日文 韩语
         俄语 阿拉伯语""",
     "season": "春天 夏天 秋天 冬天 春季 夏季 秋季 冬季",
@@ -304,11 +376,11 @@ CLASSES: Final = {
     "contrast": "深色 浅色 暗色 亮色 夜间模式",
     "rank": "初级 中级 高级 资深 实习 首席 助理 副",
     "trade": """工程师 架构师 程序员 设计师 老师 教师 护士 医生 律师 作家 记者 会计 厨师 学生 教授
-        研究员 产品经理 项目经理 分析师 顾问 销售 摄影师 演员 牙医 农民 司机 技术总监 总监 退休
-        失业""",
+        护士长 店长 院长 校长 研究员 产品经理 项目经理 分析师 顾问 销售 摄影师 演员 牙医 农民 司机
+        技术总监 总监 退休 失业""",
     "marital": "单身 订婚 离婚 丧偶 分居 未婚 离异",
     "where": "前端 后端 移动 桌面",
-    "period": "秒 分钟 小时 天 周 星期 个月 月 年 季度 世纪",
+    "period": "秒 分钟 小时 钟头 天 周 星期 个月 月 年 季度 世纪",
     "spacing": "制表符 空格 单引号 双引号",
     "shape": "列表 字典 元组 字符串 整数 浮点数 布尔值 数组 集合 对象",
     "script": "繁体 简体 繁体字 简体字",

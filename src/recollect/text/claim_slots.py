@@ -42,7 +42,7 @@ ATTRIBUTES: Final = _concepts("""
 """)
 """What something has one of, so that it can be told from its other properties."""
 
-UNCHANGING: Final = _concepts("blood, birthday, birthplace, win, 血")
+UNCHANGING: Final = _concepts("blood, birthday, birthplace, win, 血, 血型")
 """Words for what stays as it is for life."""
 
 BLAND: Final = _concepts("""
@@ -50,6 +50,9 @@ BLAND: Final = _concepts("""
     weigh, belong, limit, format, eat, drink, need, suffer, study, attend
 """)
 """Verbs for which "is" may stand: the key is stored in Vault, the key is in Vault."""
+
+ASKED_FOR: Final = _concepts("use, send, write, answer, give, show, format, add, tell, generate")
+"""What somebody is asked to do: who says "write it in French" wants it in French."""
 
 _FAMILIES: Final = (
     "use, run on, write, build, format",
@@ -68,6 +71,7 @@ _FAMILIES: Final = (
     "cost, pay",
     "explain, cover",
     "meet, talk",
+    "open, enable",
 )
 _FAMILY: Final = tuple(_concepts(family) for family in _FAMILIES)
 
@@ -76,6 +80,36 @@ _FAMILY: Final = tuple(_concepts(family) for family in _FAMILIES)
 def are_akin(verb: str, other: str) -> bool:
     """Whether two verbs may say the same of the same things."""
     return verb == other or any(verb in family and other in family for family in _FAMILY)
+
+
+_ROLES: Final = {
+    "boss": "manage, mentor, report to",
+    "leader": "manage",
+    "teacher of": "mentor, teach, manage",
+    "teacher": "teach",
+    "老师": "teach",
+    "professor": "teach",
+    "writer": "write",
+    "作家": "write",
+    "developer": "write, build",
+    "designer": "design",
+    "设计师": "design",
+    "student": "study",
+    "学生": "study",
+    "driver": "drive",
+    "司机": "drive",
+    "translator": "translate",
+    "landlord": "rent",
+    "car": "drive",
+}
+_BOUND: Final = _concepts("wife, husband, partner")
+_ROLE: Final = {role: _concepts(verbs) for role, verbs in _ROLES.items()}
+
+
+@cache
+def is_role_of(role: str, deed: str) -> bool:
+    """Whether who or what bears the role is told by the deed too: a teacher teaches."""
+    return deed in _ROLE.get(role, ()) or (role in _BOUND and deed in ("married", "已婚"))
 
 
 STANCES: Final = _concepts("""

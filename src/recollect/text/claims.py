@@ -21,10 +21,14 @@ from recollect.text.language import language
 LONGEST_CLAIM: Final = 600
 """A claim is a sentence or two; of anything longer the beginning is compared."""
 
-_NAMED: Final = frozenset({"name", "char", "word"})
+_NAMED: Final = frozenset({"name", "char"})
 _BEGINNING_CLAUSES: Final = frozenset({"change", "end", "not", "now", "done"})
 """Signs behind which "and" does not join two things: left Rome and moved to Oslo."""
 
+_HALVES: Final = {
+    **dict.fromkeys(("morning", "dawn", "早上", "上午", "凌晨"), "am"),
+    **dict.fromkeys(("afternoon", "evening", "下午", "傍晚", "晚上"), "pm"),
+}
 _COVERING: Final = frozenset({"from", "taken", "instead", "for"})
 _JOINING: Final = frozenset({"joint", "and"})
 _NO_TOPIC: Final = TIMES | {"verb"}
@@ -81,7 +85,7 @@ class _Reading:
         holding = self._holding()
         words = _distinct(word for clause in holding for word in clause.words)
         marks = frozenset(mark for clause in holding for mark in clause.marks)
-        words = _with_value(words)
+        words = _with_value(_with_half_of_day(words))
         if not self._is_predicated and not self._is_singled_out:
             words = _topic_before_amount(words)
         return Claim(
@@ -117,6 +121,8 @@ class _Reading:
         self._denies = not self._denies
 
     def end(self) -> None:
+        if self._under == "taken":
+            self._gone |= self._origins  # 把车卖了: what was taken is gone with it
         self.deny()
         self.say_over()
         self._is_predicated = True
@@ -313,6 +319,21 @@ def _with_value(words: tuple[Word, ...]) -> tuple[Word, ...]:
         word._replace(kind="word") if word.kind == "weak" and not word.is_topic else word
         for word in words
     )
+
+
+def _with_half_of_day(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """At nine every morning is at 9 am: beside a time the part of the day tells its half."""
+    if not any(word.kind == "clock" for word in words):
+        return words
+    told = {word.concept for word in words if word.kind == "half"}
+    kept: list[Word] = []
+    for word in words:
+        half = _HALVES.get(word.concept) if word.kind == "daypart" else None
+        if half is None or (told and half not in told):
+            kept.append(word)
+        elif not told:
+            kept.append(word._replace(kind="half", concept=half))
+    return tuple(kept)
 
 
 def _topic_before_amount(words: tuple[Word, ...]) -> tuple[Word, ...]:

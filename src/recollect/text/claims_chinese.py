@@ -14,13 +14,9 @@ from recollect.text.claim_nouns_chinese import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
 from recollect.text.claim_verbs_chinese import VERBS
 from recollect.text.entities_chinese import chinese_names
+from recollect.text.numbers import han_number
 
 _NUMERALS: Final = "零一二两三四五六七八九十百千万亿半"
-_DIGITS: Final = {character: value for value, character in enumerate("零一二三四五六七八九")} | {
-    "两": 2
-}
-_POWERS: Final = {"十": 10, "百": 100, "千": 1000}
-_MYRIADS: Final = {"万": 10_000, "亿": 100_000_000}
 _MEASURES: Final = (
     "个只条本辆台位名份件张间所座双套支杯头次岁年月日号天周点分秒小块元楼层页人章版公斤米度%倍种遍趟口"
     "匹棵朵篇部集步瓶碗盒包袋箱季级家门节课轮批届期代美欧成折"
@@ -32,6 +28,12 @@ _MONTHS: Final = (
 _WEEKDAYS: Final = dict(
     zip("一二三四五六日天", ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "sun"), strict=True)
 )
+_WEEKS: Final = {
+    "上": Piece("when", "last week"),
+    "下": Piece("when", "next week"),
+    "这": Piece("weak", "next"),
+    "本": Piece("weak", "next"),
+}
 _EARLY: Final = frozenset({"凌晨", "早上", "早晨", "清晨", "上午"})
 
 _NUMBERED: Final = "桌楼线店房院门机库工会室铺位台板柜车"
@@ -46,23 +48,29 @@ _SPECIAL: Final = re.compile(
     r"|(?P<latin>(?:\d+(?=[A-Z][a-z]))?[A-Za-z][A-Za-z0-9_+#.-]*(?<![.-]))"
     rf"|(?P<of_month>{_NUMBER})[号日](?![{_NUMBERED}])(?<![街路道巷弄第]..)(?<![街路道巷弄第]...)"
     r"|(?P<only_year>(?:19|20)\d\d)年"
-    r"|(?P<every>每个?)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])(?!次|趟|个)"
+    r"|(?:(?P<every>每个?)|(?P<which>[上下这本]个?))?(?:周|星期|礼拜)"
+    r"(?P<weekday>[一二三四五六日天])(?!次|趟|个)"
     rf"|第?(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)*(?:-\d+)*|(?<=第)[{_NUMERALS}]+|[{_NUMERALS}]+(?=[{_MEASURES}]))"
-    r"(?P<factor>[万亿kK]|千(?![米克]))?"
+    r"(?P<factor>[万亿]|[kK](?![A-Za-z])|千(?![米克]))?"
 )
 _SPECIAL_BEGINNINGS: Final = frozenset(
-    _NUMERALS + "0123456789每凌早清上中下傍晚夜周星礼第/"
+    _NUMERALS + "0123456789每凌早清上中下这本傍晚夜周星礼第/"
 ) | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _OVER: Final = re.compile(r"[^,;。!?]{1,20}了(?=[,;。!?]|$)")
 _INTRODUCTION: Final = re.compile(words.POLITE)
 _ENDING: Final = re.compile(words.POLITE_ENDINGS)
-_BEFORE: Final = re.compile("以前|之前|前")
+_ASKING: Final = re.compile("(?:请|麻烦|烦请|劳驾|拜托)(?!假|客|教|示|[的很多事])")
+_BEGINS: Final = re.compile(r"开始(?=了?(?:[,;。!?]|$))")
+_BEFORE: Final = re.compile("以前|之前|前(?![端台面者天年门])")
+_MANAGES: Final = re.compile("管(?=了?(?:[,;。!?]|$))")
 _HAPPENED: Final = re.compile(r"是[^,;。]+的[。!]?$")
 _HAN_OR_NAME: Final = re.compile(r"[\w%]")
 
 
 def chinese_pieces(text: str) -> Iterator[Piece]:
     """The pieces of a Chinese claim in order."""
+    if _ASKING.match(text):
+        yield Piece("request")
     text = _without_politeness(text)
     if _HAPPENED.search(text):
         yield Piece("done")
@@ -70,12 +78,12 @@ def chinese_pieces(text: str) -> Iterator[Piece]:
     lexicon = _lexicon()
     names = dict(chinese_names(text))
     at = 0
-    was_time = was_unlisted = False
+    was_time = was_deed = was_unlisted = False
     while at < len(text):
         if at in names:
             yield Piece("name", names[at])
             at += len(names[at])
-            was_time = was_unlisted = False
+            was_time = was_deed = was_unlisted = False
             continue
         character = text[at]
         used, pieces = lexicon.match(characters, at)
@@ -86,16 +94,31 @@ def chinese_pieces(text: str) -> Iterator[Piece]:
             if special and (found := _special(special)):
                 used, pieces = len(special[0]), found
         was_unlisted = not used
-        if not used:
-            used = 1
-            pieces = (Piece("char", character),) if _HAN_OR_NAME.match(character) else ()
-        elif was_time and (before := _BEFORE.match(text, at)):
-            used, pieces = len(before[0]), (Piece("side", "之前"),)
+        if beside := _beside(text, at, was_time, was_deed):
+            used, pieces = beside
+            was_unlisted = False
+        elif not used:
+            used, was_unlisted = 1, bool(_HAN_OR_NAME.match(character))
+            pieces = (Piece("char", character),) if was_unlisted else ()
         elif pieces and pieces[0].kind == "not" and _OVER.match(text, at + used):
             pieces = (Piece("end"), *pieces[1:])
         yield from pieces
         was_time = bool(pieces) and pieces[-1].kind in ("clock", "half", "day", "year")
+        was_deed = bool(pieces) and pieces[-1].kind == "verb"
         at += used
+
+
+def _beside(
+    text: str, at: int, was_time: bool, was_deed: bool
+) -> tuple[int, tuple[Piece, ...]] | None:
+    """What characters say beside a time, a deed or the end, whatever the lists say of them."""
+    if _MANAGES.match(text, at):
+        return 1, (Piece("verb", "manage"),)
+    if was_time and _BEGINS.match(text, at):
+        return 2, (Piece("verb", "start"),)
+    if (was_time or was_deed) and (before := _BEFORE.match(text, at)):
+        return len(before[0]), (Piece("side", "之前"),)
+    return None
 
 
 def _without_politeness(text: str) -> str:
@@ -128,6 +151,8 @@ def _special(match: re.Match[str]) -> tuple[Piece, ...]:
         return (Piece("year", match["only_year"]),)
     if match["weekday"]:
         day = Piece("day", _WEEKDAYS[match["weekday"]])
+        if match["which"]:
+            return (_WEEKS[match["which"][0]], day)
         return (Piece("weak", "every"), day) if match["every"] else (day,)
     if match["number"]:
         return (Piece("number", _amount(match["number"], match["factor"])),)
@@ -151,7 +176,9 @@ def _clock(match: re.Match[str]) -> tuple[Piece, ...]:
         minutes = f"{_whole(match['minutes'] or '零') or 0:02}"
     if half:
         return clock_pieces(hour, minutes, "am" if half in _EARLY else "pm")
-    return clock_pieces(hour, minutes, "pm" if hour > 12 else "am" if written[0] == "0" else "")
+    return clock_pieces(
+        hour, minutes, "pm" if hour > 12 else "am" if hour == 0 or written[0] == "0" else ""
+    )
 
 
 def _date(match: re.Match[str]) -> tuple[Piece, ...]:
@@ -182,23 +209,9 @@ def _amount(written: str, factor: str | None) -> str:
 
 
 _DECIMAL: Final = re.compile(r"\d+\.\d+")
-_FACTORS: Final = _MYRIADS | {"千": 1000, "k": 1000, "K": 1000}
+_FACTORS: Final = {"万": 10_000, "亿": 100_000_000, "千": 1000, "k": 1000, "K": 1000}
 
 
 def _whole(written: str) -> int | None:
     """The whole number that digits or numerals write; None where they write none."""
-    if written.isdecimal():
-        return int(written)
-    total = section = digit = 0
-    for character in written:
-        if character in _DIGITS:
-            digit = _DIGITS[character]
-        elif character in _POWERS:
-            section += (digit or 1) * _POWERS[character]
-            digit = 0
-        elif character in _MYRIADS:
-            total += (section + digit) * _MYRIADS[character]
-            section = digit = 0
-        else:
-            return None
-    return total + section + digit
+    return int(written) if written.isdecimal() else han_number(written)

@@ -8,13 +8,15 @@ nearly equal.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import starmap
 from typing import Final
 
 from recollect.domain.relation import Relation
-from recollect.text.claim_parts import AMOUNTS, TIMES, Claim, Word
-from recollect.text.claim_slots import BLAND, HELD_BY_ONE, ONCE, STANCES, UNCHANGING
+from recollect.text.claim_parts import AMOUNTS, DATES, TIMES, Claim, Word
+from recollect.text.claim_slots import ASKED_FOR, BLAND, HELD_BY_ONE, ONCE, STANCES, UNCHANGING
 from recollect.text.rivalry import are_rivals
-from recollect.text.similarity import Contrast, are_exchanged, contrast, weight
+from recollect.text.similarity import Contrast, are_role_and_deed, contrast, weight
+from recollect.text.swapping import are_swapped
 
 _NEAR: Final = 0.90
 """From this cosine on, other words for the rest are taken to say the same."""
@@ -26,6 +28,14 @@ _CLEARLY: Final = 3.0
 _HEAVY: Final = 2.0
 
 _PEOPLE: Final = frozenset({"kin", "pronoun"})
+_ACQUIRES: Final = frozenset({"buy"})
+"""Deeds after which one has what one had not."""
+
+_WISHES: Final = frozenset({"want", "prefer"})
+_ANY_WAY: Final = _WISHES | {"use", "format"}
+"""Verbs that leave open what is done: who wants PDF, or uses PDF, may be sent one."""
+
+_ASKED: Final = ASKED_FOR | _WISHES
 _PLAIN: Final = frozenset({"word", "char", "verb", "weak", "self", "when"})
 
 
@@ -118,12 +128,16 @@ class Comparison:
     # --- The same -------------------------------------------------------------------------------
 
     def _says_the_same(self) -> bool:
-        if not self._agrees_in_manner() or self._is_swapped() or not self._shares_content():
+        if (
+            not self._agrees_in_manner()
+            or are_swapped(self._new, self._old, self._contrast)
+            or not self._shares_content()
+        ):
             return False
         only_new = self._without_spare_verb(self._only_new, self._old, self._only_old)
         only_old = self._without_spare_verb(self._only_old, self._new, self._only_new)
         if weight(only_new) + weight(only_old) <= _SLIGHT:
-            return True
+            return not (_goes_on(only_new, self._new) or _goes_on(only_old, self._old))
         if weight(only_new) <= _NOTHING and self._is_detail(only_old, self._old):
             return True
         return self._means_the_same()
@@ -149,23 +163,30 @@ class Comparison:
     def _is_spare(self, verb: str, other: Claim, only_other: tuple[Word, ...]) -> bool:
         if verb == "use" or (not other.verb and verb in BLAND):
             return True
-        if verb in ("want", "prefer") and _is_request(other):
+        if verb in _WISHES and _is_request(other):
+            return True
+        verbs = {verb, other.verb}
+        if self._is_request() and verbs <= _ASKED and not verbs.isdisjoint(_ANY_WAY):
+            return True
+        if verb == "start" and not other.verb and self._is_timed():
             return True
         is_clear = self._contrast.shared_weight >= _CLEARLY and not _has_verb(only_other)
         return is_clear and verb not in STANCES
 
+    def _is_timed(self) -> bool:
+        return any(word.kind in DATES for word, _ in self._contrast.shared)
+
     def _means_the_same(self) -> bool:
-        """The rest is said in other words that the embedder takes for the same."""
+        """One says a few words more, and the embedder takes both for the same."""
+        less, more = sorted((self._only_new, self._only_old), key=weight)
+        longer = self._new if more is self._only_new else self._old
         return (
             self._cosine is not None
             and self._cosine >= _NEAR
-            and not (_has_verb(self._only_new) and _has_verb(self._only_old))
-            and all(
-                word.kind in _PLAIN and not _tells_apart(word)
-                for word in (*self._only_new, *self._only_old)
-            )
-            and weight(self._only_new) <= _FEW_WORDS
-            and weight(self._only_old) <= _FEW_WORDS
+            and weight(less) <= _NOTHING
+            and weight(more) <= _FEW_WORDS
+            and all(word.kind in _PLAIN and not _tells_apart(word) for word in (*less, *more))
+            and _is_addition(more, longer)
         )
 
     def _agrees_in_manner(self) -> bool:
@@ -191,33 +212,6 @@ class Comparison:
             return sum(word.kind == "verb" for word in opposed) > 1
         return bool(opposed)
 
-    def _is_swapped(self) -> bool:
-        """The same words in other parts: Ann leads Bob, Bob leads Ann."""
-        new, old = self._new, self._old
-        if new.is_ordered and old.is_ordered and _concepts(new.words) != _concepts(old.words):
-            return True
-        for ours, theirs in ((new.origins, old.origins), (new.owners, old.owners)):
-            if ours and theirs and ours.isdisjoint(theirs):
-                return True
-        if new.is_symmetric or old.is_symmetric:
-            return False
-        if _order(new.words, self._named()) != _order(old.words, self._named()):
-            return True
-        if new.names_agent == old.names_agent and are_exchanged(_units(new), _units(old)):
-            return True
-        shared = self._contrast.shared
-        return any(
-            one.is_topic and not other.is_topic for one, other in shared if _acts(one)
-        ) and any(other.is_topic and not one.is_topic for one, other in shared if _acts(one))
-
-    def _named(self) -> set[str]:
-        """The names that both claims mention without listing them together."""
-        return {
-            new.concept
-            for new, old in self._contrast.shared
-            if new.kind == old.kind == "name" and not (new.is_listed and old.is_listed)
-        }
-
     def _is_detail(self, words: tuple[Word, ...], whole: Claim) -> bool:
         """Words that say more of the same thing, and are too slight to be what matters."""
         return (
@@ -235,8 +229,8 @@ class Comparison:
         return (
             self._is_opposed()
             and self._shares_content()
-            and weight(less) <= _SLIGHT
-            and not _has_verb(more)
+            and weight(less) <= _NOTHING
+            and not any(word.is_main and word.concept not in _ACQUIRES for word in more)
         )
 
     def _ends_the_old(self) -> bool:
@@ -273,6 +267,7 @@ class Comparison:
             and self._shares_content()
             and weight(self._only_old) <= _NOTHING
             and not (self._old.verb and _has_verb(new))
+            and not any(starmap(are_role_and_deed, self._contrast.shared))
             and _is_addition(new, self._new)
         )
 
@@ -289,6 +284,19 @@ def _is_addition(words: tuple[Word, ...], whole: Claim) -> bool:
             return False
         before = None if word.kind in TIMES or word.kind in ("verb", "self", "weak") else word
     return True
+
+
+def _goes_on(words: tuple[Word, ...], whole: Claim) -> bool:
+    """Whether a character at its end makes another word of the one before it: 护士, 护士长."""
+    loose = {id(word) for word in words if word.kind == "char" and not word.is_apart}
+    return any(
+        id(word) in loose
+        and before.kind not in ("self", "weak", "verb")
+        and (after is None or after.is_apart or after.kind != "char")
+        for before, word, after in zip(
+            whole.words, whole.words[1:], (*whole.words[2:], None), strict=False
+        )
+    )
 
 
 def _people(words: Iterable[Word]) -> set[str]:
@@ -325,27 +333,3 @@ def _is_request(it: Claim) -> bool:
     """Whether the claim asks for something to be done: "answer briefly", "tests should pass"."""
     first = next((word for word in it.words if word.kind != "weak"), None)
     return "request" in it.marks or (first is not None and first.is_main)
-
-
-def _concepts(words: tuple[Word, ...]) -> list[str]:
-    return [word.concept for word in words]
-
-
-def _units(it: Claim) -> list[Word]:
-    """The words that carry content, a Chinese name by its characters: not every one is told."""
-    return [
-        word._replace(concept=part)
-        for word in it.words
-        if word.kind not in ("self", "weak")
-        for part in (
-            word.concept if word.kind == "name" and not word.concept.isascii() else [word.concept]
-        )
-    ]
-
-
-def _order(words: tuple[Word, ...], concepts: set[str]) -> list[str]:
-    return [word.concept for word in words if word.concept in concepts]
-
-
-def _acts(word: Word) -> bool:
-    return word.kind not in TIMES and word.weight >= 0.5

@@ -24,7 +24,8 @@ _EMAIL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SPOKEN_EMAIL = re.compile(
-    r"\b[\w.+-]{1,64}+ at [\w-]{1,63}+(?: dot [\w-]{1,63}+){0,3} dot [a-z]{2,10}\b",
+    r"\b(?:[\w+-]{1,40}+ dot ){0,2}[\w.+-]{1,64}+ at"
+    r" [\w-]{1,63}+(?: dot [\w-]{1,63}+){0,3} dot [a-z]{2,10}\b(?! at )",
     re.ASCII | re.IGNORECASE,
 )
 _PERHAPS_EMAIL = re.compile("@|[aA][tT]")

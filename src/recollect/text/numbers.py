@@ -29,6 +29,40 @@ def number_forms(token: str) -> list[str]:
     ]
 
 
+_HAN_DIGITS = {it: value for value, it in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+_HAN_LARGE = {"万": 10**4, "亿": 10**8}
+
+
+def han_number(written: str) -> int | None:
+    """The whole number that Chinese numerals write; None where they write none.
+
+    A row of digits is read digit by digit (二零二四), and what follows a unit at the end counts in
+    the next one: 一万二 is 12,000.
+    """
+    if not written or any(
+        it not in _HAN_DIGITS and it not in _HAN_UNITS and it not in _HAN_LARGE for it in written
+    ):
+        return None
+    if all(it in _HAN_DIGITS for it in written):
+        return int("".join(str(_HAN_DIGITS[it]) for it in written[:18]))
+    total = section = digit = unit = 0
+    for character in written:
+        if character in _HAN_DIGITS:
+            digit = _HAN_DIGITS[character]
+            unit = 0 if digit == 0 else unit  # 一万零二: nothing is left out
+            continue
+        unit = _HAN_UNITS.get(character, _HAN_LARGE.get(character, 0))
+        if character in _HAN_UNITS:
+            section += (digit or 1) * unit
+        elif total < unit:
+            total, section = (total + section + digit or 1) * unit, 0
+        else:
+            total, section = total + (section + digit) * unit, 0
+        digit = 0
+    return total + section + digit * (unit // 10 if unit > 10 else 1)
+
+
 def plain_number(digits: str) -> str:
     """Digits of any script as ASCII without leading zeros, cut at the length of a term."""
     return str(int(digits[:LONGEST_TERM]))

@@ -77,8 +77,8 @@ _LENGTHS = {"1": range(11, 12), "7": range(11, 12), "86": range(11, 14)}
 _WORLD = range(8, 16)
 
 _AMOUNT = re.compile(
-    r"\ ?(?:元|块钱|美元|字节|人次|[纳毫]?秒|[万亿步条行台个吨米]|次(?!日)"
-    r"|(?:bytes|rows|lines|users|dollars|times|records)\b)",
+    r"\ ?(?:元|块钱|[美日欧港韩澳]元|英镑|人民币|字节|人次|[纳毫]?秒|[万亿步条行台个吨米]|次(?!日)"
+    r"|(?:bytes|rows|lines|users|dollars|times|records|yen|euros|usd|rmb)\b)",
     re.ASCII | re.IGNORECASE,
 )
 _NOT_DIGITS = re.compile("[^0-9]+")

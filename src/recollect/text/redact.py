@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from recollect.domain.redaction import RedactMode
 from recollect.text.language import language
 from recollect.text.network_addresses import emails, ip_addresses
 from recollect.text.passwords import passwords
@@ -17,7 +18,6 @@ from recollect.text.phones import phones
 from recollect.text.secrets import private_keys, secrets
 
 RedactKind = Literal["email", "phone", "cn_id", "bank_card", "passport", "ip", "secret"]
-RedactMode = Literal["off", "mask", "drop"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Final
 
 from recollect.text.claim_parts import AMOUNTS, DATES, TIMES, Claim, Word
 from recollect.text.claim_slots import (
+    ASKED_FOR,
     ATTRIBUTES,
     DEEDS,
     ONCE,
@@ -39,6 +40,10 @@ class _Rivalry:
         self._contrast = contrast
         self._new_sorts = _sorts(contrast.new)
         self._old_sorts = _sorts(contrast.old)
+        if any(word.kind == "often" for word in (*contrast.new, *contrast.old)):
+            # Every Friday, or every other one.
+            self._new_sorts |= _how_often(contrast.new)
+            self._old_sorts |= _how_often(contrast.old)
         self._shared_sorts = self._new_sorts & self._old_sorts
         """Sorts of which each claim has another member: these may exclude each other."""
 
@@ -57,12 +62,17 @@ class _Rivalry:
     def _is_of_one_verb(self) -> bool:
         """Both say it with one verb, or one says only what it is, or that it changed."""
         new, old = self._new, self._old
-        if new.verb and are_akin(new.verb, old.verb):
+        if new.verb and (are_akin(new.verb, old.verb) or self._is_asked_for()):
             return True
         if new.verb and old.verb:
             return False
         is_told = new.verb == old.verb or new.says_change or bool(self._shared_sorts & AMOUNTS)
         return is_told and (self._shares_frame() or bool(self._shared_sorts - AMOUNTS - {"thing"}))
+
+    def _is_asked_for(self) -> bool:
+        """What one asks to be done is what the other wants: write it in French, wants French."""
+        verbs = {self._new.verb, self._old.verb}
+        return bool(verbs & {"want", "prefer"}) and bool(verbs & ASKED_FOR)
 
     def _shares_frame(self) -> bool:
         """Whether the claims share what the values belong to."""
@@ -81,6 +91,8 @@ class _Rivalry:
             return True
         if verb:
             return verb in ONE_VALUE_FOR_A_PURPOSE and self._is_one_for_another(verb)
+        if sorts <= {"pet"}:
+            return False  # who has a dog may have a cat
         if sorts - {"thing"}:
             return not (self._new_sorts - sorts and self._old_sorts - sorts)
         return self._has_names()
@@ -92,15 +104,22 @@ class _Rivalry:
 
     def _is_one_for_another(self, verb: str) -> bool:
         """Whether one thing stands for one other, and for the same purpose if one is needed."""
+        sides = (self._contrast.new, self._contrast.old)
         is_single = all(
-            sum(word.is_apart or word.kind == "name" for word in words if not word.is_main) <= 1
-            for words in (self._contrast.new, self._contrast.old)
+            sum(it.is_apart or it.kind == "name" for it in words if _is_value(it)) <= 1
+            for words in sides
         )
+        if all(_has_more_than_a_name(words) for words in sides):
+            return False  # uses OAuth to sign in, uses Go to build: each for a purpose of its own
         return is_single and (verb == "prefer" or self._shares_purpose())
 
     def _shares_purpose(self) -> bool:
         return any(
-            word.weight >= 1 and not word.is_main and word.kind != "kin"
+            (word.weight >= 1 or word.kind == "verb")
+            and not word.is_main
+            and word.kind != "kin"
+            # Written in Go and using OAuth, a thing has both.
+            and (self._new.verb == self._old.verb or not word.is_topic)
             for word, _ in self._contrast.shared
         )
 
@@ -117,6 +136,21 @@ class _Rivalry:
         ) and any(
             word.is_topic and word.kind in ("word", "char") for word, _ in self._contrast.shared
         )
+
+
+def _how_often(words: Iterable[Word]) -> frozenset[str]:
+    is_told = any(word.kind == "weak" and word.concept == "every" for word in words)
+    return frozenset({"period"} if is_told else ())
+
+
+def _is_value(word: Word) -> bool:
+    return not word.is_main and word.kind != "self"
+
+
+def _has_more_than_a_name(words: tuple[Word, ...]) -> bool:
+    names = [word for word in words if word.kind == "name"]
+    others = [word for word in words if word.kind != "name" and word.weight >= 0.5]
+    return bool(names) and bool(others)
 
 
 def _sorts(words: Iterable[Word]) -> frozenset[str]:

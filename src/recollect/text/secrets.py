@@ -58,6 +58,12 @@ _ANNOUNCED = re.compile(
     r"(?P<bridge>[^\n]{0,28}?)(?<![A-Za-z0-9+/_.-])"
     r"(?P<token>[A-Za-z0-9+/_-]{16,512}+={0,2}+)(?![A-Za-z0-9]|\.[A-Za-z0-9])"
 )
+# What stands in quotes may hold any sign: SECRET_KEY = 'f3Jk9$kd0…'.
+_ASSIGNED = re.compile(
+    r"(?:secret|password|passwd|token|api_?key)[A-Za-z_]{0,16}[\"']? ?[:=] ?"
+    r"[\"'](?P<token>[^\s\"']{12,128}+)[\"']",
+    re.ASCII | re.IGNORECASE,
+)
 _GIVES = re.compile(r"\W{0,2}(?:[:=是为]|\bis\b|\bwas\b)", re.ASCII)
 # Random strings that let nobody in, and keys that open nothing.
 _OF_SOMETHING_ELSE = re.compile(
@@ -83,8 +89,8 @@ _JUMPS = 0.25
 def secrets(text: str) -> Iterator[Span]:
     """Keys and tokens that would let a reader in."""
     if not _LONG.search(text):
-        return iter(())
-    return chain(_made_to_be_found(text), _announced(text))
+        return _assigned(text)
+    return chain(_made_to_be_found(text), _announced(text), _assigned(text))
 
 
 def private_keys(text: str) -> Iterator[Span]:
@@ -109,6 +115,12 @@ def _announced(text: str) -> Iterator[Span]:
             continue
         token = found["token"]
         if is_random(token) and not _DIRECTORY.search(token):
+            yield found.span("token")
+
+
+def _assigned(text: str) -> Iterator[Span]:
+    for found in _ASSIGNED.finditer(text):
+        if is_random(found["token"]):
             yield found.span("token")
 
 

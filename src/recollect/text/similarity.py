@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.text.claim_parts import Claim, Word
-from recollect.text.claim_slots import are_akin
+from recollect.text.claim_slots import are_akin, is_role_of
 
 _SHORTEST_ROOT: Final = 4
 _LONGEST_SUFFIX: Final = 4
@@ -87,24 +87,48 @@ def _match_names(
                 unmatched.remove(loose[part])
 
 
+_NAME_ENDS: Final = ("大学", "公司", "集团", "市", "省", "县", "银行", "医院")
+
+
+def _is_same_name(one: str, other: str) -> bool:
+    """Whether a name is the other with what may be left out: 复旦, 复旦大学."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and long[len(short) :] in _NAME_ENDS
+
+
 def _akin(word: Word, others: Iterable[Word]) -> Word | None:
     if word.kind not in _KINDRED:
         return None
     return next((it for it in others if it.kind in _KINDRED and _is_akin(word, it)), None)
 
 
-_KINDRED: Final = frozenset({"word", "verb", "trade"})
+_KINDRED: Final = frozenset({"word", "verb", "trade", "kin", "marital", "name"})
 
 
 def _is_akin(word: Word, other: Word) -> bool:
     if word.kind == other.kind == "verb" and are_akin(word.concept, other.concept):
         return True
+    if word.kind == other.kind == "name":
+        return _is_same_name(word.concept, other.concept)
+    if word.kind != other.kind and are_role_and_deed(word, other):
+        return True
+    if not {word.kind, other.kind} <= _ROOTED:
+        return False
     short, long = sorted((word.concept, other.concept), key=len)
     return (
         len(short) >= _SHORTEST_ROOT
         and len(long) - len(short) <= _LONGEST_SUFFIX
         and long.startswith(short)
+        and " " not in long  # the name of a concept, and no form of a word: "overtime pay"
     )
+
+
+_ROOTED: Final = frozenset({"word", "verb", "trade"})
+
+
+def are_role_and_deed(word: Word, other: Word) -> bool:
+    """Whether one names by a noun what the other tells by a verb: Ann's teacher, Bea teaches."""
+    return is_role_of(word.concept, other.concept) or is_role_of(other.concept, word.concept)
 
 
 def _without_lone_ones(

@@ -97,7 +97,13 @@ async def _written(desk: Desk, content: str, namespace: str | None, fields: Reco
     written = await desk.parts.writing.pipeline.write(
         desk.caller, content, namespace=namespace, **fields
     )
-    return {"id": written.record and written.record.id, "status": written.status}
+    if written.record is None:
+        raise NotAllowed(
+            f"Not kept: {written.reason}",
+            code="not_kept",
+            hint="Go on without it; this agent's settings do not let it be written.",
+        )
+    return {"id": written.record.id, "status": written.status}
 
 
 async def _matching(desk: Desk, wanted: DeleteFilters) -> AsyncIterator[Record]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from recollect.context.archive_passages import Needles
-from recollect.context.grounded import Ground
+from recollect.context.grounded import grounded_answer
 from recollect.domain.context import Tongue
 from recollect.domain.fields import MAX_CONTENT, checked_text
 from recollect.domain.ids import is_id
@@ -113,11 +113,7 @@ async def _written(
     )
     try:
         async with asyncio.timeout(patience):
-            written = await model.write(prompt)
+            return await grounded_answer(model, prompt, "\n".join((*texts, goal)))
     except (ModelError, TimeoutError) as problem:
         _log.warning("no summary by %s, so one without a model: %s", model.name, problem)
         return None
-    summary = " ".join(written.text.split())
-    is_usable = bool(summary) and not written.is_cut
-    ground = Ground("\n".join((*texts, goal)))
-    return summary if is_usable and ground.supports(summary) else None

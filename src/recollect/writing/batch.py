@@ -14,6 +14,8 @@ from recollect.domain.ids import new_id
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.write import Step, Trace, WriteStatus, Written
+from recollect.recall.meaning import Embedded
+from recollect.text.searchable import is_searched_alike
 from recollect.writing.candidates import Candidate
 from recollect.writing.redaction import Counts
 
@@ -38,6 +40,9 @@ class Batch:
     """What will be written, and how the records will be then."""
 
     now: datetime
+    # The units of what is new, and every record as it was when its units were made.
+    units: Embedded
+    searched: dict[str, Record]
     changes: list[RecordChange] = field(default_factory=list[RecordChange])
     records: dict[str, Record] = field(default_factory=dict[str, Record])
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
@@ -45,10 +50,17 @@ class Batch:
     audit: list[NewAuditEntry] = field(default_factory=list[NewAuditEntry])
     written: list[Written] = field(default_factory=list[Written])
 
-    def put(self, record: Record, reason: str) -> None:
-        """A new record, or the next version of one."""
+    def put(self, record: Record, reason: str, *, before: Record | None = None) -> None:
+        """A new record, or the next version of the one before."""
         self.changes.append(RecordChange(record=record, reason=reason))
         self.records[record.id] = record
+        if before is not None:
+            self.searched.setdefault(record.id, before)
+
+    def is_searched_as_before(self, record: Record) -> bool:
+        """Whether the units that a record has, or gets anyhow, are still right."""
+        before = self.searched.get(record.id)
+        return before is not None and is_searched_alike(before, record)
 
     def dispute(self, old: Record, new: Record, reason: str) -> None:
         """Two records contradict each other and both stay."""

@@ -63,8 +63,9 @@ class Candidates:
     ) -> list[Candidate]:
         """Live records of the same kind that this caller may change, those nearest first."""
         scopes = compared_scopes(caller, new.scope)
+        said = terms(new.content)
         by_words, cosines = await asyncio.gather(
-            self._by_words(scopes, new, now), self._by_meaning(scopes, embedded, model, now)
+            self._by_words(scopes, said, now), self._by_meaning(scopes, embedded, model, now)
         )
         near = [it for it, cosine in cosines.items() if cosine >= _NEAR]
         alike = [it for it, score in by_words.items() if score >= _ALIKE]
@@ -78,18 +79,18 @@ class Candidates:
             wanted = list(dict.fromkeys([*wanted, *(it.id for it in latest)]))
             found = [*found, *latest]
         by_id = {it.id: it for it in found if _may_change(caller, it)}
+        words = frozenset(said)
         return [
             Candidate(record=by_id[it], cosine=cosines.get(it))
             for it in wanted
-            if it in by_id and _may_concern(new.content, by_id[it].content)
+            if it in by_id and (len(new.content) <= _LONG or _may_concern(words, by_id[it].content))
         ]
 
     async def _by_words(
-        self, scopes: Sequence[Scope], new: Record, now: datetime
+        self, scopes: Sequence[Scope], said: Sequence[str], now: datetime
     ) -> dict[str, float]:
         """The records that share words, and how much."""
-        keys = term_keys(terms(new.content))
-        found = await self._units.search(scopes, keys, _LOOKED_AT, now=now)
+        found = await self._units.search(scopes, term_keys(said), _LOOKED_AT, now=now)
         return _owners(found, found.scores)
 
     async def _by_meaning(
@@ -107,12 +108,12 @@ class Candidates:
         return _owners(nearest.matches, nearest.matches.raw)
 
 
-def _may_concern(new: str, old: str) -> bool:
-    """Whether two texts are worth comparing: claims always, long texts that share some words."""
-    if min(len(new), len(old)) <= _LONG:
+def _may_concern(words: frozenset[str], old: str) -> bool:
+    """Whether a long text is worth comparing: with a claim always, else if they share words."""
+    if len(old) <= _LONG:
         return True
-    mine, theirs = set(terms(new)), set(terms(old))
-    return len(mine & theirs) >= _SHARED * min(len(mine), len(theirs))
+    theirs = set(terms(old))
+    return len(words & theirs) >= _SHARED * min(len(words), len(theirs))
 
 
 def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:

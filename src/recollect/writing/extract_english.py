@@ -135,7 +135,7 @@ RULES: Final[tuple[Rule, ...]] = (
                 r"""
                 (?:final )?decision\b
                 settled:
-                let's (?:use|go with|stick|keep|switch|drop|adopt|pick|choose|stay|build it|make it|skip|call it|name it|settle|do it with|move to)\b
+                let's (?:use|go with|stick|keep|switch|drop|ditch|scrap|replace|swap|adopt|pick|choose|stay|build it|make it|skip|call it|name it|settle|do it with|move to)\b
                 (?:[\w.+#-]+ ){1,3}it is(?: then)?(?:[.!,]| *$)
                 """
             ),
@@ -311,7 +311,8 @@ RULES: Final[tuple[Rule, ...]] = (
                 r"""
                 (?:each|every|all|both) (?:[\w'-]+ ){1,4}?(?:\w+s|have|are|get|must|log|use|go|run|need|come|share)\s
                 """
-            ),
+            )
+            + rf"|{MATTER}(?: (?:for|of|in|on) [\w' -]{{2,40}})? (?:is|are|was|will be) (?=\S)",
             at_words(
                 rf"""
                 (?:known issue|constraint|requirement|sprint goal|goal|convention|rule|heads[- ]up|status|milestone|assumption|limitation|deadline|scope)s?(?: (?:this|for|of|in) [\w -]{{1,20}})?:

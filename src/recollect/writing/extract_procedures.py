@@ -45,8 +45,39 @@ _INTRO_OPENING: Final = re.compile(
 )
 
 
+# The same in one line: "To release: 1. bump the version 2. tag it".
+_STEPS_IN_LINE: Final = re.compile(
+    r"^(?P<intro>[^\n:：]{2,80})[:：][ \t]*(?P<steps>(?:1[.)、．）]|①)[^\n]+)$", re.MULTILINE
+)
+_STEP_NUMBER: Final = re.compile(r"(?<!\d)(?P<number>\d{1,2})[.)、．）](?!\d)|[①-⑨]")
+
+
 def listed(text: str, plain: str) -> Iterator[FoundProcedure]:
-    """Lists of numbered steps under a line that names what they do."""
+    """Lists of numbered steps under, or behind, words that name what they do."""
+    yield from _below_each_other(text, plain)
+    yield from _in_one_line(text, plain)
+
+
+def _in_one_line(text: str, plain: str) -> Iterator[FoundProcedure]:
+    for line in _STEPS_IN_LINE.finditer(plain):
+        numbers = list(_STEP_NUMBER.finditer(plain, *line.span("steps")))
+        counted = [it["number"] or str(ord(it[0]) - ord("①") + 1) for it in numbers]
+        if len(numbers) < _FEWEST_STEPS or counted != list(map(str, range(1, len(counted) + 1))):
+            continue
+        if asks(line[0]) or not _NAMES_A_PROCEDURE.search(f"{line['intro']}:"):
+            continue
+        ends = [*(it.start() for it in numbers[1:]), line.end()]
+        title = _slice(text, line, "intro", 0)
+        steps = (text[it.end() : end].strip(_EDGE) for it, end in zip(numbers, ends, strict=True))
+        yield FoundProcedure(
+            start=line.start(),
+            end=line.end(),
+            title=title[:_LONGEST_NAME],
+            details=Procedure(trigger=title, steps=tuple(steps)),
+        )
+
+
+def _below_each_other(text: str, plain: str) -> Iterator[FoundProcedure]:
     steps: list[re.Match[str]] = []
     for line in _STEP_LINE.finditer(plain):
         if _number(line) == len(steps) + 1 and (
@@ -123,7 +154,7 @@ _CHINESE: Final = (
             "(?:^|[，,：:。 我你请在])"
             "(?:每次|每当|每逢|每回|每(?=[个场份篇批单][^，,。]{1,16}(?:都要|都得|必须|结束|完成|之?前|之?后)))"
             "(?P<trigger>[^，,。]{1,24}?(?:的时候|时|之?前|之?后)?)[，,]?"
-            "(?P<steps>(?:都|就|请|要|先|必须|务必|给我|得|把)[^？?]{2,})"
+            "(?P<steps>你?(?:都|就|请|要|先|必须|务必|给我|得|把)[^？?]{2,})"
         ),
     ),
     (

@@ -63,6 +63,12 @@ _OTHER_PERSON: Final = re.compile(
     rf"\b(?:my|our) (?P<who>{_RELATIVE})\b|我的?(?P<who_zh>{_RELATIVE_CHINESE})"
     r"|\b(?:he|she)\b|[他她](?!们)"
 )
+_USER_IS: Final = re.compile(
+    r"(?:the )?user is an? (?:[\w-]+ )*?(?P<what>[\w-]+)\.?$", re.IGNORECASE
+)
+_USER_IS_CHINESE: Final = re.compile(rf"用户是(?:一[名个位])?(?P<what>[{HAN}]{{2,6}})。?$")
+_BEING: Final = re.compile(r"\b(?:i'm|i am|am|as|become|became|being|i was|i've been)\b")
+_BEING_CHINESE: Final = re.compile("是|当|做|任|身为|作为|成为|成了|职业|我们?这?行")
 _TOLD: Final[frozenset[signals.Stance]] = frozenset({"told", "ordered"})
 _TOLD_OF_OTHERS: Final[frozenset[signals.Stance]] = frozenset({"reported"})
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|we|we're|we've|me)\b|我")
@@ -86,7 +92,7 @@ def ground(claim_text: str, source: str, span: tuple[int, int]) -> Grounded:
     ):
         if missing:
             return Grounded(ok=False, missing=tuple(missing), reason=reason)
-    if _is_about_another(claim_text, content, told):
+    if _is_about_another(claim_text, content, told) or _is_only_mentioned(claim, quote):
         return Grounded(ok=False, reason="subject")
     if not _is_told(claim_text, source, start, end):
         return Grounded(ok=False, reason="not told")
@@ -228,6 +234,18 @@ def _is_about_another(claim_text: str, claim: str, quote: str) -> bool:
     if who and who in claim:
         return False
     return _FIRST_PERSON.search(_OTHER_PERSON.sub(" ", quote)) is None
+
+
+def _is_only_mentioned(claim: str, quote: str) -> bool:
+    """Whether the user is made into somebody of whom the quote only speaks: "I saw my doctor"."""
+    if (english := _USER_IS.match(claim)) is not None:
+        noun = re.escape(english["what"].lower())
+        spoken_of = rf"\b(?:my|our|the|his|her|their|your) (?:[\w-]+ )?{noun}\b"
+        return bool(re.search(spoken_of, quote)) and not _BEING.search(quote)
+    if (chinese := _USER_IS_CHINESE.match(fold(claim))) is not None:
+        what = chinese["what"]
+        return what in quote and not _BEING_CHINESE.search(quote)
+    return False
 
 
 def _is_told(claim_text: str, source: str, start: int, end: int) -> bool:

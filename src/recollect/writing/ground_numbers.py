@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from recollect.text.numbers import number_forms
+from recollect.text.numbers import han_number, number_forms
 
 
 class Number(NamedTuple):
@@ -28,12 +28,6 @@ _TIMES: Final = {
     "hundred": 100, "thousand": 1000, "k": 1000, "million": 10**6, "m": 10**6, "billion": 10**9,
     "十": 10, "百": 100, "千": 1000, "万": 10**4, "百万": 10**6, "千万": 10**7, "亿": 10**8,
 }  # fmt: skip
-_HAN_DIGITS: Final = {it: value for value, it in enumerate("零一二三四五六七八九")} | {
-    "两": 2,
-    "〇": 0,
-}
-_HAN_UNITS: Final = {"十": 10, "百": 100, "千": 1000}
-_HAN_LARGE: Final = {"万": 10**4, "亿": 10**8}
 
 _UNITS: Final = {
     spelling: names.split()[0]
@@ -103,7 +97,7 @@ def _value(match: re.Match[str]) -> str:
     if match["word"]:
         value = _WORDS[match["word"]] + (_WORDS[match["tail"]] if match["tail"] else 0)
         return str(value * (_TIMES[match["word_times"]] if match["word_times"] else 1))
-    return str(_han_value(match["han"]))
+    return str(han_number(match["han"]))
 
 
 def _is_decimal(digits: str) -> bool:
@@ -112,20 +106,3 @@ def _is_decimal(digits: str) -> bool:
 
 def _plain(value: float) -> str:
     return str(int(value)) if value.is_integer() else str(value)
-
-
-def _han_value(written: str) -> int:
-    """三十万 is 300000; a row of digits such as 二零二四 is read digit by digit."""
-    if not any(it in _HAN_UNITS or it in _HAN_LARGE for it in written):
-        return int("".join(str(_HAN_DIGITS[it]) for it in written[:18]))
-    total = section = digit = 0
-    for character in written:
-        if character in _HAN_DIGITS:
-            digit = _HAN_DIGITS[character]
-        elif character in _HAN_UNITS:
-            section += (digit or 1) * _HAN_UNITS[character]
-            digit = 0
-        else:
-            total = (total + section + digit or 1) * _HAN_LARGE[character]
-            section = digit = 0
-    return total + section + digit

@@ -53,6 +53,12 @@ _SAME_ENGLISH: Final = """
     finish finishes finished complete completes completed
     mother mom mum
     father dad
+    save saves saved export exports exported store stores stored lie lies
+    head heads headed lead leads led manage manages managed
+    sick ill unwell
+    flat apartment
+    holiday vacation
+    jog jogs jogging run runs running
     """
 _SAME_CHINESE: Final = """
     妻子 老婆 太太 媳妇
@@ -79,6 +85,12 @@ _SAME_CHINESE: Final = """
     做 进行 执行
     想 希望 想要
     使 让
+    存 保存 导出 存放 存储 写入
+    喝酒 沾酒 饮酒
+    负责 带领 主管 牵头
+    去世 过世 离世
+    父母 爸妈 双亲
+    搬到 搬去 迁到
     """
 _SAME: Final = {
     other: first
@@ -101,7 +113,7 @@ _NEGATIVE: Final = re.compile(
     r"\bcan(?:'t|not) (?:stand|bear)\b|\bnot (?:a|an|any|the)\b|\b(?:not|never|no|none|nothing|nobody|neither"
     r"|nor|without|cannot|stop|stops|stopped|quit|avoid|avoids|avoiding|dislikes?|disliked|hates?|hated"
     r"|detests?|loathes?|refuses?|refused|rejects?|rejected|excludes?|excluded|excluding|against|unable|lacks?"
-    r"|drop|drops|dropped|forbids?|forbidden|instead of|rather than|isn't|unlike|allergic)\b|n't\b"
+    r"|drop|drops|dropped|forbids?|forbidden|instead of|rather than|isn't|unlike|allergic|allergy|allergies)\b|n't\b"
     "|从不|从来不|从来没|不再|不|没有?|别|无|未|勿|讨厌|避免|禁止|拒绝|反对|停止|放弃|厌恶|反感"
 )
 _CLAUSE: Final = re.compile(

@@ -13,7 +13,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn, new_turn
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
-from recollect.recall.meaning import Meaning
+from recollect.recall.late_vectors import LateVectors
 from recollect.text.searchable import turn_units
 from recollect.writing.redaction import Redactor
 from recollect.writing.save import idempotency, redacted_entry
@@ -25,22 +25,17 @@ class Observer:
     def __init__(
         self,
         store: Store,
-        meaning: Meaning,
+        vectors: LateVectors,
         clock: Clock,
         redactor: Redactor | None = None,
         extract: Callable[[Caller, str], NewJob | None] | None = None,
     ) -> None:
         self._store = store
-        self._meaning = meaning
+        self._vectors = vectors
         self._clock = clock
         self._redactor = redactor or Redactor()
         # The work of finding out what a session says, which waits until enough was said.
         self._extract = extract
-
-    def clean(self, text: str) -> str:
-        """A text as it may be stored somewhere else."""
-        message, _ = self._redactor.message({"content": text})
-        return str(message["content"])
 
     async def observe(
         self,
@@ -60,15 +55,16 @@ class Observer:
         messages, counts = zip(*map(self._redactor.message, messages), strict=True)
         turns = tuple(new_turn(message, caller.scope, place, now, task) for message in messages)
         extract = self._extract(caller, place) if self._extract else None
-        embedded = await self._meaning.of_units([turn_units(turn) for turn in turns])
+        units = tuple(map(turn_units, turns))
+        model = self._vectors.model_of(caller.scope)
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
                 turns=turns,
-                units=embedded.owners,
-                model=embedded.model,
-                jobs=(*embedded.jobs, *([extract] if extract else [])),
+                units=units,
+                model=model,
+                jobs=() if extract is None else (extract,),
                 audit=tuple(filter(None, map(redacted_entry, turns, counts))),
                 idempotency=idempotency(
                     idempotency_key,
@@ -81,6 +77,7 @@ class Observer:
             ids = cast("list[str]", committed.replayed["ids"])
             found = await self._store.turns(caller.readable, Filter(), ids=ids)
             return tuple(sorted(found, key=lambda turn: turn.ordinal))
+        await self._vectors.add(units, model, committed)
         return tuple(
             replace(turn, ordinal=ordinal, recorded_at=committed.recorded_at)
             for turn, ordinal in zip(turns, committed.turn_ordinals, strict=True)

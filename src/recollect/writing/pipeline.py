@@ -185,9 +185,9 @@ class WritePipeline:
 
     async def _judged(self, caller: Caller, incoming: Sequence[Incoming]) -> Batch:
         """What becomes of each, one after the other: a later one may change an earlier one."""
-        batch = Batch(now=self._clock.now())
-        new = [record_units(it.record) for it in incoming if it.record is not None]
-        embedded = await self._meaning.of_units(new)
+        new = {it.record.id: it.record for it in incoming if it.record is not None}
+        embedded = await self._meaning.of_units([record_units(it) for it in new.values()])
+        batch = Batch(now=self._clock.now(), units=embedded, searched=new)
         units = {owner.owner_id: owner for owner in embedded.owners}
         for it in incoming:
             if it.record is None:
@@ -233,7 +233,8 @@ class WritePipeline:
         if old is not None and decision.is_known:
             batch.tell(incoming, "skipped", old, "these words were taken before", told)
         elif old is not None and judgement.relation == "same":
-            batch.put(confirmed(old, new, incoming.said_at, batch.now), "said again")
+            again = confirmed(old, new, incoming.said_at, batch.now)
+            batch.put(again, "said again", before=old)
             batch.tell(incoming, "merged", batch.records[old.id], judgement.reason, told)
         elif old is not None and judgement.relation == "update":
             await self._update(batch, incoming, new, old, decision, told)
@@ -258,7 +259,7 @@ class WritePipeline:
         merged = await self._merger.merge(strategy, old.content, new.content)
         told |= {"strategy": strategy, "merged_by": merged.by, "degraded": merged.degraded}
         after = renewed(old, new, merged.text, strategy, incoming.said_at, batch.now)
-        batch.put(after, reason)
+        batch.put(after, reason, before=old)
         batch.tell(incoming, "versioned", after, reason, told)
 
     def _add(
@@ -279,8 +280,15 @@ class WritePipeline:
         batch.tell(incoming, "buffered" if new.tier is Tier.SHORT else "created", new, reason, told)
 
     async def _units(self, batch: Batch) -> Embedded:
-        """The units of every record as it is in the end; what was embedded before is remembered."""
-        return await self._meaning.of_units([record_units(it) for it in batch.records.values()])
+        """The units of what is new, and of what is found by other words than before."""
+        other = [it for it in batch.records.values() if not batch.is_searched_as_before(it)]
+        more = await self._meaning.of_units([record_units(it) for it in other])
+        added = batch.records.keys() - {it.id for it in other}
+        return Embedded(
+            owners=(*(it for it in batch.units.owners if it.owner_id in added), *more.owners),
+            model=more.model or batch.units.model,
+            jobs=(*batch.units.jobs, *more.jobs),
+        )
 
 
 def _result(batch: Batch) -> Mapping[str, Any]:

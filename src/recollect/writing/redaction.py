@@ -13,9 +13,10 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.fields import MAX_DESCRIPTION, MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Procedure, Record
+from recollect.domain.redaction import RedactMode
 from recollect.errors import InvalidInput
 from recollect.text.language import language
-from recollect.text.redact import RedactMode, redact
+from recollect.text.redact import redact
 
 T = TypeVar("T")
 Counts = Mapping[str, int]
@@ -29,6 +30,8 @@ _NO_TEXT: Final = frozenset(
 # Pictures and the like: no text, and long.
 _NO_WORDS: Final = frozenset({"data", "signature", "encrypted_content"})
 _CALLS: Final = "calls"
+# Tools do give lone halves of characters.
+_LOSSLESS: Final = "surrogatepass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +54,21 @@ class Redactor:
 
     def text(self, text: str) -> Cleaned[str]:
         """A text to be stored."""
-        cleaning = _Cleaning(self._mode)
-        cleaned = cleaning.text(text)
-        return Cleaned(value=None if cleaning.drops else cleaned, counts=cleaning.counts)
+        counting = self.counting()
+        cleaned = counting.text(text)
+        return Cleaned(value=None if counting.drops else cleaned, counts=counting.counts)
+
+    def note(self, text: str) -> str:
+        """What somebody says beside something that is stored: why it was changed, or decided."""
+        return self.counting().text(text)
 
     def record(self, record: Record) -> Cleaned[Record]:
         """A record with every text of it cleaned; in mode `drop` none where any was found."""
         if self._mode == "off":
             return Cleaned(value=record, counts={})
-        cleaning = _Cleaning(self._mode)
-        cleaned = _cleaned_record(record, cleaning)
-        return Cleaned(value=None if cleaning.drops else cleaned, counts=cleaning.counts)
+        counting = self.counting()
+        cleaned = counting.record(record)
+        return Cleaned(value=None if counting.drops else cleaned, counts=counting.counts)
 
     def kept(self, record: Record, before: Record | None = None) -> tuple[Record, Counts]:
         """The same for whoever must be told that a record is refused.
@@ -83,13 +90,28 @@ class Redactor:
         """A message to be kept: its place in the conversation stays even where its words go."""
         if self._mode == "off" or not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             return message, {}
-        cleaning = _Cleaning(self._mode)
-        cleaned = cleaning.inside(dict(message))
-        return cast("Mapping[str, Any]", cleaned), cleaning.counts
+        return self.value(dict(message))
+
+    def value(self, value: Any) -> tuple[Any, Counts]:
+        """Whatever JSON holds, or the bytes of a text; in mode `drop` its texts make way."""
+        if self._mode == "off":
+            return value, {}
+        counting = self.counting()
+        if not isinstance(value, bytes):
+            return counting.inside(value), counting.counts
+        try:
+            text = value.decode("utf-8", _LOSSLESS)
+        except UnicodeDecodeError:
+            return value, {}
+        return counting.said(text).encode("utf-8", _LOSSLESS), counting.counts
+
+    def counting(self) -> Counting:
+        """For something that is cleaned piece by piece."""
+        return Counting(self._mode)
 
 
-class _Cleaning:
-    """One thing on its way through, and what was found in it."""
+class Counting:
+    """Cleans what belongs to one thing, and counts what was found in it."""
 
     def __init__(self, mode: RedactMode) -> None:
         self._mode = mode
@@ -110,6 +132,9 @@ class _Cleaning:
         kept = _REMOVED["zh" if is_chinese else "en"] if self._mode == "drop" else found.text
         return kept[:limit]
 
+    def record(self, record: Record) -> Record:
+        return _cleaned_record(record, self)
+
     def texts(self, texts: tuple[str, ...], limit: int | None = None) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.text(it, limit) for it in texts))
 
@@ -117,7 +142,7 @@ class _Cleaning:
         """The same for whatever JSON holds."""
         match value:
             case str():
-                return self._said(value)
+                return self.said(value)
             case dict():
                 named = cast("dict[str, object]", value)
                 return {name: self._named(name, inner) for name, inner in named.items()}
@@ -135,14 +160,15 @@ class _Cleaning:
             return [[*call[:-1], self.inside(call[-1])] if call else call for call in calls]
         return self.inside(value)
 
-    def _said(self, text: str) -> str:
+    def said(self, text: str) -> str:
+        """A text that may be JSON."""
         if text.startswith("data:"):
             return text
         # In JSON a mask must not swallow a quotation mark, or nobody can read it any more.
         if text[:1] in {"{", "["}:
             try:
                 read = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return self.text(text)
             cleaned = self.inside(read)
             return text if cleaned == read else json.dumps(cleaned, ensure_ascii=False)
@@ -156,34 +182,34 @@ def _texts(record: Record) -> tuple[object, ...]:
     )
 
 
-def _cleaned_record(record: Record, cleaning: _Cleaning) -> Record:
+def _cleaned_record(record: Record, counting: Counting) -> Record:
     return record.evolve(
-        content=cleaning.text(record.content),
-        title=cleaning.text(record.title, MAX_TITLE),
-        description=cleaning.text(record.description, MAX_DESCRIPTION),
-        source=cleaning.text(record.source, MAX_TITLE),
-        tags=cleaning.texts(record.tags, MAX_LABEL),
-        metadata=cleaning.inside(dict(record.metadata)),
-        details=_cleaned_details(record.details, cleaning),
+        content=counting.text(record.content),
+        title=counting.text(record.title, MAX_TITLE),
+        description=counting.text(record.description, MAX_DESCRIPTION),
+        source=counting.text(record.source, MAX_TITLE),
+        tags=counting.texts(record.tags, MAX_LABEL),
+        metadata=counting.inside(dict(record.metadata)),
+        details=_cleaned_details(record.details, counting),
     )
 
 
 def _cleaned_details(
-    details: Episode | Procedure | None, cleaning: _Cleaning
+    details: Episode | Procedure | None, counting: Counting
 ) -> Episode | Procedure | None:
     match details:
         case Episode():
             return replace(
                 details,
-                participants=cleaning.texts(details.participants, MAX_LABEL),
-                outcome=cleaning.text(details.outcome),
-                artifacts=cleaning.texts(details.artifacts),
+                participants=counting.texts(details.participants, MAX_LABEL),
+                outcome=counting.text(details.outcome),
+                artifacts=counting.texts(details.artifacts),
             )
         case Procedure():
             return replace(
                 details,
-                trigger=cleaning.text(details.trigger),
-                steps=tuple(map(cleaning.text, details.steps)),
+                trigger=counting.text(details.trigger),
+                steps=tuple(map(counting.text, details.steps)),
             )
         case None:
             return None

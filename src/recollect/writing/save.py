@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Any, Final, cast
 from weakref import WeakValueDictionary
 
+from recollect.domain.archive import Archive
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.category import is_user_profile
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.fields import MAX_TITLE, Draft, RecordFields, checked_text, revised
 from recollect.domain.filters import Filter
+from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
@@ -63,6 +65,7 @@ class Saver:
         if not wanted:
             return ()
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
+        reason = self._redactor.note(reason)
         embedded = await self._meaning.of_units([record_units(record) for record in records])
         committed = await self._store.commit(
             ChangeSet(
@@ -165,7 +168,7 @@ class Saver:
             ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
-                records=(RecordChange(record=after, reason=reason),),
+                records=(RecordChange(record=after, reason=self._redactor.note(reason)),),
                 units=embedded.owners,
                 model=embedded.model,
                 jobs=embedded.jobs,
@@ -189,7 +192,7 @@ class Saver:
         return tuple(by_id[saved] for saved in ids)
 
 
-def redacted_entry(of: Record | Turn, counts: Counts) -> NewAuditEntry | None:
+def redacted_entry(of: Record | Turn | Archive | Proposal, counts: Counts) -> NewAuditEntry | None:
     """That personal data was taken out of something, and how much; never what."""
     if not counts:
         return None

@@ -11,10 +11,9 @@ from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.packed_scope import PackedScope, follow, load
 from recollect.backends.local.packed_scopes import PackedScopes
 from recollect.backends.local.postings import most_bytes
-from recollect.backends.local.scope_rows import ScopeRow, read_scopes
 from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.scopes import AGENTS_OF, find_scopes
+from recollect.backends.sql.scopes import AGENTS_OF, ScopeRow, find_scopes, read_scopes
 from recollect.domain.scope import Scope
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope
 

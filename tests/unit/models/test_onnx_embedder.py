@@ -86,6 +86,31 @@ async def test_rows_are_unit_vectors_in_the_order_of_the_texts(embedder: OnnxEmb
     np.testing.assert_allclose(vectors, alone, atol=1e-6)
 
 
+async def test_what_reads_an_expected_text_is_loaded_before_it_comes():
+    loaded = threading.Event()
+
+    def load() -> ModelFiles:
+        loaded.set()
+        return tiny_files()
+
+    embedder = OnnxEmbedder(TRAITS, load)
+    assert not loaded.is_set()
+    embedder.expect("one two")
+    assert await asyncio.to_thread(loaded.wait, 10)
+    await embedder.close()
+
+
+async def test_an_expected_text_that_cannot_be_read_fails_only_when_it_comes():
+    def load() -> ModelFiles:
+        raise ModelDamaged("no graph")
+
+    embedder = OnnxEmbedder(TRAITS, load)
+    embedder.expect("one two")
+    with pytest.raises(ModelDamaged):
+        await embedder.embed(["one two"], "query")
+    await embedder.close()
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(["one", "two", "three", "?"]), max_size=12), max_size=40))
 def test_any_list_of_texts_gives_a_row_a_text(lists: list[list[str]]):

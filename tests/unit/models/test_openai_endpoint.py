@@ -33,6 +33,7 @@ class Server(ThreadingHTTPServer):
         self.bodies: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.delay = 0.0
+        self.tokens: int | None = None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that gave up while the server was slow is what some tests are about."""
@@ -58,7 +59,10 @@ class _Handler(BaseHTTPRequestHandler):
                 for index, text in enumerate(body["input"])
             ]
             # The order of an answer is not promised; the index is.
-            status, headers, content = 200, {}, json.dumps({"data": rows[::-1]}).encode()
+            answer: dict[str, Any] = {"data": rows[::-1]}
+            if self.server.tokens is not None:
+                answer["usage"] = {"prompt_tokens": self.server.tokens}
+            status, headers, content = 200, {}, json.dumps(answer).encode()
         self.send_response(status)
         for name, value in {**headers, "content-length": str(len(content))}.items():
             self.send_header(name, value)

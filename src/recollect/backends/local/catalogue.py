@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
-from recollect.backends.local.scope_rows import UNIT_BITS, ScopeRow
 from recollect.backends.local.shelf import Shelf
 from recollect.backends.local.unit_rows import numbers_of
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.ports.units import KINDS, Ids, UnitRows, no_units

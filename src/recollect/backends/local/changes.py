@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from sqlalchemy import Connection, and_, bindparam, distinct, func, select
 
-from recollect.backends.local.scope_rows import ScopeRow
 from recollect.backends.local.segment import Ids
 from recollect.backends.sql import schema
+from recollect.backends.sql.scopes import ScopeRow
 
 _TABLE: Final = schema.changes.c
 _BETWEEN: Final = and_(

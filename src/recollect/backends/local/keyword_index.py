@@ -22,11 +22,11 @@ from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.packed_scopes import AT_ONCE, PackedScopes
 from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.scope_rows import ScopeRow, read_scopes
 from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
 from recollect.backends.local.segment import Keys, pack_texts
 from recollect.backends.local.unit_rows import read_allowed, read_latest, read_term_rows
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
@@ -96,7 +96,7 @@ class LocalKeywordIndex:
                 scores=np.clip(1 - age / reach, 0.0, 1.0),
             )
 
-        return await self._database.read(search)
+        return await self._database.read(search, is_quick=self._catalogue.are_small(scopes))
 
     async def terms_of(self, units: Sequence[int]) -> dict[int, frozenset[int]]:
         """The keys of the terms that these units have, to explain why they were found."""

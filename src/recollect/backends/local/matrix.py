@@ -13,21 +13,44 @@ from recollect.ports.vectors import Vector, Vectors
 
 # A block is joined to the one before it when it has more than one row for so many of its.
 _STEP: Final = 4
+# A block is copied without the vectors of removed units when these are more than a quarter.
+_WASTE: Final = 4 / 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Units in rising order and their vectors, row by row."""
+    """Units in rising order, and the vectors of these and of some that were removed.
+
+    Copying a whole block for one unit that leaves it takes longer than a search: `rows` are those
+    of the units, None as long as nothing was removed.
+    """
 
     units: Ids
     vectors: Vectors
+    rows: Ids | None = None
+
+    @property
+    def bytes(self) -> int:
+        rows = 0 if self.rows is None else self.rows.nbytes
+        return self.units.nbytes + self.vectors.nbytes + rows
+
+    @property
+    def tidied(self) -> _Block:
+        """The same with no other vectors than those of its units."""
+        return self if self.rows is None else _Block(self.units, self.vectors[self.rows])
 
     def without(self, removed: Ids) -> _Block:
-        kept = ~np.isin(self.units, removed)
-        return self if kept.all() else _Block(self.units[kept], self.vectors[kept])
+        kept = np.flatnonzero(~np.isin(self.units, removed))
+        if len(kept) == len(self.units):
+            return self
+        rows = kept if self.rows is None else self.rows[kept]
+        left = _Block(self.units[kept], self.vectors, rows)
+        return left.tidied if len(kept) * _WASTE < len(self.vectors) else left
 
     def score(self, question: Vector, allowed: Ids | None) -> Ranking:
         scores = (self.vectors @ question).astype(np.float64)
+        if self.rows is not None:
+            scores = scores[self.rows]
         if allowed is None:
             return Ranking(self.units, scores)
         chosen = np.flatnonzero(np.isin(self.units, allowed, assume_unique=True))
@@ -46,7 +69,7 @@ class PackedMatrix:
 
     @property
     def bytes(self) -> int:
-        return sum(block.units.nbytes + block.vectors.nbytes for block in self.blocks)
+        return sum(block.bytes for block in self.blocks)
 
     def added(self, units: Ids, vectors: Vectors) -> PackedMatrix:
         """With these too, in rising order; a unit that was here before is replaced."""
@@ -69,7 +92,9 @@ class PackedMatrix:
 
 def _joined(second: _Block, first: _Block) -> _Block:
     units = np.concatenate([first.units, second.units])
-    vectors = np.concatenate([first.vectors, second.vectors])
-    # Vectors that were filled in later may belong between earlier ones.
+    vectors = np.concatenate([first.tidied.vectors, second.tidied.vectors])
+    if (units[1:] > units[:-1]).all():
+        return _Block(units, vectors)
+    # Vectors that were filled in later belong between earlier ones.
     order = np.argsort(units, kind="stable")
     return _Block(units[order], vectors[order])

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from recollect.backends.local.packed_scope import PackedScope, follow, load
 from recollect.backends.local.postings import PackedPostings, most_bytes
-from recollect.backends.local.scope_rows import ScopeRow, read_scope
 from recollect.backends.local.shelf import Shelf
+from recollect.backends.sql.scopes import ScopeRow, read_scope
 from recollect.domain.stats import IndexStats
 
 # So many terms are packed or followed while a search waits; more is left to the background.

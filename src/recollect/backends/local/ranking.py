@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from recollect.backends.local.bm25 import Scores
 from recollect.backends.local.segment import Ids
+
+# One in so many is looked at first, for so many times what is wanted.
+_SAMPLED: Final = 16
+_MARGIN: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +37,23 @@ class Ranking:
 
     def top(self, limit: int) -> Ranking:
         """The best, best first; of equals the one written first."""
-        chosen = np.arange(len(self.scores))
+        chosen = self._likely(limit)
         if limit < len(chosen):
-            last = np.partition(self.scores, -limit)[-limit]
-            chosen = np.flatnonzero(self.scores >= last)
+            last = np.partition(self.scores[chosen], -limit)[-limit]
+            chosen = chosen[self.scores[chosen] >= last]
         order = np.lexsort((self.units[chosen], -self.scores[chosen]))
         best = chosen[order[:limit]]
         return Ranking(self.units[best], self.scores[best])
+
+    def _likely(self, limit: int) -> Ids:
+        """Where the best are for certain: a sample tells beyond which score most of them lie not.
+
+        Sorting out a few of many takes five times as long among all as among those.
+        """
+        sample = self.scores[::_SAMPLED]
+        share = _MARGIN * limit // _SAMPLED
+        if limit and share < len(sample) // 2:
+            likely = np.flatnonzero(self.scores >= np.partition(sample, -share)[-share])
+            if len(likely) >= limit:
+                return likely
+        return np.arange(len(self.scores))

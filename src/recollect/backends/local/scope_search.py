@@ -14,10 +14,10 @@ from sqlalchemy import Connection
 from recollect.backends.local.bm25 import Statistics, Weights
 from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.scope_rows import ScopeRow
 from recollect.backends.local.segment import Ids, Keys, pack
 from recollect.backends.local.unit_rows import read_terms
 from recollect.backends.sql.full_text import candidates, document_frequencies
+from recollect.backends.sql.scopes import ScopeRow
 
 CANDIDATES: Final = 4_000
 

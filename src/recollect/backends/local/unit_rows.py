@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, select
 
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.scope_rows import UNIT_BITS
 from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import archives_where, records_where, turns_where
 from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.scopes import UNIT_BITS
 from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.times import to_micros
 
 _TABLE: Final = schema.units.c
-
-
 _LISTED: Final = _TABLE.id.in_(listed("units"))
-_LATEST: Final = (
+_LATEST: Final = Quick(
     select(_TABLE.id, _TABLE.observed_at)
     # The first unit of an owner stands for all of it.
     .where(_TABLE.scope_id == bindparam("scope"), _TABLE.ordinal == 0)
@@ -70,10 +68,10 @@ def read_latest(
 ) -> Ranking:
     """The owners of a scope that were observed last between two moments, by the time of that."""
     given = {"scope": scope_id, "since": since, "until": until, "most": limit}
-    rows = connection.execute(_LATEST, given).all()
+    rows = _LATEST.rows(connection, given)
     return Ranking(
-        np.array([unit for unit, _ in rows], np.int64),
-        np.array([observed_at for _, observed_at in rows], np.float64),
+        np.array([row[0] for row in rows], np.int64),
+        np.array([row[1] for row in rows], np.float64),
     )
 
 

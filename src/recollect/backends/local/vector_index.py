@@ -19,12 +19,12 @@ from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.changes import Changes
 from recollect.backends.local.matrix import PackedMatrix
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.scope_rows import ScopeRow, read_scopes
 from recollect.backends.local.shelf import Shelf
 from recollect.backends.local.unit_rows import read_allowed
 from recollect.backends.local.vector_rows import read_scope_vectors, read_vectors
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.models import find_model, models_by_number
+from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope

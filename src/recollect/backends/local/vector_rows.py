@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
-from recollect.backends.local.scope_rows import ScopeRow
 from recollect.backends.local.segment import Ids
 from recollect.backends.local.unit_rows import numbers_of
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.scopes import ScopeRow
 from recollect.ports.vectors import Vectors
 
 _TABLE: Final = schema.vectors.c

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Connection, bindparam, select, update
 
 from recollect.backends.sql import schema, statements
+from recollect.backends.sql.erasers_ledger import begun_since
 from recollect.backends.sql.rows import Row, rows_of, scope_key
 from recollect.domain.audit import ERASE, NewAuditEntry
 from recollect.domain.audited import audited
@@ -46,6 +47,7 @@ def add_entries(
     rows = [
         _row(connection, entry, changes.principal, now, known)
         for entry in (*audited(changes, action), *changes.audit)
+        if entry.at is None or not _is_forgotten(connection, entry)
     ]
     if rows:
         statements.INSERT_AUDIT.run(connection, rows)
@@ -78,6 +80,16 @@ def erase_audit_of(
             statements.INSERT_AUDIT.run(connection, [mark])
         erased += len(ids)
     return erased
+
+
+def _is_forgotten(connection: Connection, entry: NewAuditEntry) -> bool:
+    """Whether what it tells of was forgotten before it was written, by whichever process."""
+    assert entry.at is not None
+    begun = begun_since(connection, to_micros(entry.at))
+    if not begun:
+        return False
+    named = {entry.actor or "", entry.target, *_texts(entry.payload)}
+    return any(it.tells_of(entry.scope, named) for it in begun)
 
 
 def _row(

@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete
 
 from recollect.backends.sql import audits, keeping, schema, statements
 from recollect.backends.sql.archives import add_archive, remove_archive
@@ -20,7 +20,7 @@ from recollect.backends.sql.idempotency import find_result, keep_result
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.open_scope import OpenScope, unit_rows, units_of
-from recollect.backends.sql.rows import Row, record_row, rows_of, scope_key, to_json, turn_row
+from recollect.backends.sql.rows import Row, record_row, scope_key, to_json, turn_row
 from recollect.backends.sql.uses import add_feedback, count_accesses, next_row
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
@@ -66,15 +66,15 @@ class Commit:
         self._ordinals: tuple[int, ...] = ()
         self._unused_blobs: tuple[str, ...] = ()
         self._lacks_vectors = False
+        self._without_vectors: dict[str, int] = {}
 
     def _earliest(self) -> datetime:
         """A version's time is after the one it replaces, even if the clock was set back."""
         old = [change.record.id for change in self._changes.records if change.record.version > 1]
         if not old:
             return EPOCH
-        table = schema.records.c
-        newest = select(func.max(table.recorded_at)).where(table.id.in_(old))
-        return from_micros((self._connection.scalar(newest) or 0) + 1)
+        ((newest,),) = statements.LAST_RECORDED.rows(self._connection, {"ids": to_json(old)})
+        return from_micros((newest or 0) + 1)
 
     def replayed(self) -> Committed | None:
         """The stored result when this idempotency key was used before with the same body."""
@@ -178,10 +178,14 @@ class Commit:
                 for row, unit in zip(added, owner.units, strict=True)
                 if unit.vector is not None
             ]
-            if made and self._answers(scope):
-                vectors += made
-            elif made:
+            if not added or self._model is None:
+                continue
+            if not self._answers(scope):
                 self._lacks_vectors = True
+            elif made:
+                vectors += made
+            else:
+                self._without_vectors[owner.owner_id] = added[0]["id"]
         if rows:
             statements.INSERT_UNITS.run(self._connection, rows)
             self._insert_vectors(vectors)
@@ -191,9 +195,10 @@ class Commit:
     def write_vectors(self) -> None:
         """Add vectors to units that were stored without; a unit that is gone needs none."""
         for scope, group in groupby(self._changes.vectors, key=attrgetter("scope")):
-            given = {vector.unit: vector.vector for vector in group}
-            there = units_of(self._connection, scope, given)
-            self._insert_vectors([{"unit_id": unit, "vector": given[unit]} for unit in there])
+            given = {vector.unit: vector for vector in group}
+            owners = units_of(self._connection, scope, given)
+            there = [unit for unit, owner in owners if given[unit].owner == owner]
+            self._insert_vectors([{"unit_id": it, "vector": given[it].vector} for it in there])
             # Those of a model that does not answer here yet change nothing for anybody.
             if there and self._answers(self._scope(scope)):
                 self._scope(scope).changes += [("vector", str(unit), "put") for unit in there]
@@ -252,6 +257,7 @@ class Commit:
             versions={scope: opened.version for scope, opened in self._open.items()},
             turn_ordinals=self._ordinals,
             unused_blobs=self._unused_blobs,
+            without_vectors=self._without_vectors,
         )
 
     def _insert_vectors(self, rows: list[dict[str, Any]]) -> None:
@@ -289,12 +295,8 @@ class Commit:
         return self._open[scope]
 
     def _last_ordinal(self, scope_id: int, session: str) -> int:
-        table = schema.turns.c
-        found = self._connection.scalar(
-            select(func.max(table.ordinal)).where(
-                table.scope_id == scope_id, table.session == session
-            )
-        )
+        place = {"scope": scope_id, "place": session}
+        ((found,),) = statements.LAST_ORDINAL.rows(self._connection, place)
         return found or 0
 
     def _row(self, change: RecordChange) -> dict[str, Any]:
@@ -312,19 +314,17 @@ class Commit:
                 f"{record.id} is at version {before['version']}, not {record.version - 1}",
                 hint="Read the record again and repeat the change.",
             )
-        self._connection.execute(
-            insert(schema.versions),
-            {
-                "record_id": record.id,
-                "version": before["version"],
-                "scope_id": before["scope_id"],
-                "recorded_at": before["recorded_at"],
-                "replaced_at": self._micros,
-                "body": to_json(before),
-            },
-        )
+        version = {
+            "record_id": record.id,
+            "version": before["version"],
+            "scope_id": before["scope_id"],
+            "recorded_at": before["recorded_at"],
+            "replaced_at": self._micros,
+            "body": to_json(before),
+        }
+        statements.INSERT_VERSIONS.run(self._connection, [version])
         row = next_row(self._row(change), before)
-        self._connection.execute(statements.UPDATE_RECORD, statements.prefixed(row))
+        statements.UPDATE_RECORD.run(self._connection, [statements.prefixed(row)])
         if to_json(record.tags) != before["tags"]:
             tags = schema.record_tags
             self._connection.execute(delete(tags).where(tags.c.record_id == record.id))
@@ -332,22 +332,19 @@ class Commit:
 
     def _current(self, record: Record) -> dict[str, Any]:
         # One that is being forgotten lies in another scope and must not come back.
-        here = schema.records.c.scope_id == self._scope(record.scope).id
-        its = select(schema.records).where(schema.records.c.id == record.id, here)
-        for row in rows_of(self._connection, its):
+        place = {"record": record.id, "scope": self._scope(record.scope).id}
+        for row in statements.RECORD_IN_SCOPE.by_name(self._connection, place):
             return dict(row)
         raise NotFound(f"There is no record {record.id}")
 
     def _insert_tags(self, changed: Iterable[Record]) -> None:
         rows = [{"record_id": record.id, "tag": tag} for record in changed for tag in record.tags]
         if rows:
-            self._connection.execute(insert(schema.record_tags), rows)
+            statements.INSERT_TAGS.run(self._connection, rows)
 
     def _remove_units(self, scope: OpenScope, owner_id: str) -> None:
-        table = schema.units
-        owned = table.c.owner_id == owner_id
-        wanted = select(table.c.id, table.c.scope_id, table.c.terms).where(owned)
-        rows = rows_of(self._connection, wanted)
+        owned = {"owner": owner_id}
+        rows = statements.UNITS_OF_OWNER.by_name(self._connection, owned)
         for row in rows:
             scope.added_units -= 1
             scope.added_length -= len(row["terms"]) // _KEY_BYTES
@@ -355,16 +352,14 @@ class Commit:
         if rows:
             for scope_id, units in _keys_by_scope(rows):
                 remove_many(self._connection, scope_id, units)
-            self._connection.execute(delete(table).where(owned))
+            statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
 
     def _is_current(self, owner: OwnerUnits) -> bool:
-        if owner.owner_kind != "record":
-            # A turn and an archive never change; they are there or not.
-            table = schema.turns if owner.owner_kind == "turn" else schema.archives
-            found = select(table.c.id).where(table.c.id == owner.owner_id)
-            return self._connection.scalar(found) is not None
-        stored = select(schema.records.c.version).where(schema.records.c.id == owner.owner_id)
-        return self._connection.scalar(stored) == owner.version
+        """Whether it is still as it was read; a turn and an archive are there or not."""
+        found = statements.CURRENT[owner.owner_kind].rows(
+            self._connection, {"owner": owner.owner_id}
+        )
+        return bool(found) and (owner.owner_kind != "record" or found[0][0] == owner.version)
 
 
 def _keys_by_scope(rows: Sequence[Row]) -> Iterator[tuple[int, list[tuple[int, Keys]]]]:

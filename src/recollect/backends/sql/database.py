@@ -7,13 +7,14 @@ in a savepoint of its own, so that one that fails takes nothing of the others wi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Generator, Hashable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,16 +33,33 @@ Synchronous = Literal["full", "normal", "off"]
 
 @dataclass(frozen=True, slots=True)
 class _Write:
+    """Something to write, and whoever waits for it in a loop."""
+
     work: Work[Any]
-    done: Future[Any]
+    loop: asyncio.AbstractEventLoop
+    done: asyncio.Future[Any]
+
+    def tell(self, result: Any, problem: Exception | None = None) -> None:
+        """Say how it went, from the writer's thread."""
+        # Whoever closed the loop does not wait any more.
+        with contextlib.suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self._settle, result, problem)
+
+    def _settle(self, result: Any, problem: Exception | None) -> None:
+        if self.done.done():
+            return
+        if problem is None:
+            self.done.set_result(result)
+        else:
+            self.done.set_exception(problem)
 
 
 @dataclass(slots=True)
 class _Remembered:
-    """What a connection has seen, and the generation it was seen in."""
+    """What a connection has read since the database last changed."""
 
-    generation: int = 0
-    numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    data_version: int = 0
+    values: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
 
 
 _READERS: Final = 4
@@ -50,6 +68,8 @@ _WRITING: Final = "BEGIN IMMEDIATE"
 _REMEMBERED: Final = "recollect.remembered"
 _MOST_REMEMBERED: Final = 10_000
 _GROUP: Final = 128
+# Seconds for which reading here and there may keep others from their turn.
+_TURN: Final = 0.002
 
 
 class _Held:
@@ -96,6 +116,7 @@ class Database:
         # The one that reads a few rows here and there, and never all: it maps the file.
         self._quick = _Held(self._reading, "mmap_size=67108864")
         self._at_once = threading.Lock()
+        self._turn_ends = 0.0
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
         self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._writer = threading.Thread(
@@ -105,6 +126,7 @@ class Database:
         # Held while work is handed over, so that nothing is queued behind the end.
         self._door = threading.Lock()
         self._closed = False
+        self.has_written = False
 
     async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
         """Run `work` in one snapshot of the database, in a reader thread.
@@ -115,7 +137,9 @@ class Database:
         if is_quick and self._at_once.acquire(blocking=False):
             try:
                 # Others get their turn even if somebody asks in a loop.
-                await asyncio.sleep(0)
+                if (now := time.monotonic()) > self._turn_ends:
+                    await asyncio.sleep(0)
+                    self._turn_ends = now + _TURN
                 self._require_open()
                 return self._read_on(self._quick, work)
             finally:
@@ -127,12 +151,13 @@ class Database:
 
     async def write(self, work: Work[T]) -> T:
         """Run `work` in the writer thread; when this returns, its changes are durable."""
-        future: Future[T] = Future()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
         with self._door:
             self._require_open()
-            self._waiting.put(_Write(work, future))
-        # Shielded: a caller that stops waiting must not leave a half-told result in the group.
-        return await asyncio.shield(asyncio.wrap_future(future))
+            self._waiting.put(_Write(work, loop, done))
+            self.has_written = True
+        return await done
 
     def read_here(self, work: Work[T]) -> T:
         """Run `work` in a snapshot, in the calling thread."""
@@ -220,7 +245,7 @@ class Database:
             connection = self._held.connection()
             with _transaction(connection, _WRITING):
                 if len(group) == 1:
-                    outcomes.append(partial(group[0].done.set_result, group[0].work(connection)))
+                    outcomes.append(partial(group[0].tell, group[0].work(connection)))
                 else:
                     outcomes.extend(self._attempt(connection, write) for write in group)
         except DRIVER_ERRORS as fault:
@@ -234,7 +259,7 @@ class Database:
 
     def _fail(self, group: list[_Write], problem: Exception) -> None:
         for write in group:
-            write.done.set_exception(problem)
+            write.tell(None, problem)
 
     def _attempt(self, connection: Connection, write: _Write) -> Callable[[], None]:
         """Run one write in a savepoint; what it returned or raised is told after the commit."""
@@ -250,12 +275,12 @@ class Database:
             told = (
                 storage_error(problem, self.path) if isinstance(problem, DRIVER_ERRORS) else problem
             )
-            return partial(write.done.set_exception, told)
+            return partial(write.tell, None, told)
         savepoint.commit()
-        return partial(write.done.set_result, result)
+        return partial(write.tell, result)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _transaction(connection: Connection, begin: str) -> Generator[None]:
     """A transaction of which the driver is told directly: through SQLAlchemy it costs fivefold."""
     driver = _driver(connection)
@@ -271,30 +296,28 @@ def _transaction(connection: Connection, begin: str) -> Generator[None]:
         raise
 
 
-def remembered(connection: Connection) -> dict[Hashable, int]:
-    """Numbers that a reading connection has seen and that hold until a scope is forgotten.
+def remembered(connection: Connection) -> dict[Hashable, Any]:
+    """What a reading connection has read, as long as nothing was written.
 
     The writer remembers nothing: what it sees may yet be rolled back.
     """
     kept: _Remembered | None = connection.info.get(_REMEMBERED)
     if kept is None:
         return {}
-    now = generation(connection)
-    if now != kept.generation or len(kept.numbers) > _MOST_REMEMBERED:
-        kept.numbers.clear()
-        kept.generation = now
-    return kept.numbers
-
-
-def generation(connection: Connection) -> int:
-    """Another number after every forgetting of a whole scope: its key then has another id."""
-    return _driver(connection).execute("PRAGMA user_version").fetchone()[0]
+    # It changes whenever another connection commits, and readers never write themselves. Asking
+    # also starts the snapshot, so what is remembered is what the snapshot has.
+    now = _driver(connection).execute("PRAGMA data_version").fetchone()[0]
+    if now != kept.data_version or len(kept.values) > _MOST_REMEMBERED:
+        kept.values.clear()
+        kept.data_version = now
+    return kept.values
 
 
 def raise_generation(connection: Connection) -> None:
-    """Let every reader, in every process, look for the ids of scopes again."""
-    number = (generation(connection) + 1) % (1 << 31)
-    _driver(connection).execute(f"PRAGMA user_version = {number}")
+    """Begin another generation of scopes: what is kept of one forgotten is never taken for it."""
+    driver = _driver(connection)
+    number = (driver.execute("PRAGMA user_version").fetchone()[0] + 1) % (1 << 31)
+    driver.execute(f"PRAGMA user_version = {number}")
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

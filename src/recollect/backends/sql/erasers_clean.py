@@ -4,6 +4,10 @@ With `secure_delete` SQLite overwrites what it deletes. But when it moves rows f
 keep its trees in balance, copies stay in the unused room of the old pages, and these outlive the
 rows. So after a forgetting the log is emptied into the database, and every byte of the database
 that belongs to no row is set to zero: in the gaps between rows, and in pages that are free.
+
+The whole file is looked through, and once more if others wrote meanwhile. They leave remains of
+their own, which do not matter; but SQLite may move a page that was not looked at yet to where it
+was looked already.
 """
 
 from __future__ import annotations
@@ -17,11 +21,13 @@ from pathlib import Path
 from typing import Final
 
 from recollect.backends.sql.raw_file import RawFile
+from recollect.ports.erasure import Cleaning
 
 # How long somebody else may be waited for, and how often.
 _PATIENCE: Final = 0.2
 _ATTEMPTS: Final = 8
 _PAGES_AT_ONCE: Final = 1_000
+_PASSES: Final = 2
 _HEADER: Final = 100
 _INNER, _LEAVES = frozenset({2, 5}), frozenset({10, 13})
 # With fewer pages, the first byte of a page that is not part of a tree is never one of those.
@@ -36,18 +42,23 @@ _TOUCHES: Final = (
 Range = tuple[int, int]
 
 
-def clean(database: Path) -> bool:
-    """Empty the log and overwrite all unused room; False if others were in the way all the time."""
+def clean(database: Path) -> Cleaning:
+    """Empty the log and overwrite all unused room, unless others are in the way all the time."""
     with closing(sqlite3.connect(database, timeout=_PATIENCE, isolation_level=None)) as connection:
+        passes = 0
         for _ in range(_ATTEMPTS):
             if empty_log(connection):
-                dirty = _dirty_pages(Pages(database))
-                if not dirty:
-                    return True
-                if _overwrite_all(connection, database, dirty):
+                pages = Pages(database)
+                if pages.are_too_many:
+                    return "too_large"
+                if passes >= _PASSES:
+                    return "done"
+                before = _data_version(connection)
+                if _overwrite_all(connection, database, _dirty_pages(pages)):
+                    passes += 1 if _data_version(connection) != before else _PASSES
                     continue
             time.sleep(_PATIENCE / 2)
-    return False
+    return "waits"
 
 
 def empty_log(connection: sqlite3.Connection) -> bool:
@@ -59,6 +70,11 @@ def empty_log(connection: sqlite3.Connection) -> bool:
     return not is_busy
 
 
+def _data_version(connection: sqlite3.Connection) -> int:
+    """Another number after every commit of somebody else."""
+    return connection.execute("PRAGMA data_version").fetchone()[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Pages:
     """The pages of a database file, numbered from 1."""
@@ -68,6 +84,11 @@ class Pages:
     @property
     def file(self) -> RawFile:
         return RawFile(self.path)
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether pages of trees can no longer be told from others by their first byte."""
+        return self.file.size > _MOST_PAGES * page_size(self.file)
 
     def free(self, file: RawFile, size: int) -> tuple[dict[int, int], set[int]]:
         """The free pages: those that list others, each with how many, and those listed."""
@@ -87,11 +108,14 @@ def _dirty_pages(pages: Pages) -> list[int]:
     """The pages with something in their unused room."""
     file = pages.file
     size = page_size(file)
-    if file.size > _MOST_PAGES * size:
-        return []
     lists, listed = pages.free(file, size)
     dirty: list[int] = []
+    timer = time.perf_counter
+    began = timer()
     for start, chunk in file.chunks():
+        # Other threads get as much time as this one.
+        time.sleep(timer() - began)
+        began = timer()
         first = start // size + 1
         for offset in range(0, len(chunk), size):
             number = first + offset // size

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, select, union
+from sqlalchemy import Connection, Integer, column, select, union
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT, Found
@@ -39,6 +39,18 @@ class Entry:
     sessions: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
     turns: tuple[str, ...] = ()
+
+    def tells_of(self, scope: Scope, names: Collection[str]) -> bool:
+        """Whether something in this scope that names these is about what was forgotten."""
+        salt, place = self.salt, (scope.org, scope.workspace)
+        people = {scope.user, *names} if self.people else set[str]()
+        sessions = names if self.sessions else ()
+        return (
+            not {*self.records, *self.turns}.isdisjoint(names)
+            or _hash(salt, "scope", scope.key) in self.scopes
+            or any(_hash(salt, "person", *place, it) in self.people for it in people if it)
+            or any(_hash(salt, "session", scope.key, it) in self.sessions for it in sessions)
+        )
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -115,6 +127,22 @@ def not_applied(connection: Connection, entries: Iterable[Entry]) -> list[Entry]
     stones = schema.tombstones.c
     seen = set(connection.scalars(select(stones.id).where(stones.kind == "forget")))
     return [entry for entry in entries if entry.forget_id not in seen]
+
+
+def begun_since(connection: Connection, at: int) -> list[Entry]:
+    """The forgettings that began at this moment or later."""
+    stones, jobs = schema.tombstones.c, schema.jobs.c
+    # In nearly every case the last stone tells that there were none.
+    last = select(stones.forgotten_at).order_by(column("rowid", Integer).desc()).limit(1)
+    if (connection.scalar(last) or 0) < at:
+        return []
+    later = select(stones.id).where(stones.kind == "forget", stones.forgotten_at >= at)
+    begun = set(connection.scalars(later))
+    # One that is not in the ledger yet is in its job.
+    working = connection.scalars(select(jobs.payload).where(jobs.kind == "forget"))
+    noted = [Entry.from_json(json.loads(it)["entry"]) for it in working]
+    noted += read_ledger(ledger_of(Path(connection.engine.url.database or "")))
+    return [entry for entry in noted if entry.forget_id in begun]
 
 
 def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[str, Target]]:

@@ -17,7 +17,14 @@ from recollect.backends.sql import raw_search, schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers_find import find
 from recollect.backends.sql.erasers_ledger import ledger_of
-from recollect.backends.sql.erasers_terms import Taken, distinctive, kept_by_others, patterns, take
+from recollect.backends.sql.erasers_terms import (
+    Taken,
+    distinctive,
+    kept_by_others,
+    patterns,
+    take,
+    unused_keys,
+)
 from recollect.backends.sql.erasers_terms import traces as traces_in_tables
 from recollect.backends.sql.schema_base import metadata
 from recollect.domain.forgetting import Remains, Target, Verification
@@ -54,9 +61,13 @@ class SqlProof:
         aside = await self._database.read(lambda it: kept_by_others(it, mementos))
         traces, contents = await self._search_contents(mementos, aside)
         silent = sorted(mementos.terms - aside.keys())
-        wanted, found = await self._database.read(
-            lambda it: (patterns(it, silent, mementos), traces_in_tables(it, silent, mementos))
-        )
+
+        def search(connection: Connection) -> tuple[dict[bytes, str], list[Remains]]:
+            keys = unused_keys(connection, silent)
+            wanted = patterns(connection, silent, keys, mementos)
+            return wanted, traces_in_tables(connection, silent, keys)
+
+        wanted, found = await self._database.read(search)
         traces += found
         searched = [*metadata.tables, "unit_tokens", f"{contents} archived contents"]
         for path in self._places():

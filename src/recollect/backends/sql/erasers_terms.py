@@ -121,7 +121,7 @@ def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]
     return aside
 
 
-def traces(connection: Connection, terms: Sequence[str], mementos: Mementos) -> list[Remains]:
+def traces(connection: Connection, terms: Sequence[str], keys: Mapping[int, str]) -> list[Remains]:
     """Terms that are left in what was made of it: states, traces, the audit, jobs, the index."""
     left = [
         Remains(term=term, place=table.name)
@@ -130,15 +130,16 @@ def traces(connection: Connection, terms: Sequence[str], mementos: Mementos) -> 
         for term in terms
         if _has(connection, table, [it for it in _texts_of(table) if _is_content(it)], term)
     ]
-    keys = _unused_keys(connection, terms)
     left += [Remains(term=keys[key], place="unit_tokens") for key in tokens_with(connection, keys)]
     return left
 
 
-def patterns(connection: Connection, terms: Sequence[str], mementos: Mementos) -> dict[bytes, str]:
+def patterns(
+    connection: Connection, terms: Sequence[str], keys: Mapping[int, str], mementos: Mementos
+) -> dict[bytes, str]:
     """What to search files for, each with the term that it stands for."""
     wanted = {spelled: term for term in terms for spelled in spellings(term)}
-    for key, term in _unused_keys(connection, terms).items():
+    for key, term in keys.items():
         wanted |= dict.fromkeys(spellings_of_key(key), f"{term} (its key)")
     table = schema.vectors.c.vector
     for beginning in mementos.vectors:
@@ -180,7 +181,7 @@ def _has(
     return connection.execute(found).first() is not None
 
 
-def _unused_keys(connection: Connection, terms: Iterable[str]) -> dict[int, str]:
+def unused_keys(connection: Connection, terms: Iterable[str]) -> dict[int, str]:
     """The keys of terms that no unit has, each with its term."""
     keys = {key: term for term in terms for key in keys_of(term)}
     wanted = np.array(sorted(keys), np.uint64)

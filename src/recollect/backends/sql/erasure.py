@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from recollect.backends.sql import erasers_ledger, schema
 from recollect.backends.sql.database import Database
@@ -23,10 +23,12 @@ from recollect.domain.forgetting import Target
 from recollect.domain.ids import new_id
 from recollect.domain.times import to_micros
 from recollect.ports.clock import Clock
-from recollect.ports.erasure import Erased
+from recollect.ports.erasure import Cleaning, Erased
 
 # So long nobody else goes on with a forgetting that was interrupted; every batch renews it.
 _LEASE: Final = timedelta(seconds=3)
+# Cleaning renews nothing; so many bytes are cleaned in a second even on a busy machine.
+_CLEANED_PER_SECOND: Final = 8 << 20
 # So long is waited for whoever reads from the log.
 _PAUSE: Final = timedelta(seconds=1)
 _JOBS: Final = schema.jobs.c
@@ -53,9 +55,8 @@ class SqlErasure:
 
         def look(connection: Connection) -> None:
             begun = hide(connection, target, "", now)
-            counts = begun.counts + count_all(connection, begun.scopes)
             # Done and taken back: what would go can only be what goes.
-            raise _Foreseen(Erased(counts=counts, evidence_left=begun.evidence_left))
+            raise _Foreseen(_all_of(connection, begun))
 
         try:
             await self._database.write(look)
@@ -69,7 +70,7 @@ class SqlErasure:
     async def _begin(self, target: Target, forget_id: str, lease: timedelta) -> Erased:
         now = self._clock.now()
 
-        def start(connection: Connection) -> Begun:
+        def start(connection: Connection) -> Erased:
             begun = hide(connection, target, forget_id, to_micros(now))
             entry = entry_of(target, begun.found, forget_id)
             scopes = {"renamed": begun.renamed, "made": begun.made}
@@ -78,10 +79,9 @@ class SqlErasure:
             row |= {"run_after": to_micros(now), "lease_until": to_micros(now + lease)}
             row |= {"lease_owner": forget_id, "attempts": 0, "gave_up": 0, "last_error": ""}
             connection.execute(insert(schema.jobs), row)
-            return begun
+            return _all_of(connection, begun)
 
-        begun = await self._database.write(start)
-        return Erased(counts=begun.counts, evidence_left=begun.evidence_left)
+        return await self._database.write(start)
 
     async def advance(self, forget_id: str) -> Erased | None:
         payload = await self._payload(forget_id)
@@ -105,17 +105,6 @@ class SqlErasure:
 
         return await self._database.write(step)
 
-    async def left(self, forget_id: str) -> int:
-        payload = await self._payload(forget_id)
-        scopes = [] if payload is None else [*payload["renamed"], *payload["made"]]
-        tables = (schema.records, schema.turns, schema.archives)
-        numbers = [
-            select(func.count()).select_from(it).where(it.c.scope_id.in_(scopes)) for it in tables
-        ]
-        return await self._database.read(
-            lambda connection: sum(connection.scalar(number) or 0 for number in numbers)
-        )
-
     async def dropped(self, forget_id: str) -> None:
         payload = await self._payload(forget_id)
         if payload is not None:
@@ -123,10 +112,16 @@ class SqlErasure:
             emptied = update(schema.jobs).where(_its(forget_id)).values(payload=noted)
             await self._database.write(lambda connection: connection.execute(emptied))
 
-    async def clean(self, forget_id: str) -> bool:
+    async def clean(self, forget_id: str) -> Cleaning:
+        if await self._payload(forget_id) is None:
+            # Somebody else has finished it.
+            return "done"
         step = begin_merge
         while await self._database.write(partial(self._merge, forget_id, step)):
             step = go_on_merging
+        size = await asyncio.to_thread(lambda: self._database.path.stat().st_size)
+        lease = _LEASE + timedelta(seconds=size / _CLEANED_PER_SECOND)
+        await self._database.write(lambda connection: self._keep(connection, forget_id, lease))
         return await asyncio.to_thread(clean, self._database.path)
 
     def _merge(
@@ -135,9 +130,11 @@ class SqlErasure:
         self._keep(connection, forget_id)
         return step(connection)
 
-    def _keep(self, connection: Connection, forget_id: str, **values: str) -> None:
+    def _keep(
+        self, connection: Connection, forget_id: str, lease: timedelta = _LEASE, **values: str
+    ) -> None:
         """Keep others from going on with it while somebody does."""
-        until = to_micros(self._clock.now() + _LEASE)
+        until = to_micros(self._clock.now() + lease)
         kept = update(schema.jobs).where(_its(forget_id)).values(lease_until=until, **values)
         connection.execute(kept)
 
@@ -183,6 +180,12 @@ class SqlErasure:
         wanted = select(_JOBS.payload).where(_its(forget_id))
         stored = await self._database.read(lambda connection: connection.scalar(wanted))
         return None if stored is None else json.loads(stored)
+
+
+def _all_of(connection: Connection, begun: Begun) -> Erased:
+    """What went at once and what goes in batches, whoever does them."""
+    counts = begun.counts + count_all(connection, begun.scopes)
+    return Erased(counts=counts, evidence_left=begun.evidence_left)
 
 
 def _tidy(connection: Connection, renamed: Sequence[int], made: Sequence[int]) -> None:

@@ -102,6 +102,10 @@ class SqlJobs:
         )
         await self._database.write(lambda connection: connection.execute(statement))
 
+    async def withdraw(self, kind: str) -> bool:
+        gone = delete(schema.jobs).where(schema.jobs.c.kind == kind)
+        return await self._database.write(lambda it: it.execute(gone).rowcount > 0)
+
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
         table = schema.jobs.c
         # A job is due at the later of its time and the end of the lease on it.

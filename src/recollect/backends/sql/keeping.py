@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, insert, select, update
 
-from recollect.backends.sql import schema
+from recollect.backends.sql import schema, statements
 from recollect.backends.sql.rows import to_json
 from recollect.domain.conflict import Conflict
 from recollect.domain.proposal import Proposal, already_decided
@@ -81,12 +81,23 @@ def add_traces(connection: Connection, traces: Iterable[tuple[Trace, int]]) -> N
         for trace, scope_id in traces
     ]
     if rows:
-        connection.execute(insert(schema.writes), rows)
+        statements.INSERT_TRACES.run(connection, rows)
 
 
 def raise_watermark(connection: Connection, mark: Watermark, scope_id: int, now: int) -> None:
-    """A session was read up to here, unless somebody else has read the same turns meanwhile."""
+    """A session was read up to here, unless somebody else has read the same turns meanwhile.
+
+    Turns that were forgotten meanwhile were read in vain: nothing made of them may be kept.
+    """
     place = {"scope_id": scope_id, "session": mark.session}
+    turns = schema.turns.c
+    its = [turns[name] == value for name, value in place.items()]
+    read = select(turns.id).where(*its, turns.ordinal <= mark.ordinal).limit(1)
+    if connection.scalar(read) is None:
+        raise StaleVersion(
+            f"The turns of session {mark.session} up to {mark.ordinal} were forgotten meanwhile",
+            hint="There is nothing to read any more.",
+        )
     table = schema.watermarks.c
     here = select(table.ordinal).where(table.scope_id == scope_id, table.session == mark.session)
     if (connection.scalar(here) or 0) != mark.before:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from recollect.backends.sql import schema, statements
-from recollect.backends.sql.quick import listed
+from recollect.backends.sql import statements
 from recollect.backends.sql.rows import scope_key, to_json
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
@@ -75,11 +74,20 @@ def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterato
         }
 
 
-def units_of(connection: Connection, scope: Scope, wanted: Iterable[int]) -> Sequence[int]:
-    """Those of these units that the scope still has; none of a scope that was forgotten."""
-    found = statements.LOCK_SCOPE.rows(connection, statements.prefixed(scope_key(scope)))
-    table = schema.units.c
-    there = select(table.id).where(
-        table.id.in_(listed("units")), table.scope_id.in_([row["id"] for row in found])
-    )
-    return connection.scalars(there, {"units": to_json(list(wanted))}).all()
+def units_of(
+    connection: Connection, scope: Scope, wanted: Iterable[int]
+) -> Sequence[tuple[int, str]]:
+    """Those of these units that the scope still has, and their owners.
+
+    A scope that was forgotten has none.
+    """
+    given = to_json(list(wanted))
+    return [
+        (unit, owner)
+        for scope_row in statements.LOCK_SCOPE.rows(
+            connection, statements.prefixed(scope_key(scope))
+        )
+        for unit, owner in statements.OWNERS_OF_UNITS.rows(
+            connection, {"units": given, "scope": scope_row["id"]}
+        )
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.attached_rows import proposal_from
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -18,7 +18,7 @@ from recollect.domain.page import Cursor
 from recollect.domain.proposal import Proposal, ProposalStatus
 from recollect.domain.scope import Scope
 from recollect.domain.sharing import PERSON, Party
-from recollect.domain.times import from_micros, to_micros
+from recollect.domain.times import to_micros
 
 _TABLE: Final = schema.proposals.c
 
@@ -94,7 +94,7 @@ def _is_by(party: Party) -> ColumnElement[bool]:
 
 
 def _proposals(rows: Sequence[Row], scopes: Mapping[int, Scope], now: datetime) -> list[Proposal]:
-    return [_as_of(_proposal_from(row, scopes[row["scope_id"]]), now) for row in rows]
+    return [_as_of(proposal_from(row, scopes[row["scope_id"]]), now) for row in rows]
 
 
 def _as_of(proposal: Proposal, now: datetime) -> Proposal:
@@ -102,31 +102,3 @@ def _as_of(proposal: Proposal, now: datetime) -> Proposal:
     is_over = proposal.expires_at is not None and proposal.expires_at <= now
     is_stale = proposal.status == "pending" and is_over
     return replace(proposal, status="expired") if is_stale else proposal
-
-
-def _proposal_from(row: Row, scope: Scope) -> Proposal:
-    return Proposal(
-        id=row["id"],
-        scope=scope,
-        type=row["type"],
-        proposer=row["proposer"],
-        role=row["role"],
-        user=row["user"],
-        status=row["status"],
-        title=row["title"],
-        content=row["content"],
-        reason=row["reason"],
-        confidence=row["confidence"],
-        created_at=from_micros(row["created_at"]),
-        expires_at=_moment(row["expires_at"]),
-        target=row["target_id"],
-        record=row["record_id"],
-        decided_at=_moment(row["decided_at"]),
-        decided_by=row["decided_by"],
-        decision=row["decision"],
-        body=json.loads(row["body"]),
-    )
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)

@@ -37,11 +37,10 @@ _PLAIN: Final = (
     *("evidence_count", "source", "session", "task", "access_count", "version"),
     *("helped", "rejected"),
 )
-# What of a record is weighed, see `standing_from`.
-STANDING: Final = (
-    *("observed_at", "kind", "category", "source", "confidence", "helped", "rejected"),
-)
+# Looked up, since an enumeration takes long to find its members.
 _KINDS: Final = {kind.value: kind for kind in Kind}
+_TIERS: Final = {tier.value: tier for tier in Tier}
+_STATUSES: Final = {status.value: status for status in Status}
 # Most of a record's times are the same, and so are those of records that were saved together.
 _instant: Final = lru_cache(maxsize=4_096)(from_micros)
 # One for all: making an encoder takes longer than encoding.
@@ -85,11 +84,11 @@ def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> d
         tier=record.tier.value,
         status=record.status.value,
         observed_at=to_micros(record.observed_at),
-        tags=to_json(record.tags),
+        tags=to_json(record.tags) if record.tags else "[]",
         evidence=to_json([asdict(item) for item in record.evidence]) if record.evidence else "[]",
-        related=to_json(record.related),
+        related=to_json(record.related) if record.related else "[]",
         details=details_json(record.details),
-        metadata=to_json(record.metadata),
+        metadata=to_json(record.metadata) if record.metadata else "{}",
         changed_by=changed_by,
         reason=reason,
     )
@@ -100,13 +99,13 @@ def record_from(row: Row, scope: Scope) -> Record:
     """The record a row stands for."""
     kind = _KINDS[row["kind"]]
     values: dict[str, Any] = {name: row[name] for name in _PLAIN}
-    values.update({name: _moment(row[name]) for name in _TIMES})
+    values |= {name: _moment(row[name]) for name in _TIMES}
     return Record(
         **values,
         scope=scope,
         kind=kind,
-        tier=Tier(row["tier"]),
-        status=Status(row["status"]),
+        tier=_TIERS[row["tier"]],
+        status=_STATUSES[row["status"]],
         tags=_texts(row["tags"]),
         evidence=_evidence(row["evidence"]),
         related=_texts(row["related"]),
@@ -115,28 +114,22 @@ def record_from(row: Row, scope: Scope) -> Record:
     )
 
 
-def standing_from(
-    observed_at: int,
-    kind: str | None = None,
-    category: str = "",
-    source: str = "",
-    confidence: float = 1.0,
-    helped: int = 0,
-    rejected: int = 0,
-    *,
-    is_of_others: bool = False,
-) -> Standing:
-    """What the columns STANDING of a record, or the time of a turn, stand for."""
+def standing_of_record(row: Row, *, is_of_others: bool) -> Standing:
+    """What is weighed of a record."""
     return Standing(
-        observed_at=_instant(observed_at),
-        kind=None if kind is None else _KINDS[kind],
-        category=category,
-        source=source,
-        confidence=confidence,
-        helped=helped,
-        rejected=rejected,
+        observed_at=_instant(row["observed_at"]),
+        kind=_KINDS[row["kind"]],
+        category=row["category"],
+        source=row["source"],
+        confidence=row["confidence"],
+        helped=row["helped"],
+        rejected=row["rejected"],
         is_of_others=is_of_others,
     )
+
+
+def standing_of_turn(row: Row) -> Standing:
+    return Standing(observed_at=_instant(row["at"]))
 
 
 def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:

@@ -1,8 +1,9 @@
-"""Finding scopes' rows."""
+"""What the database says about scopes: their numbers, versions and how much they hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
@@ -10,9 +11,10 @@ from sqlalchemy import Connection, bindparam, select
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered
 from recollect.backends.sql.quick import Quick, listed
-from recollect.backends.sql.rows import Row, scope_key, to_json
+from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.domain.scope import Scope
 
+UNIT_BITS: Final = 32
 _TABLE: Final = schema.scopes.c
 AGENTS_OF: Final = Quick(
     select(schema.scopes).where(
@@ -22,15 +24,45 @@ AGENTS_OF: Final = Quick(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeRow:
+    """A scope as a snapshot has it."""
+
+    id: int
+    version: int
+    next_unit: int
+    units: int
+    length: int
+    # The number of the model whose vectors answer here.
+    model: int | None
+
+    @property
+    def last_unit(self) -> int:
+        """The highest number that a unit of this scope has had so far."""
+        return (self.id << UNIT_BITS) + self.next_unit - 1
+
+
 def find_scopes(connection: Connection, scopes: Sequence[Scope]) -> dict[int, Scope]:
     """The ids of those scopes in which anything was ever written."""
-    # A scope keeps its id until it is forgotten, so a reader looks for each until it is there.
-    known = remembered(connection)
-    unknown = [scope for scope in scopes if scope not in known]
-    if unknown:
-        for scope, row in rows_of_scopes(connection, unknown):
-            known[scope] = row["id"]
-    return {known[scope]: scope for scope in scopes if scope in known}
+    rows = _rows(connection, scopes)
+    return {row.id: scope for scope, row in zip(scopes, rows, strict=True) if row is not None}
+
+
+def read_scopes(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow]:
+    """The rows of those scopes in which anything was ever written."""
+    rows = _rows(connection, tuple(dict.fromkeys(scopes)))
+    return [row for row in rows if row is not None]
+
+
+def read_versions(connection: Connection, scopes: Sequence[Scope]) -> tuple[int, ...]:
+    """The version of each of these scopes; 0 of one in which nothing was ever written."""
+    return tuple(0 if row is None else row.version for row in _rows(connection, scopes))
+
+
+def read_scope(connection: Connection, scope_id: int) -> ScopeRow:
+    """The row of one scope that is known to be there."""
+    (found,) = rows_of(connection, select(schema.scopes).where(_TABLE.id == scope_id))
+    return _scope_row(found)
 
 
 def rows_of_scopes(connection: Connection, scopes: Iterable[Scope]) -> Iterator[tuple[Scope, Row]]:
@@ -59,3 +91,25 @@ def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]
         )
         for row in rows
     }
+
+
+def _rows(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:
+    """The row of each scope, None of one in which nothing was ever written."""
+    known = remembered(connection)
+    unknown = [scope for scope in scopes if scope not in known]
+    if unknown:
+        known.update(dict.fromkeys(unknown))
+        for scope, found in rows_of_scopes(connection, unknown):
+            known[scope] = _scope_row(found)
+    return [known[scope] for scope in scopes]
+
+
+def _scope_row(found: Row) -> ScopeRow:
+    return ScopeRow(
+        id=found["id"],
+        version=found["version"],
+        next_unit=found["next_unit"],
+        units=found["unit_count"],
+        length=found["unit_length"],
+        model=found["model_id"],
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from sqlalchemy import (
@@ -26,7 +27,7 @@ from recollect.backends.sql.models import find_model, model_number, models_by_nu
 from recollect.backends.sql.owners import owners_of
 from recollect.backends.sql.rows import scope_key
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
-from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
 from recollect.ports.serving import PlainUnit, Served
 
@@ -60,6 +61,12 @@ class SqlServing:
             ]
 
         return await self._database.read(read)
+
+    async def coming(self) -> str:
+        jobs = schema.jobs.c
+        waiting = select(jobs.payload).where(jobs.kind == REEMBED, jobs.gave_up == 0)
+        payload = await self._database.read(lambda connection: connection.scalar(waiting))
+        return "" if payload is None else json.loads(payload)["choice"]
 
     async def others(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
         def read(connection: Connection) -> list[Scope]:

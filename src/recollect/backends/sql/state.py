@@ -19,12 +19,15 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers_find import names_in
+from recollect.backends.sql.erasers_ledger import begun_since
 from recollect.backends.sql.quick import Quick
 from recollect.backends.sql.rows import Row, scope_key
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.fields import checked_text
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
+from recollect.errors import NotFound
 from recollect.ports.clock import Clock
 from recollect.ports.state import ABSENT, MAX_STATE, StateEntry, StateKey, require_version
 
@@ -66,12 +69,17 @@ class SqlState:
         *,
         ttl: timedelta | None = None,
         expected: int | None = None,
+        known_since: datetime | None = None,
     ) -> int:
         checked_text(value, "state", MAX_STATE)
         now = self._clock.now()
-        return await self._database.write(
-            lambda connection: _put(connection, key, value, now, ttl, expected)
-        )
+
+        def put(connection: Connection) -> int:
+            if known_since is not None:
+                _require_remembered(connection, key, value, known_since)
+            return _put(connection, key, value, now, ttl, expected)
+
+        return await self._database.write(put)
 
     async def touch(self, key: StateKey, ttl: timedelta) -> bool:
         now = self._clock.now()
@@ -139,6 +147,18 @@ def _put(
         named = {f"new_{column}": it for column, it in values.items()}
         _REPLACE.run(connection, [{**_place(key, number), **named}])
     return updated_at
+
+
+def _require_remembered(
+    connection: Connection, key: StateKey, value: str, known_since: datetime
+) -> None:
+    begun = begun_since(connection, to_micros(known_since))
+    if begun and any(it.tells_of(key.scope, {key.session, *names_in(value)}) for it in begun):
+        raise NotFound(
+            f"What {key.name!r} of session {key.session!r} says was forgotten meanwhile",
+            code="forgotten",
+            hint="memory.session(id) begins it anew.",
+        )
 
 
 def _scope_id(connection: Connection, scope: Scope) -> int | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import bindparam, insert, literal_column, select, update
+from sqlalchemy import bindparam, delete, func, insert, literal_column, select, update
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.quick import Quick
+from recollect.backends.sql.quick import Quick, listed
 
 THIS_SCOPE: Final = tuple(
     schema.scopes.c[name] == bindparam(f"new_{name}")
@@ -24,6 +24,9 @@ INSERT_SCOPE: Final = insert(schema.scopes).values(
     version=literal_column("(SELECT user_version << 32 FROM pragma_user_version)")
 )
 INSERT_RECORDS: Final = Quick(insert(schema.records))
+INSERT_TAGS: Final = Quick(insert(schema.record_tags))
+INSERT_VERSIONS: Final = Quick(insert(schema.versions))
+INSERT_TRACES: Final = Quick(insert(schema.writes))
 INSERT_TURNS: Final = Quick(insert(schema.turns))
 INSERT_UNITS: Final = Quick(insert(schema.units))
 INSERT_CHANGES: Final = Quick(insert(schema.changes))
@@ -69,10 +72,45 @@ COUNT_ACCESSES: Final = Quick(
         last_accessed=bindparam("new_at"),
     )
 )
-UPDATE_RECORD: Final = (
+UPDATE_RECORD: Final = Quick(
     update(schema.records)
     .where(schema.records.c.id == bindparam("new_id"))
     .values({name: bindparam(f"new_{name}") for name in CHANGING})
+)
+RECORD_IN_SCOPE: Final = Quick(
+    select(schema.records).where(
+        schema.records.c.id == bindparam("record"), schema.records.c.scope_id == bindparam("scope")
+    )
+)
+LAST_RECORDED: Final = Quick(
+    select(func.max(schema.records.c.recorded_at)).where(schema.records.c.id.in_(listed("ids")))
+)
+LAST_ORDINAL: Final = Quick(
+    select(func.max(schema.turns.c.ordinal)).where(
+        schema.turns.c.scope_id == bindparam("scope"), schema.turns.c.session == bindparam("place")
+    )
+)
+# The version of an owner of units; those that never change have none.
+CURRENT: Final = {
+    kind: Quick(select(version).where(ident == bindparam("owner")))
+    for kind, ident, version in (
+        ("record", schema.records.c.id, schema.records.c.version),
+        ("turn", schema.turns.c.id, schema.turns.c.id),
+        ("archive", schema.archives.c.id, schema.archives.c.id),
+    )
+}
+UNITS_OF_OWNER: Final = Quick(
+    select(schema.units.c.id, schema.units.c.scope_id, schema.units.c.terms).where(
+        schema.units.c.owner_id == bindparam("owner")
+    )
+)
+DELETE_UNITS_OF_OWNER: Final = Quick(
+    delete(schema.units).where(schema.units.c.owner_id == bindparam("owner"))
+)
+OWNERS_OF_UNITS: Final = Quick(
+    select(schema.units.c.id, schema.units.c.owner_id).where(
+        schema.units.c.id.in_(listed("units")), schema.units.c.scope_id == bindparam("scope")
+    )
 )
 
 

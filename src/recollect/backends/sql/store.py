@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -19,38 +19,35 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from recollect.backends.local.scope_rows import read_versions
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import (
-    STANDING,
     Row,
     past_row,
     record_from,
     rows_of,
-    standing_from,
+    standing_of_record,
+    standing_of_turn,
     to_json,
     turn_from,
     version_from,
 )
-from recollect.backends.sql.scopes import find_scopes
+from recollect.backends.sql.scopes import find_scopes, read_versions
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Standing
+from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 
-# So many are read in less time than it takes to hand them to a thread; of standings, which are
-# smaller, so many.
-_FEW: Final = 20
-_MANY: Final = 50
+# So many are read in less time than it takes to hand them to a thread.
+_FEW: Final = 50
 _SCOPES: Final = listed("scopes")
 _IDS: Final = listed("ids")
 
@@ -123,7 +120,7 @@ class SqlStore:
 
         return await self._database.read(read, is_quick=_are_few(ids))
 
-    async def standings(
+    async def weighable(
         self,
         scopes: Sequence[Scope],
         where: Filter,
@@ -131,23 +128,25 @@ class SqlStore:
         now: datetime,
         records: Sequence[str],
         turns: Sequence[str],
-    ) -> dict[str, Standing]:
-        def read(connection: Connection) -> dict[str, Standing]:
+    ) -> dict[str, Weighable]:
+        def read(connection: Connection) -> dict[str, Weighable]:
             found = find_scopes(connection, scopes)
-            standings: dict[str, Standing] = {}
+            others = _of_others(found, scopes[0])
+            weighable: dict[str, Weighable] = {}
             if records:
                 given = {"now": to_micros(now), **_lists(found, records)}
-                others = _of_others(found, scopes[0])
-                for ident, scope_id, *known in _standings_of_records(where).rows(connection, given):
-                    is_of_others = scope_id in others
-                    standings[ident] = standing_from(*known, is_of_others=is_of_others)
+                for row in _records_in_any_order(where).by_name(connection, given):
+                    scope_id = row["scope_id"]
+                    standing = standing_of_record(row, is_of_others=scope_id in others)
+                    item = partial(record_from, row, found[scope_id])
+                    weighable[row["id"]] = Weighable(standing, item)
             if turns:
-                given = _lists(found, turns)
-                for ident, at in _standings_of_turns(where).rows(connection, given):
-                    standings[ident] = standing_from(at)
-            return standings
+                for row in _turns_in_any_order(where).by_name(connection, _lists(found, turns)):
+                    item = partial(turn_from, row, found[row["scope_id"]])
+                    weighable[row["id"]] = Weighable(standing_of_turn(row), item)
+            return weighable
 
-        return await self._database.read(read, is_quick=len(records) + len(turns) <= _MANY)
+        return await self._database.read(read, is_quick=len(records) + len(turns) <= _FEW)
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
         def read(connection: Connection) -> list[Version]:
@@ -258,17 +257,13 @@ def _turns_by_id(where: Filter) -> Quick:
 
 
 @lru_cache(maxsize=256)
-def _standings_of_records(where: Filter) -> Quick:
-    table = schema.records.c
-    chosen = select(table.id, table.scope_id, *(table[name] for name in STANDING))
-    return Quick(chosen.where(_of_scopes(table, by_id=True), records_where(where)))
+def _records_in_any_order(where: Filter) -> Quick:
+    return Quick(_records_statement(where, by_id=True).order_by(None))
 
 
 @lru_cache(maxsize=256)
-def _standings_of_turns(where: Filter) -> Quick:
-    table = schema.turns.c
-    chosen = select(table.id, table.at)
-    return Quick(chosen.where(_of_scopes(table, by_id=True), turns_where(where)))
+def _turns_in_any_order(where: Filter) -> Quick:
+    return Quick(_turns_statement(where, by_id=True).order_by(None))
 
 
 def _of_others(scopes: Mapping[int, Scope], own: Scope) -> set[int]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Table, and_, select
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.attached_rows import conflict_from, proposal_from
 from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -18,20 +17,12 @@ from recollect.domain.change import ChangeSet
 from recollect.domain.conflict import Conflict
 from recollect.domain.proposal import Proposal
 from recollect.domain.scope import Scope
-from recollect.domain.times import from_micros
 from recollect.domain.transfer import Attached, ReadMark
 from recollect.domain.write import Watermark
 from recollect.ports.transfer import Outcome
 
 IMPORT: Final = "import"
 
-_TIMES: Final = ("created_at", "resolved_at", "expires_at", "decided_at")
-_COLUMNS: Final[Mapping[str, str]] = {
-    "first": "first_id",
-    "second": "second_id",
-    "target": "target_id",
-    "record": "record_id",
-}
 _TURNS: Final = schema.turns.c
 _MARKS: Final = schema.watermarks.c
 _LAST_READ: Final = (
@@ -49,15 +40,6 @@ _LAST_READ: Final = (
 READ_MARKS: Final = select(schema.watermarks, _LAST_READ.label("turn")).where(
     _LAST_READ.is_not(None)
 )
-
-
-def conflict_from(row: Row, scope: Scope) -> Conflict:
-    return Conflict(scope=scope, **_values(Conflict, row))
-
-
-def proposal_from(row: Row, scope: Scope) -> Proposal:
-    """A proposal as it is stored: one past its time is not marked so before a sweep."""
-    return Proposal(scope=scope, **{**_values(Proposal, row), "body": json.loads(row["body"])})
 
 
 def read_mark_from(row: Row, scope: Scope) -> ReadMark:
@@ -88,16 +70,6 @@ def add_attached(connection: Connection, item: Attached, now: datetime) -> Outco
         commit.write_audit(IMPORT)
         commit.close()
     return outcome
-
-
-def _values(kind: type[Conflict | Proposal], row: Row) -> dict[str, Any]:
-    """The fields of a value but its scope, as far as rows hold them as they are."""
-    values = {
-        it.name: row[_COLUMNS.get(it.name, it.name)] for it in fields(kind) if it.name != "scope"
-    }
-    for name in values.keys() & set(_TIMES):
-        values[name] = None if values[name] is None else from_micros(values[name])
-    return values
 
 
 def _changes(item: Attached, **written: Any) -> ChangeSet:

@@ -176,6 +176,7 @@ class _Arriving(Commit):
                 if isinstance(arrival.item, Archive)
             ),
             jobs=tuple(arrival.job for arrival in arrivals if arrival.job is not None),
+            audit=tuple(arrival.audit for arrival in arrivals if arrival.audit is not None),
         )
         super().__init__(connection, changes, now)
 

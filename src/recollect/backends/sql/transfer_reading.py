@@ -21,6 +21,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import archive_from
+from recollect.backends.sql.attached_rows import conflict_from, proposal_from
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
 from recollect.backends.sql.rows import (
     Row,
@@ -33,8 +34,6 @@ from recollect.backends.sql.rows import (
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.backends.sql.transfer_attached import (
     READ_MARKS,
-    conflict_from,
-    proposal_from,
     read_mark_from,
 )
 from recollect.domain.archive import Archive, Blob

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.attached_rows import conflict_from
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -108,7 +109,7 @@ class SqlUpkeep:
             wanted = select(schema.conflicts).where(table.scope_id.in_(found))
             wanted = wanted.where(_is_open() if ids is None else table.id.in_(ids))
             rows = rows_of(connection, wanted.order_by(table.created_at.desc(), table.id.desc()))
-            return [_conflict(row, found[row["scope_id"]]) for row in rows]
+            return [conflict_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
 
@@ -205,21 +206,6 @@ def _worth(row: Row) -> Worth:
         uses=row["access_count"] + row["helped"],
         rejected=row["rejected"],
         last_touched=from_micros(max(touched)),
-    )
-
-
-def _conflict(row: Row, scope: Scope) -> Conflict:
-    resolved_at = row["resolved_at"]
-    return Conflict(
-        id=row["id"],
-        scope=scope,
-        first=row["first_id"],
-        second=row["second_id"],
-        reason=row["reason"],
-        created_at=from_micros(row["created_at"]),
-        resolved_at=None if resolved_at is None else from_micros(resolved_at),
-        resolved_by=row["resolved_by"],
-        resolution=row["resolution"],
     )
 
 

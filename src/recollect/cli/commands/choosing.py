@@ -33,11 +33,11 @@ NAMES: Final = "local, none, folder:PATH, openai:NAME, fastembed:NAME, sentence-
 
 def list_models(shared: Shared) -> Answer:
     """Which models there are, what each still needs, and which one is in use."""
-    from recollect.assemble import embedder_in_use, list_embedders
+    from recollect.assemble.embedding import embedder_in_use, list_embedders
 
     settings = _settings(shared)
     states, used = list_embedders(settings), embedder_in_use(settings)
-    chosen = settings.embedding.model or _LOCAL
+    chosen = settings.embedder.model or _LOCAL
     value = {
         "model": chosen,
         "items": [as_json(state) | {"in_use": state == used} for state in states],
@@ -57,7 +57,7 @@ def fetch(shared: Shared) -> Answer:
     """
     import asyncio
 
-    from recollect.assemble import check_embedder, fetch_model, list_embedders
+    from recollect.assemble.embedding import check_embedder, fetch_model, list_embedders
 
     settings = _settings(shared)
     tried = asyncio.run(check_embedder(settings, _LOCAL))
@@ -98,7 +98,7 @@ async def check(
     name: Annotated[str | None, typer.Argument(help=f"The one in use, or one of {NAMES}.")] = None,
 ) -> None:
     """Try a model on a question in each language; the exit code is 6 if it does not work."""
-    from recollect.assemble import check_embedder
+    from recollect.assemble.embedding import check_embedder
 
     tried = await check_embedder(_settings(shared), name)
     say(
@@ -147,7 +147,7 @@ class Chosen:
 
 async def tried_model(shared: Shared, name: str) -> EmbedderCheck:
     """A model that works, by a name that lasts; an error says what is wrong with any other."""
-    from recollect.assemble import check_embedder, lasting_choice
+    from recollect.assemble.embedding import check_embedder, lasting_choice
 
     tried = await check_embedder(_settings(shared), lasting_choice(name))
     if not tried.works:
@@ -161,7 +161,7 @@ def choose(shared: Shared, tried: EmbedderCheck) -> Chosen:
 
     file = settings_file()
     write_setting(file, "embedding", "model", tried.name)
-    return Chosen(check=tried, file=file, effective=shared.settings().embedding.model)
+    return Chosen(check=tried, file=file, effective=shared.settings().embedder.model)
 
 
 _COMMANDS: Final[Mapping[str, Body]] = {

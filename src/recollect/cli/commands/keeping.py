@@ -57,7 +57,7 @@ async def restore(
     shared: Shared, copy: Annotated[Path, typer.Argument(help="A file made by backup.")]
 ) -> Answer:
     """Put a backup in the place of the database."""
-    from recollect.assemble import restore as bring_back
+    from recollect.assemble.restoring import restore as bring_back
 
     database = await bring_back(copy, shared.settings())
     return Answer(

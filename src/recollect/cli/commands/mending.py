@@ -12,6 +12,7 @@ from recollect.cli.commands.choosing import NAMES, NO_MODEL, Chosen, choose, tri
 from recollect.cli.logs import log_to
 from recollect.cli.options import Shared
 from recollect.cli.progress import bar
+from recollect.domain.views import as_json
 from recollect.errors import NotAvailable, SettingsError
 from recollect.memory import Memory
 
@@ -32,11 +33,20 @@ async def reindex(
     background: Annotated[
         bool, typer.Option("--background", help="Leave the work to an open memory or `work`.")
     ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only tell how far it is, wherever it goes on.")
+    ] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End it, wherever it goes on; what is made is kept.")
+    ] = False,
 ) -> Answer:
     """Make the vectors that are missing, or change to another model; Ctrl-C loses little.
 
     Until a model has made all vectors of a scope, the one before it answers there.
     """
+    if status or stop:
+        async with Memory.open(shared.settings()) as memory:
+            return await _followed(memory, stop=stop)
     chosen = None if model is None else await _changed(shared, model)
     settings = shared.settings()
     log_to(settings.log_file)
@@ -51,7 +61,7 @@ async def remade(
     import asyncio
 
     name = chosen.check.model if chosen is not None else (await memory.stats()).embedder
-    if name == NO_MODEL and memory.settings.embedding.model != NO_MODEL:
+    if name == NO_MODEL and memory.settings.embedder.model != NO_MODEL:
         raise NotAvailable(
             "The embedding model cannot be had, so no vectors can be made",
             code="embedder_unusable",
@@ -76,6 +86,24 @@ async def remade(
         show.line(console, _queued(name, pieces) if background else _told(name, pieces))
 
     return Answer({"model": name, "pieces": pieces, "queued": background}, tell)
+
+
+async def _followed(memory: Memory, *, stop: bool) -> Answer:
+    """How far a change of the model is, after it was ended if that is wished."""
+    stopped = {"stopped": await memory.stop_reindexing()} if stop else {}
+    now = await memory.reindexing()
+
+    def tell(console: Console) -> None:
+        if stop:
+            show.line(console, "Ended." if stopped["stopped"] else "Nothing goes on.")
+        state = "goes on" if now.is_going_on else "does not go on"
+        show.line(
+            console,
+            f"{now.model or 'no model'}: {now.units - now.lacking:,} of {now.units:,} pieces have "
+            f"a vector; a change {state}.",
+        )
+
+    return Answer({**stopped, **as_json(now)}, tell)
 
 
 async def doctor(shared: Shared) -> None:
@@ -117,7 +145,7 @@ def _told(model: str, pieces: int) -> str:
 
 
 async def _diagnosis(shared: Shared) -> Diagnosis:
-    from recollect.assemble import diagnose, diagnose_settings
+    from recollect.assemble.doctoring import diagnose, diagnose_settings
 
     try:
         settings = shared.settings()

@@ -119,6 +119,12 @@ def _tell(console: Console, forgotten: Forgotten) -> None:
         )
     if forgotten.wal_pending:
         show.line(console, "Remains in the files are overwritten as soon as nobody reads there.")
+    if forgotten.unused_room_kept:
+        show.line(
+            console,
+            "The database is too large to overwrite its unused room, where remains may lie; "
+            "SQLite's VACUUM writes it anew without.",
+        )
     if forgotten.verification is not None:
         _tell_proof(console, forgotten.verification)
 

@@ -1,4 +1,4 @@
-"""A call of a tool, in which rules find things by paths.
+"""What a call of a tool holds, in which rules find things by paths.
 
 A path starts at `arguments`, at `result`, or at `item` (one of several results); `.name` goes into
 a mapping and `[]` through a list: `result.hits[].text`. Of several paths with `|` between them the
@@ -23,15 +23,15 @@ _SIGNS_OF_FAILURE: Final = ("error", "isError", "is_error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
-    """A call of a tool, in which paths are followed."""
+class CallContent:
+    """The arguments and the result of a call, in which paths are followed."""
 
     arguments: object = None
     result: object = None
     item: object = None
 
     @classmethod
-    def of(cls, arguments: object, result: object = None) -> ToolCall:
+    def of(cls, arguments: object, result: object = None) -> CallContent:
         """A call as frameworks hand it over: values, JSON texts, or lists of text parts."""
         return cls(arguments=_from_json(arguments), result=_unwrapped(result))
 
@@ -40,7 +40,7 @@ class ToolCall:
         """Whether the result is an error's report."""
         return _tells_of_failure(self.result)
 
-    def items(self, paths: str) -> list[ToolCall]:
+    def items(self, paths: str) -> list[CallContent]:
         """The call once for each of its results."""
         return [replace(self, item=item) for item in self.all(paths)]
 

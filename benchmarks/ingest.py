@@ -1,0 +1,183 @@
+"""Turns of a conversation through `observe` beside the embedder alone, on the same texts.
+
+An ingest is over when every turn has its vector and all background work is done. `stored` leaves
+out what is made of the turns afterwards; `read` is the default, where they are also read for what
+is worth remembering.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from recollect import Memory
+from recollect.assemble.embedding import wanted_embedder
+from recollect.ports.embedder import Embedder
+from recollect.settings import Settings
+from recollect.text.tokens import EstimatedTokens
+
+ROUNDS = 3
+TURNS = 192
+AT_ONCE = 2
+"""What is observed together: what one said and what the other answered."""
+
+SAID = {
+    "english": (
+        "Good morning, {who}! Did you sleep well after the flight from {where} on {day}?",
+        "I spent the whole afternoon of {day} cleaning the {what} with {who}.",
+        "Can you remind me what {who} said about the {what} in {where}?",
+        "We moved the {what} review to {day} because {who} was travelling to {where}.",
+        "That sounds great, let me know how the {what} goes on {day} and greet {who} from me.",
+        "The budget for the {what} in {where} was raised by {who} after a long talk.",
+        "I prefer to take the early train to {where} on {day} when {who} drives.",
+        "{who} told me the {what} in {where} is still broken, nobody has looked at it yet.",
+        "Sure, I can draft the {what} summary and send it to {who} before {day}.",
+        "Honestly the food in {where} was fine but {who} found the {what} rather slow.",
+        "{who} is going to study medicine in {where} after the {what} ends on {day}.",
+        "Thanks, that {what} from {where} is exactly what {who} was looking for.",
+        "On {day} we ended up watching an old film about {where} and {who} fixed the {what}.",
+        "The {what} in {where} went down twice, so {who} switched to the backup.",
+        "What would you suggest for a rainy {day} in {where} with {who}?",
+        "I have not tried the new {what} in {where} yet, does {who} think it is worth it?",
+    ),
+    "chinese": (
+        "{who}早上好，{day}从{where}飞回来累不累？",
+        "{day}我和{who}花了一整个下午收拾{what}。",
+        "你还记得{who}在{where}怎么说{what}的事吗？",
+        "因为{who}要去{where}出差，我们把{what}的评审改到了{day}。",
+        "听起来不错，{day}{what}有进展让{who}告诉我一声。",
+        "{who}讨论了很久，最后提高了{where}{what}的预算。",
+        "{who}开车的话，{day}我更喜欢坐早班车去{where}。",
+        "{who}说{where}的{what}还是坏的，一直没有人去看。",
+        "好的，我可以先写个{what}的摘要，{day}之前发给{who}。",
+        "说实话{where}的菜还可以，就是{who}觉得{what}有点慢。",
+        "{what}{day}结束以后，{who}要去{where}学医。",
+        "谢谢，{where}的这个{what}正是{who}想找的。",
+        "{day}我们看了一部讲{where}的老电影，{who}顺便修好了{what}。",
+        "{where}的{what}宕机了两次，所以{who}切到了备用机。",
+        "{day}下雨的话，和{who}在{where}有什么好玩的推荐吗？",
+        "{where}新的{what}我还没试过，{who}觉得值得吗？",
+    ),
+}
+# Of lengths without a common factor, so that no sentence comes twice.
+FILLED = {
+    "english": {
+        "who": ["Mia", "Tom", "Dr. Patel", "Lena", "Carlos", "Yuki", "Omar", "Grace"],
+        "what": [
+            "coffee machine",
+            "login page",
+            "garden project",
+            "printer",
+            "school play",
+            "app",
+            "lift",
+        ],
+        "day": ["Monday", "Friday morning", "the 14th", "next Thursday", "Sunday"],
+        "where": [
+            "Oslo",
+            "Lisbon",
+            "Denver",
+            "Kyoto",
+            "Leeds",
+            "Nairobi",
+            "Quito",
+            "Turin",
+            "Perth",
+        ],
+    },
+    "chinese": {
+        "who": ["小李", "王芳", "陈老师", "张伟", "阿强", "刘洋", "小雪", "老周"],
+        "what": ["咖啡机", "登录页面", "花园项目", "打印机", "校庆演出", "手机应用", "电梯"],
+        "day": ["周一", "周五上午", "十四号", "下周四", "星期天"],
+        "where": ["奥斯陆", "成都", "青岛", "京都", "西安", "昆明", "厦门", "大连", "苏州"],
+    },
+}
+
+
+def sentences(language: str) -> Iterator[str]:
+    """What people say to each other, 40 tokens at most, no two alike."""
+    if language == "mixed":
+        yield from chain.from_iterable(
+            zip(sentences("english"), sentences("chinese"), strict=False)
+        )
+        return
+    number = 0
+    while True:
+        filled = {name: words[number % len(words)] for name, words in FILLED[language].items()}
+        yield from (said.format(**filled) for said in SAID[language])
+        number += 1
+
+
+async def embed(embedder: Embedder, texts: list[str]) -> float:
+    start = time.perf_counter()
+    await embedder.embed(texts, "passage")
+    return time.perf_counter() - start
+
+
+async def ingest(memory: Memory, texts: list[str]) -> float:
+    messages = [
+        {"role": "assistant" if place % 2 else "user", "content": text}
+        for place, text in enumerate(texts)
+    ]
+    start = time.perf_counter()
+    for first in range(0, len(messages), AT_ONCE):
+        await memory.observe(messages[first : first + AT_ONCE], session="talk")
+    await memory.drain()
+    return time.perf_counter() - start
+
+
+async def measure(language: str, mode: str, settings: Settings) -> dict[str, float]:
+    """Rounds alternate, so that a busy machine slows both sides alike."""
+    policy = "off" if mode == "stored" else settings.writing.policy
+    writing = settings.writing.model_copy(update={"policy": policy})
+    spoken = sentences(language)
+    count = EstimatedTokens().count
+    alone: list[float] = []
+    ours: list[float] = []
+    tokens = 0
+    with tempfile.TemporaryDirectory() as folder:
+        storage = settings.storage.model_copy(update={"path": Path(folder) / "memory.db"})
+        own = settings.model_copy(update={"storage": storage, "writing": writing})
+        embedder = wanted_embedder(own)
+        assert embedder is not None, "there must be an embedding model"
+        async with Memory.open(own, embedder=embedder) as memory:
+            # What takes long once, like loading the model and its dictionary, is no part of it.
+            await ingest(memory, [next(spoken) for _ in range(2 * AT_ONCE)])
+            for _ in range(ROUNDS):
+                texts = [next(spoken) for _ in range(TURNS)]
+                assert max(map(count, texts)) <= 40
+                tokens += sum(map(count, texts))
+                alone.append(await embed(embedder, texts))
+                ours.append(await ingest(memory, texts))
+        await embedder.close()
+    return {
+        "turns_per_s": round(TURNS * ROUNDS / sum(ours), 1),
+        "tokens_per_s": round(tokens / sum(ours)),
+        "embedder_turns_per_s": round(TURNS * ROUNDS / sum(alone), 1),
+        "share": round(statistics.median(map(float.__truediv__, alone, ours)), 3),
+    }
+
+
+async def main() -> None:
+    settings = Settings.load()
+    figures: dict[str, dict[str, float]] = {}
+    for language in ("english", "chinese", "mixed"):
+        for mode in ("stored", "read"):
+            found = figures[f"{language}_{mode}"] = await measure(language, mode, settings)
+            print(
+                f"{language:8} {mode:7}"
+                "{turns_per_s:>7} turns/s {tokens_per_s:>6} tokens/s, {share:.0%} of the embedder "
+                "({embedder_turns_per_s} turns/s)".format(**found)
+            )
+    if "--json" in sys.argv:
+        print(json.dumps(figures))
+
+
+asyncio.run(main())

@@ -1,0 +1,14 @@
+"""Settings → the contents of archives, wherever they lie."""
+
+from __future__ import annotations
+
+from recollect.backends.objects import ObjectBlobs, open_blobs
+from recollect.backends.sql.database import Database
+from recollect.domain.archive import contents_beside
+from recollect.settings import Settings
+
+
+def contents_of(settings: Settings, database: Database) -> ObjectBlobs:
+    """The blob store of a database; that of one that ends with the process ends with it."""
+    is_temporary = settings.is_temporary
+    return open_blobs(contents_beside(database.path) if is_temporary else settings.blobs)

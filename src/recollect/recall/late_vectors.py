@@ -1,0 +1,129 @@
+"""Vectors of what was stored without: made many together, while whoever stored it goes on.
+
+What waits here is durable already and found by its words. If the process ends before its vectors
+are made, the next one that opens the memory finds the units that lack them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
+
+from recollect.domain.change import ChangeSet, Committed
+from recollect.domain.embedding import EMBED, MISSING_VECTORS, EmbeddingModel, UnitVector
+from recollect.domain.scope import Scope
+from recollect.domain.unit import OwnerUnits
+from recollect.ports.jobs import Jobs
+from recollect.ports.store import Store
+from recollect.recall.meaning import Meaning
+
+_log: Final = logging.getLogger(__name__)
+
+# So many owners are embedded together; whoever adds more than can wait has to wait as well.
+_BATCH: Final = 64
+_MOST_WAITING: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Late:
+    """An owner whose units are stored, numbered from `first`, and get vectors of this model."""
+
+    owner: OwnerUnits
+    first: int
+    model: EmbeddingModel
+
+
+class LateVectors:
+    """Embeds what waits, oldest first, and stores the vectors a batch at a time."""
+
+    def __init__(self, meaning: Meaning, store: Store, jobs: Jobs) -> None:
+        self._meaning = meaning
+        self._store = store
+        self._jobs = jobs
+        self._waiting: deque[_Late] = deque()
+        # What is added is counted, and done in its order: by scope, the number of the last.
+        self._added = 0
+        self._done = 0
+        self._last: dict[Scope, int] = {}
+        self._moved = asyncio.Condition()
+        self._making: asyncio.Task[None] | None = None
+
+    def model_of(self, scope: Scope) -> EmbeddingModel | None:
+        """The model that will make the vectors of what is stored in a scope."""
+        return next(iter(self._meaning.answering([scope])), None)
+
+    async def add(
+        self, owners: Sequence[OwnerUnits], model: EmbeddingModel | None, committed: Committed
+    ) -> None:
+        """Take over owners that were committed without vectors, for this model to read."""
+        if model is None or not committed.without_vectors:
+            return
+        first = committed.without_vectors
+        late = [
+            _Late(owner=it, first=first[it.owner_id], model=model)
+            for it in owners
+            if it.owner_id in first
+        ]
+        self._waiting.extend(late)
+        self._added += len(late)
+        self._last.update((it.owner.scope, self._added) for it in late)
+        if self._making is None:
+            self._making = asyncio.create_task(self._make_all(), name="recollect-vectors")
+        async with self._moved:
+            await self._moved.wait_for(lambda: len(self._waiting) <= _MOST_WAITING)
+
+    async def settled(self, scopes: Collection[Scope] | None = None) -> None:
+        """Wait until all that was added so far, in these scopes or anywhere, has its vectors."""
+        awaited = (
+            self._added
+            if scopes is None
+            else max((self._last.get(scope, 0) for scope in scopes), default=0)
+        )
+        if self._done < awaited:
+            async with self._moved:
+                await self._moved.wait_for(lambda: self._done >= awaited)
+
+    async def _make_all(self) -> None:
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+            try:
+                await self._make(batch)
+            except Exception as problem:  # noqa: BLE001  (a caller's embedder may raise anything)
+                # The units stay as they are; whoever opens the memory next finds them.
+                _log.warning("%d owners stay without vectors for now: %s", len(batch), problem)
+            async with self._moved:
+                self._done += len(batch)
+                self._moved.notify_all()
+        self._last.clear()
+        self._making = None
+
+    async def _make(self, batch: Iterable[_Late]) -> None:
+        for model, group in groupby(batch, key=attrgetter("model")):
+            late = list(group)
+            reader = await self._meaning.reader(model)
+            made = None if reader is None else await reader.units([it.owner for it in late])
+            if made is None:
+                await self._jobs.add([MISSING_VECTORS])
+                continue
+            vectors = tuple(
+                it for owner, one in zip(made, late, strict=True) for it in _vectors(owner, one)
+            )
+            if vectors:
+                scope = vectors[0].scope
+                changes = ChangeSet(principal=EMBED, scope=scope, vectors=vectors, model=model)
+                await self._store.commit(changes)
+
+
+def _vectors(owner: OwnerUnits, late: _Late) -> Iterator[UnitVector]:
+    for number, unit in enumerate(owner.units, start=late.first):
+        # A text that the model cannot read stays without.
+        if unit.vector is not None:
+            yield UnitVector(
+                scope=owner.scope, unit=number, owner=owner.owner_id, vector=unit.vector
+            )

@@ -1,0 +1,176 @@
+"""Vectors of turns: made many together after the turns are durable, and never lost."""
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recollect import Memory
+from recollect.domain.change import ChangeSet
+from recollect.domain.embedding import EmbeddingModel, UnitVector
+from recollect.ports.embedder import Progress, Purpose
+from tests.fakes import FakeEmbedder
+
+
+class HeldEmbedder(FakeEmbedder):
+    """Makes vectors of passages only while it is let; questions are answered at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_let = asyncio.Event()
+        self.batches: list[int] = []
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        if purpose == "passage":
+            self.batches.append(len(texts))
+            await self.is_let.wait()
+        return await super().embed(texts, purpose, progress)
+
+
+@pytest.fixture
+async def embedder() -> HeldEmbedder:
+    return HeldEmbedder()
+
+
+@pytest.fixture
+async def memory(database_path: Path, embedder: HeldEmbedder) -> AsyncIterator[Memory]:
+    async with Memory.open(database_path, embedder=embedder) as opened:
+        yield opened
+        embedder.is_let.set()
+
+
+def _vectors(database: Path) -> int:
+    with closing(sqlite3.connect(database)) as connection:
+        return connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
+
+
+def _said(*texts: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text} for text in texts]
+
+
+async def test_a_turn_is_kept_before_its_vector_is_made(
+    memory: Memory, embedder: HeldEmbedder, database_path: Path
+):
+    (turn,) = await memory.observe(_said("the harbour master keeps the keys"), session="s")
+    assert (await memory.turn(turn.id)).content == "the harbour master keeps the keys"
+    assert _vectors(database_path) == 0
+    embedder.is_let.set()
+    await memory.drain()
+    assert _vectors(database_path) == 1
+
+
+async def test_a_recall_waits_for_the_vectors_of_what_was_said_before(
+    memory: Memory, embedder: HeldEmbedder
+):
+    (turn,) = await memory.observe(_said("港口的钥匙在船长那里"), session="s")
+    asking = asyncio.create_task(memory.recall("港口的钥匙在船长那里"))
+    done, _ = await asyncio.wait([asking], timeout=0.2)
+    assert not done
+    embedder.is_let.set()
+    recalled = await asking
+    assert recalled[0].id == turn.id
+    assert "vector" in {it.path for it in recalled[0].explanation.paths}
+    assert recalled.degraded == ()
+
+
+async def test_who_asks_elsewhere_does_not_wait(memory: Memory, embedder: HeldEmbedder):
+    await memory.scope(user="ann").observe(_said("the harbour master keeps the keys"), session="s")
+    asked = memory.scope(user="bo").recall("harbour keys")
+    assert len(await asyncio.wait_for(asked, timeout=2)) == 0
+
+
+async def test_what_waits_is_embedded_together(memory: Memory, embedder: HeldEmbedder):
+    for number in range(100):
+        await memory.observe(_said(f"note {number} 第{number}条"), session="s")
+    embedder.is_let.set()
+    await memory.drain()
+    assert embedder.batches == [1, 64, 35]
+
+
+async def test_whoever_says_too_much_waits_until_some_of_it_has_vectors(
+    memory: Memory, embedder: HeldEmbedder
+):
+    talking = asyncio.create_task(
+        memory.observe(_said(*(f"note {number}" for number in range(400))), session="s")
+    )
+    done, _ = await asyncio.wait([talking], timeout=0.5)
+    assert not done
+    # It is durable all the same.
+    assert len((await memory.turns(session="s", limit=500)).items) == 400
+    embedder.is_let.set()
+    assert len(await talking) == 400
+
+
+async def test_closing_waits_for_the_vectors(database_path: Path, embedder: HeldEmbedder):
+    async with Memory.open(database_path, embedder=embedder) as memory:
+        await memory.observe(_said("the harbour master keeps the keys"), session="s")
+        embedder.is_let.set()
+    assert _vectors(database_path) == 1
+
+
+async def test_what_a_process_left_without_vectors_the_next_one_fills_in(
+    memory: Memory, embedder: HeldEmbedder, database_path: Path, tmp_path: Path
+):
+    await memory.observe(_said("the harbour master keeps the keys", "钥匙在船长那里"), session="s")
+    # As the files are when the process is killed at this moment.
+    left = tmp_path / "left"
+    left.mkdir()
+    for file in database_path.parent.glob(f"{database_path.name}*"):
+        shutil.copy(file, left)
+    assert _vectors(left / database_path.name) == 0
+    async with Memory.open(left / database_path.name, embedder=FakeEmbedder()) as again:
+        await again.drain()
+        assert _vectors(left / database_path.name) == 2
+
+
+async def test_a_model_that_fails_leaves_the_vectors_to_a_job(
+    memory: Memory, embedder: HeldEmbedder, database_path: Path
+):
+    embedder.is_let.set()
+    embedder.is_broken = True
+    await memory.observe(_said("the harbour master keeps the keys"), session="s")
+    await memory.recall("harbour keys")
+    assert (await memory.stats()).jobs.waiting >= 1
+    embedder.is_broken = False
+    await memory.drain()
+    assert _vectors(database_path) == 1
+
+
+async def test_an_embedder_that_raises_anything_stops_nothing(
+    memory: Memory, embedder: HeldEmbedder, monkeypatch: pytest.MonkeyPatch
+):
+    async def failing(*_: object) -> NDArray[np.float32]:
+        raise ValueError("no number")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(embedder, "embed", failing)
+        await memory.observe(_said("the harbour master keeps the keys"), session="s")
+        await memory._parts.late_vectors.settled()
+    embedder.is_let.set()
+    await memory.observe(_said("the pilot has another one"), session="s")
+    assert len(await memory.recall("pilot")) == 1
+
+
+async def test_a_vector_of_another_owner_is_not_taken_for_a_units_own(
+    memory: Memory, embedder: HeldEmbedder, database_path: Path
+):
+    embedder.is_let.set()
+    (turn,) = await memory.observe(_said("the harbour master keeps the keys"), session="s")
+    await memory.drain()
+    with closing(sqlite3.connect(database_path)) as connection:
+        ((unit,),) = connection.execute("SELECT id FROM units").fetchall()
+        before = connection.execute("SELECT vector FROM vectors").fetchall()
+    model = EmbeddingModel(name=embedder.model, dimension=embedder.dimension)
+    late = UnitVector(scope=turn.scope, unit=unit, owner="turn_before", vector=bytes(128))
+    changes = ChangeSet(principal="test", scope=turn.scope, vectors=(late,), model=model)
+    await memory._parts.store.commit(changes)
+    with closing(sqlite3.connect(database_path)) as connection:
+        assert connection.execute("SELECT vector FROM vectors").fetchall() == before
