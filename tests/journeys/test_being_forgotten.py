@@ -14,6 +14,7 @@ import zstandard
 
 from recollect import Memory
 from recollect.assemble.restoring import restore
+from recollect.backends.sql import open_scope
 from recollect.domain.record import Evidence
 from recollect.domain.scratchpad import ScratchpadUpdate
 from recollect.errors import NotFound
@@ -48,6 +49,13 @@ PLANTED = {
 }
 ANN = PLANTED["user"]
 FORECAST = "the weather report of the week " * 600
+
+
+@pytest.fixture(autouse=True)
+def scopes_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they say is in the full text too, but for the last few words of it."""
+    monkeypatch.setattr(open_scope, "_LARGE", 1)
+    monkeypatch.setattr(open_scope, "_BEHIND", 3)
 
 
 @pytest.fixture

@@ -38,11 +38,11 @@ def _answer(search: ScopeSearch, allowed: list[int] | None = None):
 
 
 @settings(max_examples=30, deadline=None)
-@given(commits=_COMMITS, query=_QUERY)
+@given(commits=_COMMITS, query=_QUERY, behind=st.integers(0, 20))
 def test_full_text_followed_and_loaded_postings_agree_to_the_last_bit(
-    shared_database: Database, commits, query
+    shared_database: Database, commits, query, behind
 ):
-    writer, scope = UnitWriter(shared_database), fresh_scope()
+    writer, scope = UnitWriter(shared_database, behind=behind), fresh_scope()
     keys = np.array(query, np.uint64)
     left: list[int] = []
     followed: PackedScope | None = None

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.full_text import add_many, remove_many
+from recollect.backends.sql.full_text import catch_up, take_out
 from recollect.backends.sql.rows import scope_key
 from recollect.domain.scope import Scope
 
@@ -35,10 +35,14 @@ def new_database(path: Path) -> Database:
 
 
 class UnitWriter:
-    """One commit a call; every unit belongs to a turn of its own."""
+    """One commit a call; every unit belongs to a turn of its own.
 
-    def __init__(self, database: Database) -> None:
+    The full text is brought up whenever more than `behind` units are not in it.
+    """
+
+    def __init__(self, database: Database, *, behind: int = 0) -> None:
         self._database = database
+        self._behind = behind
 
     def add(self, scope: Scope, *texts: Sequence[int], session: str = "s") -> list[int]:
         return self.write(scope, add=texts, session=session)
@@ -64,6 +68,10 @@ class UnitWriter:
             keys = [np.array(text, np.uint64) for text in add]
             _add(connection, row["id"], units, keys, session)
             version = row["version"] + 1
+            full_text_to, last = row["full_text_to"], row["next_unit"] + len(units) - 1
+            if last - full_text_to > self._behind:
+                catch_up(connection, row["id"], row["id"] << 32 | full_text_to)
+                full_text_to = last
             if lists_changes:
                 _list_changes(connection, row["id"], version, remove, units)
             connection.execute(
@@ -74,6 +82,7 @@ class UnitWriter:
                     next_unit=row["next_unit"] + len(units),
                     unit_count=row["unit_count"] + len(units) - len(remove),
                     unit_length=row["unit_length"] + sum(map(len, add)) - removed,
+                    full_text_to=full_text_to,
                 )
             )
             return units
@@ -95,7 +104,7 @@ def _remove(connection: Connection, scope_id: int, units: Sequence[int]) -> int:
     rows = connection.execute(select(table.c.id, table.c.terms).where(table.c.id.in_(units))).all()
     assert len(rows) == len(units)
     keys = [(unit, np.frombuffer(terms, "<u8")) for unit, terms in rows]
-    remove_many(connection, scope_id, keys)
+    take_out(connection, scope_id, keys)
     connection.execute(delete(table).where(table.c.id.in_(units)))
     return sum(len(terms) for _, terms in keys)
 
@@ -141,7 +150,6 @@ def _add(
     ]
     connection.execute(insert(schema.turns), turns)
     connection.execute(insert(schema.units), rows)
-    add_many(connection, scope_id, list(zip(units, keys, strict=True)))
 
 
 def _list_changes(

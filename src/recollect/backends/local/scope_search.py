@@ -15,7 +15,7 @@ from recollect.backends.local.bm25 import Statistics, Weights
 from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys, pack
-from recollect.backends.local.unit_rows import read_terms
+from recollect.backends.local.unit_rows import read_scope_terms, read_terms
 from recollect.backends.sql.full_text import candidates, document_frequencies
 from recollect.backends.sql.scopes import ScopeRow
 
@@ -50,7 +50,10 @@ class PackedSearch:
 
 @dataclass(frozen=True)
 class FullTextSearch:
-    """The units most likely to be the best are scored, read in this connection's snapshot."""
+    """The units most likely to be the best are scored, read in this connection's snapshot.
+
+    What is not in the full text yet is always scored.
+    """
 
     connection: Connection
     row: ScopeRow
@@ -62,20 +65,39 @@ class FullTextSearch:
         return Statistics(
             units=self.row.units,
             length=self.row.length,
-            frequencies=tuple(self._frequencies.get(key, 0) for key in self.keys.tolist()),
+            frequencies=tuple(
+                self._frequencies.get(key, 0) + newer
+                for key, newer in zip(self.keys.tolist(), self._newer_frequencies, strict=True)
+            ),
         )
 
     def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
         read = read_terms(self.connection, self._likely(allowed))
         segment = pack(read.units, read.lengths, read.keys, only=self.keys)
-        return PackedPostings().added(segment).score(self.keys, weights)
+        older = PackedPostings().added(segment).score(self.keys, weights)
+        return Ranking.of([older, self._newer.score(self.keys, weights, allowed)])
 
     def _likely(self, allowed: Ids | None) -> Ids:
         # Inside a filter all are scored: the likeliest of the whole scope may lie outside it.
         if allowed is not None:
-            return allowed
+            return allowed[allowed <= self.row.last_in_full_text]
         return candidates(self.connection, self.row.id, self._frequencies, self.budget)
 
     @cached_property
     def _frequencies(self) -> dict[int, int]:
+        """How many of the units in the full text have each term."""
         return document_frequencies(self.connection, self.row.id, self.keys.tolist())
+
+    @cached_property
+    def _newer(self) -> PackedPostings:
+        """The units that came after those in the full text."""
+        after = self.row.last_in_full_text
+        postings = PackedPostings()
+        for read in read_scope_terms(self.connection, self.row.id, after=after):
+            segment = pack(read.units, read.lengths, read.keys, only=self.keys)
+            postings = postings.added(segment)
+        return postings
+
+    @property
+    def _newer_frequencies(self) -> tuple[int, ...]:
+        return self._newer.statistics(self.keys).frequencies

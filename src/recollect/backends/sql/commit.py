@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -15,12 +15,12 @@ from sqlalchemy import Connection, delete
 
 from recollect.backends.sql import audits, keeping, schema, statements
 from recollect.backends.sql.archives import add_archive, remove_archive
-from recollect.backends.sql.full_text import Keys, add_many, remove_many
+from recollect.backends.sql.full_text import take_out
 from recollect.backends.sql.idempotency import find_result, keep_result
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.open_scope import OpenScope, unit_rows, units_of
-from recollect.backends.sql.rows import Row, record_row, scope_key, to_json, turn_row
+from recollect.backends.sql.rows import record_row, scope_key, to_json, turn_row
 from recollect.backends.sql.uses import add_feedback, count_accesses, next_row
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
@@ -189,8 +189,6 @@ class Commit:
         if rows:
             statements.INSERT_UNITS.run(self._connection, rows)
             self._insert_vectors(vectors)
-            for scope_id, units in _keys_by_scope(rows):
-                add_many(self._connection, scope_id, units)
 
     def write_vectors(self) -> None:
         """Add vectors to units that were stored without; a unit that is gone needs none."""
@@ -251,6 +249,7 @@ class Commit:
             statements.INSERT_CHANGES.run(self._connection, rows)
         for scope in self._open.values():
             scope.version -= not scope.changes  # a version without changes leads readers nowhere
+            scope.bring_full_text_up(self._connection)
             statements.CLOSE_SCOPE.run(self._connection, [scope.counters()])
         return Committed(
             recorded_at=self._now,
@@ -290,7 +289,9 @@ class Commit:
                 id=row["id"],
                 version=row["version"] + 1,
                 next_unit=row["next_unit"],
+                length=row["unit_length"],
                 model=row["model_id"],
+                full_text_to=row["full_text_to"],
             )
         return self._open[scope]
 
@@ -350,8 +351,8 @@ class Commit:
             scope.added_length -= len(row["terms"]) // _KEY_BYTES
             scope.changes.append(("unit", str(row["id"]), "remove"))
         if rows:
-            for scope_id, units in _keys_by_scope(rows):
-                remove_many(self._connection, scope_id, units)
+            units = [(row["id"], np.frombuffer(row["terms"], "<u8")) for row in rows]
+            take_out(self._connection, scope.id, units)
             statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
 
     def _is_current(self, owner: OwnerUnits) -> bool:
@@ -360,8 +361,3 @@ class Commit:
             self._connection, {"owner": owner.owner_id}
         )
         return bool(found) and (owner.owner_kind != "record" or found[0][0] == owner.version)
-
-
-def _keys_by_scope(rows: Sequence[Row]) -> Iterator[tuple[int, list[tuple[int, Keys]]]]:
-    for scope_id, units in groupby(rows, key=itemgetter("scope_id")):
-        yield scope_id, [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in units]

@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.full_text import remove_many
+from recollect.backends.sql.full_text import take_out
 from recollect.backends.sql.quick import listed
 from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.schema_base import metadata
@@ -292,7 +292,7 @@ def _erase_units(batch: Batch, owners: Collection[str]) -> None:
         rows = list(units)
         ids = [row["id"] for row in rows]
         keys = [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in rows]
-        remove_many(batch.connection, scope_id, keys)
+        take_out(batch.connection, scope_id, keys)
         batch.delete("vectors", schema.vectors, schema.vectors.c.unit_id, ids)
         batch.delete("units", schema.units, table.id, ids)
         if scope_id not in batch.scopes:

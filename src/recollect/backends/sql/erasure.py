@@ -17,7 +17,7 @@ from recollect.backends.sql.erasers import Batch, count_all, erase_some
 from recollect.backends.sql.erasers_begin import FORGET, Begun, hide
 from recollect.backends.sql.erasers_clean import clean
 from recollect.backends.sql.erasers_ledger import Entry, entry_of, ledger_of
-from recollect.backends.sql.full_text import begin_merge, go_on_merging
+from recollect.backends.sql.full_text import begin_merge, go_on_merging, reach
 from recollect.backends.sql.rows import to_json
 from recollect.domain.forgetting import Target
 from recollect.domain.ids import new_id
@@ -74,7 +74,11 @@ class SqlErasure:
             begun = hide(connection, target, forget_id, to_micros(now))
             entry = entry_of(target, begun.found, forget_id)
             scopes = {"renamed": begun.renamed, "made": begun.made}
-            payload = to_json({**scopes, "blobs": (), "entry": entry.as_json()})
+            touched = (*begun.found.whole, *begun.found.parts, *begun.found.shared)
+            has_tokens = any(reach(connection, scope_id) for scope_id in touched)
+            payload = to_json(
+                {**scopes, "blobs": (), "entry": entry.as_json(), "has_tokens": has_tokens}
+            )
             row = {"id": new_id("job"), "kind": FORGET, "key": forget_id, "payload": payload}
             row |= {"run_after": to_micros(now), "lease_until": to_micros(now + lease)}
             row |= {"lease_owner": forget_id, "attempts": 0, "gave_up": 0, "last_error": ""}
@@ -113,11 +117,15 @@ class SqlErasure:
             await self._database.write(lambda connection: connection.execute(emptied))
 
     async def clean(self, forget_id: str) -> Cleaning:
-        if await self._payload(forget_id) is None:
+        payload = await self._payload(forget_id)
+        if payload is None:
             # Somebody else has finished it.
             return "done"
         step = begin_merge
-        while await self._database.write(partial(self._merge, forget_id, step)):
+        # Merging takes the longer the more others have in the full text; small scopes have nothing.
+        while payload.get("has_tokens", True) and await self._database.write(
+            partial(self._merge, forget_id, step)
+        ):
             step = go_on_merging
         size = await asyncio.to_thread(lambda: self._database.path.stat().st_size)
         lease = _LEASE + timedelta(seconds=size / _CLEANED_PER_SECOND)

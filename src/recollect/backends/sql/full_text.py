@@ -1,5 +1,8 @@
 """SQLite's full text (FTS5) over the terms of units: candidates for scopes that are not packed.
 
+Only a large scope is ever searched so; it is added when it has become large, and then again and
+again what came since. Adding a unit as it comes would cost as much as all else of a save.
+
 A token is the scope's id and the term's key in hexadecimal. So it never collides with a token of
 another scope, the tokens of one scope lie side by side, and no query syntax can occur in it.
 """
@@ -12,12 +15,24 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, bindparam, select, text
 
+from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick
 
 Keys = NDArray[np.uint64]
 
+UNIT_BITS: Final = 32
+
+_UNITS: Final = schema.units.c
+_REACH: Final = Quick(
+    select(schema.scopes.c.full_text_to).where(schema.scopes.c.id == bindparam("scope"))
+)
+_TERMS: Final = Quick(
+    select(_UNITS.id, _UNITS.terms)
+    .where(_UNITS.id.between(bindparam("first"), bindparam("last")))
+    .order_by(_UNITS.id)
+)
 _ADD: Final = Quick(text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)"))
 # A table without content only forgets a row when it is told exactly what was in it.
 _REMOVE: Final = Quick(
@@ -42,6 +57,27 @@ _CHANGES: Final = text("SELECT total_changes()")
 def token(scope_id: int, key: int) -> str:
     """The one word that stands for this term in this scope."""
     return f"{scope_id:08x}{key:016x}"
+
+
+def reach(connection: Connection, scope_id: int) -> int:
+    """Up to which counter the units of a scope are in the full text; 0 if none ever was."""
+    found = _REACH.rows(connection, {"scope": scope_id})
+    return found[0][0] if found else 0
+
+
+def catch_up(connection: Connection, scope_id: int, after: int) -> None:
+    """Add the units of a scope that came after this number."""
+    between = {"first": after + 1, "last": (scope_id + 1 << UNIT_BITS) - 1}
+    for rows in _TERMS.slices(connection, between):
+        add_many(
+            connection, scope_id, [(unit, np.frombuffer(terms, "<u8")) for unit, terms in rows]
+        )
+
+
+def take_out(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
+    """Take those of these units out that are in."""
+    last = scope_id << UNIT_BITS | reach(connection, scope_id)
+    remove_many(connection, scope_id, [(unit, keys) for unit, keys in units if unit <= last])
 
 
 def add_tokens(connection: Connection, scope_id: int, unit_id: int, keys: Keys) -> None:

@@ -10,12 +10,16 @@ import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.sql import statements
+from recollect.backends.sql.full_text import UNIT_BITS, catch_up
 from recollect.backends.sql.rows import scope_key, to_json
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.unit import OwnerUnits
 
-_UNIT_BITS: Final = 32
+# A scope with fewer terms is packed as a whole when it is asked for, and never searched otherwise.
+_LARGE: Final = 30_000
+# So many units are read one by one rather than added to the full text.
+_BEHIND: Final = 256
 
 
 @dataclass(slots=True)
@@ -25,8 +29,12 @@ class OpenScope:
     id: int
     version: int
     next_unit: int
+    # How many terms its units had together when it was opened.
+    length: int
     # The number of the model whose vectors answer here.
     model: int | None
+    # Up to this counter the units are in the full text.
+    full_text_to: int
     added_units: int = 0
     added_length: int = 0
     changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
@@ -40,7 +48,15 @@ class OpenScope:
             "new_units": self.added_units,
             "new_length": self.added_length,
             "new_model": self.model,
+            "new_full_text_to": self.full_text_to,
         }
+
+    def bring_full_text_up(self, connection: Connection) -> None:
+        """Add what came since to the full text, when that is worth it."""
+        is_large = self.length + self.added_length >= _LARGE
+        if is_large and self.next_unit - 1 - self.full_text_to >= _BEHIND:
+            catch_up(connection, self.id, self.id << UNIT_BITS | self.full_text_to)
+            self.full_text_to = self.next_unit - 1
 
 
 def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterator[dict[str, Any]]:
@@ -49,7 +65,7 @@ def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterato
     An owner's units have numbers in a row. `place` is that of a turn written in this transaction.
     """
     for unit in owner.units:
-        number = scope.id << _UNIT_BITS | scope.next_unit
+        number = scope.id << UNIT_BITS | scope.next_unit
         scope.next_unit += 1
         scope.added_units += 1
         scope.added_length += len(unit.terms)

@@ -58,7 +58,7 @@ __all__ = [
     "writes",
 ]
 
-HEAD_REVISION: Final = "0005"
+HEAD_REVISION: Final = "0006"
 
 scopes: Final = Table(
     "scopes",
@@ -76,6 +76,8 @@ scopes: Final = Table(
     Column("unit_length", BigInteger, nullable=False),
     # The model whose vectors answer here; none while there are no vectors.
     Column("model_id", Integer),
+    # Up to this counter the units are in the full text, see `full_text`.
+    Column("full_text_to", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("org", "workspace", "agent", "user"),
 )
 

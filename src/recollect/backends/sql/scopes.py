@@ -10,11 +10,11 @@ from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered
+from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.domain.scope import Scope
 
-UNIT_BITS: Final = 32
 _TABLE: Final = schema.scopes.c
 AGENTS_OF: Final = Quick(
     select(schema.scopes).where(
@@ -35,11 +35,18 @@ class ScopeRow:
     length: int
     # The number of the model whose vectors answer here.
     model: int | None
+    # Up to this counter the units are in the full text.
+    full_text_to: int
 
     @property
     def last_unit(self) -> int:
         """The highest number that a unit of this scope has had so far."""
         return (self.id << UNIT_BITS) + self.next_unit - 1
+
+    @property
+    def last_in_full_text(self) -> int:
+        """The highest number that a unit in the full text can have."""
+        return self.id << UNIT_BITS | self.full_text_to
 
 
 def find_scopes(connection: Connection, scopes: Sequence[Scope]) -> dict[int, Scope]:
@@ -112,4 +119,5 @@ def _scope_row(found: Row) -> ScopeRow:
         units=found["unit_count"],
         length=found["unit_length"],
         model=found["model_id"],
+        full_text_to=found["full_text_to"],
     )

@@ -17,7 +17,7 @@ THIS_SCOPE: Final = tuple(
     schema.scopes.c[name] == bindparam(f"new_{name}")
     for name in ("org", "workspace", "agent", "user")
 )
-EMPTY_SCOPE: Final = {"next_unit": 1, "unit_count": 0, "unit_length": 0}
+EMPTY_SCOPE: Final = {"next_unit": 1, "unit_count": 0, "unit_length": 0, "full_text_to": 0}
 # A scope that was forgotten and begins anew has versions that it never had before, so that no
 # answer which is kept somewhere is taken for a current one.
 INSERT_SCOPE: Final = insert(schema.scopes).values(
@@ -43,7 +43,8 @@ INSERT_AUDIT: Final = Quick(
 INSERT_VECTORS: Final = Quick(insert(schema.vectors).prefix_with("OR REPLACE", dialect="sqlite"))
 LOCK_SCOPE: Final = Quick(
     select(
-        *(schema.scopes.c[name] for name in ("id", "version", "next_unit", "model_id")),
+        *(schema.scopes.c[name] for name in ("id", "version", "next_unit", "unit_length")),
+        *(schema.scopes.c[name] for name in ("model_id", "full_text_to")),
     )
     .where(*THIS_SCOPE)
     .with_for_update()
@@ -57,6 +58,7 @@ CLOSE_SCOPE: Final = Quick(
         unit_count=schema.scopes.c.unit_count + bindparam("new_units"),
         unit_length=schema.scopes.c.unit_length + bindparam("new_length"),
         model_id=bindparam("new_model"),
+        full_text_to=bindparam("new_full_text_to"),
     )
 )
 # How often a record was used is counted on its own, see `uses`; a new version leaves it alone.
