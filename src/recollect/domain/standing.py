@@ -27,7 +27,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Weighable:
-    """How a record or turn stands, and a way to the thing itself: few of many are ever shown."""
+    """How a record or turn stands, and a way to the thing itself if all of it was read."""
 
     standing: Standing
-    item: Callable[[], Record | Turn]
+    item: Callable[[], Record | Turn] | None = None

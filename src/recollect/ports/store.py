@@ -56,8 +56,13 @@ class Store(Protocol):
         now: datetime,
         records: Sequence[str],
         turns: Sequence[str],
+        whole: int,
     ) -> dict[str, Weighable]:
-        """Those of these records and turns that pass the filter, by id, to be weighed."""
+        """Those of these records and turns that pass the filter, by id, to be weighed.
+
+        Many are weighed for the few that are shown: of the records only the first so many are read
+        as a whole.
+        """
         ...
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:

@@ -61,14 +61,24 @@ class Weigher:
         return weighed
 
     async def items(self, weighed: Sequence[Weighed]) -> dict[str, Item]:
-        """The records, turns and passages themselves."""
+        """The records, turns and passages themselves, without those that are gone by now."""
         missing = [it.fused for it in weighed if it.fused.owner_id not in self._items]
+        where, now, scopes = self._question.where, self._question.now, self._question.scopes
+        if risen := [it.owner_id for it in missing if self._is_weighed_only(it.owner_id)]:
+            for record in await self._store.records(scopes, where, now=now, ids=risen):
+                self._items[record.id] = record
         for it in missing:
-            if found := self._found.get(it.owner_id):
+            found = self._found.get(it.owner_id)
+            if found is not None and found.item is not None:
                 self._items[it.owner_id] = found.item()
             elif archive := self._archived.get(it.owner_id):
                 self._items[archive.id] = await self._archives.passage(archive, it)
         return self._items
+
+    def _is_weighed_only(self, owner_id: str) -> bool:
+        """Whether it was not read as a whole, since others seemed better until it was weighed."""
+        found = self._found.get(owner_id)
+        return found is not None and found.item is None
 
     async def _read_standings(self, fused: Collection[Fused]) -> None:
         where = self._question.where
@@ -77,7 +87,12 @@ class Weigher:
         self._standings.update(dict.fromkeys(it.owner_id for it in fused))
         if records or turns:
             found = await self._store.weighable(
-                self._question.scopes, where, now=self._question.now, records=records, turns=turns
+                self._question.scopes,
+                where,
+                now=self._question.now,
+                records=records,
+                turns=turns,
+                whole=self._question.limit,
             )
             self._found.update(found)
             self._standings.update((owner, it.standing) for owner, it in found.items())

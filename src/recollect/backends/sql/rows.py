@@ -37,6 +37,11 @@ _PLAIN: Final = (
     *("evidence_count", "source", "session", "task", "access_count", "version"),
     *("helped", "rejected"),
 )
+# What of a record is weighed, see `standing_of_record`.
+STANDING: Final = (
+    *("id", "scope_id", "observed_at", "kind", "category", "source", "confidence"),
+    *("helped", "rejected"),
+)
 # Looked up, since an enumeration takes long to find its members.
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _TIERS: Final = {tier.value: tier for tier in Tier}

@@ -24,6 +24,7 @@ from recollect.backends.sql.conditions import records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import (
+    STANDING,
     Row,
     past_row,
     record_from,
@@ -128,18 +129,24 @@ class SqlStore:
         now: datetime,
         records: Sequence[str],
         turns: Sequence[str],
+        whole: int,
     ) -> dict[str, Weighable]:
         def read(connection: Connection) -> dict[str, Weighable]:
             found = find_scopes(connection, scopes)
             others = _of_others(found, scopes[0])
             weighable: dict[str, Weighable] = {}
-            if records:
-                given = {"now": to_micros(now), **_lists(found, records)}
-                for row in _records_in_any_order(where).by_name(connection, given):
-                    scope_id = row["scope_id"]
-                    standing = standing_of_record(row, is_of_others=scope_id in others)
-                    item = partial(record_from, row, found[scope_id])
-                    weighable[row["id"]] = Weighable(standing, item)
+            given = {"now": to_micros(now), **_lists(found, records[:whole])}
+            for row in _records_in_any_order(where).by_name(connection, given) if records else ():
+                scope_id = row["scope_id"]
+                standing = standing_of_record(row, is_of_others=scope_id in others)
+                item = partial(record_from, row, found[scope_id])
+                weighable[row["id"]] = Weighable(standing, item)
+            if len(records) > whole:
+                given |= _lists(found, records[whole:])
+                for row in _standings_of_records(where).rows(connection, given):
+                    is_of_others = row["scope_id"] in others
+                    standing = standing_of_record(row, is_of_others=is_of_others)
+                    weighable[row["id"]] = Weighable(standing)
             if turns:
                 for row in _turns_in_any_order(where).by_name(connection, _lists(found, turns)):
                     item = partial(turn_from, row, found[row["scope_id"]])
@@ -259,6 +266,13 @@ def _turns_by_id(where: Filter) -> Quick:
 @lru_cache(maxsize=256)
 def _records_in_any_order(where: Filter) -> Quick:
     return Quick(_records_statement(where, by_id=True).order_by(None))
+
+
+@lru_cache(maxsize=256)
+def _standings_of_records(where: Filter) -> Quick:
+    table = schema.records.c
+    weighed = _records_statement(where, by_id=True).order_by(None)
+    return Quick(weighed.with_only_columns(*(table[name] for name in STANDING)))
 
 
 @lru_cache(maxsize=256)
