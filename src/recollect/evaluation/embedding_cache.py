@@ -12,14 +12,14 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from recollect.ports.embedder import Embedder, Progress, Purpose
+from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 
 
-class DiskCachedEmbedder:
+class DiskCachedEmbedder(EmbedderAround):
     """An embedder in front of which a file remembers, by model, purpose and text."""
 
     def __init__(self, embedder: Embedder, path: Path | None = None) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         path = path or Path(platformdirs.user_cache_dir("recollect")) / "bench" / "vectors.db"
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = sqlite3.connect(path, isolation_level=None)
@@ -37,20 +37,6 @@ class DiskCachedEmbedder:
         trace: TracebackType | None,
     ) -> None:
         self._file.close()
-
-    @property
-    def model(self) -> str:
-        return self._embedder.model
-
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    def trust(self, text: str) -> float:
-        return self._embedder.trust(text)
-
-    def notes(self) -> tuple[str, ...]:
-        return self._embedder.notes()
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None

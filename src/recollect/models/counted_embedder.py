@@ -6,29 +6,17 @@ from collections.abc import Sequence
 
 from recollect.domain.model_tier import ModelUsage
 from recollect.errors import RecollectError
-from recollect.models.openai_endpoint import OpenAIEmbedder
 from recollect.models.vectors import Vectors
-from recollect.ports.embedder import Embedder, Progress, Purpose
+from recollect.ports.embedder import Embedder, EmbedderAround, Metered, Progress, Purpose
 
 
-class CountedEmbedder:
+class CountedEmbedder(EmbedderAround):
     """Another embedder, and its counts since the process began."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._calls = 0
         self._failures = 0
-
-    @property
-    def model(self) -> str:
-        return self._embedder.model
-
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    def trust(self, text: str) -> float:
-        return self._embedder.trust(text)
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
@@ -40,19 +28,12 @@ class CountedEmbedder:
             self._failures += 1
             raise
 
-    def notes(self) -> tuple[str, ...]:
-        return self._embedder.notes()
-
-    async def close(self) -> None:
-        await self._embedder.close()
-
     def usage(self) -> ModelUsage:
         """What it was asked; a model of our own costs no tokens."""
-        remote = self._embedder if isinstance(self._embedder, OpenAIEmbedder) else None
         return ModelUsage(
             task="embed",
             model=self.model,
             calls=self._calls,
             failures=self._failures,
-            input_tokens=0 if remote is None else remote.input_tokens,
+            input_tokens=self._embedder.input_tokens if isinstance(self._embedder, Metered) else 0,
         )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recollect.domain.embedder import EmbeddingCacheStats
 from recollect.models.vectors import Vectors
 from recollect.ports.clock import Clock
-from recollect.ports.embedder import Embedder, Progress, Purpose
+from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 
 _BUDGET: Final = 32 << 20
 _LIFETIME: Final = timedelta(hours=24)
@@ -23,7 +23,7 @@ _LIFETIME: Final = timedelta(hours=24)
 _OVERHEAD: Final = 300
 
 
-class CachedEmbedder:
+class CachedEmbedder(EmbedderAround):
     """An embedder that remembers. Questions and passages have a shelf each.
 
     A long import would otherwise push out every question that people ask again.
@@ -37,7 +37,7 @@ class CachedEmbedder:
         budget_bytes: int = _BUDGET,
         lifetime: timedelta = _LIFETIME,
     ) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._clock = clock
         self._budget_bytes = budget_bytes
         entries = budget_bytes // 2 // (embedder.dimension * 4 + _OVERHEAD)
@@ -45,17 +45,6 @@ class CachedEmbedder:
             "query": _Shelf(entries, lifetime),
             "passage": _Shelf(entries, lifetime),
         }
-
-    @property
-    def model(self) -> str:
-        return self._embedder.model
-
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    def trust(self, text: str) -> float:
-        return self._embedder.trust(text)
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
@@ -74,16 +63,10 @@ class CachedEmbedder:
             vectors[position] = known[key]
         return vectors
 
-    def notes(self) -> tuple[str, ...]:
-        return self._embedder.notes()
-
     def clear(self) -> None:
         """Forget every vector: a text that was embedded is to be forgotten."""
         for shelf in self._shelves.values():
             shelf.clear()
-
-    async def close(self) -> None:
-        await self._embedder.close()
 
     def stats(self) -> EmbeddingCacheStats:
         shelves = self._shelves.values()

@@ -91,6 +91,9 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> Vectors:
+        if len(texts) == 1 and progress is None:
+            # A question: handed to another thread only once.
+            return await self._in_thread(lambda: self._run(self._tokens(texts, purpose)))
         vectors = np.empty((len(texts), self.dimension), np.float32)
         done = 0
         for start in range(0, len(texts), _WINDOW):

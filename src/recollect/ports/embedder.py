@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,3 +45,40 @@ class Embedder(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """An embedder whose provider counts the tokens it reads."""
+
+    @property
+    def input_tokens(self) -> int: ...
+
+
+class EmbedderAround:
+    """Another embedder as it is, for those that add something to it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def model(self) -> str:
+        return self._embedder.model
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    def trust(self, text: str) -> float:
+        return self._embedder.trust(text)
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        return await self._embedder.embed(texts, purpose, progress)
+
+    def notes(self) -> tuple[str, ...]:
+        return self._embedder.notes()
+
+    async def close(self) -> None:
+        await self._embedder.close()
