@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from recollect.bound.archives import ToolArchives
 from recollect.bound.audit import AuditTrail
@@ -176,16 +176,18 @@ class Memory(WritingVerbs, RemovingVerbs, RenewingVerbs):
 
     async def observe(
         self,
-        messages: Iterable[Mapping[str, Any]],
+        messages: Mapping[str, Any] | Iterable[Mapping[str, Any]],
         *,
         session: str | None = None,
         task: str | None = None,
         idempotency_key: str | None = None,
     ) -> tuple[Turn, ...]:
         """Keep messages of a conversation in order; `at` gives a message a past time."""
+        is_one = isinstance(messages, Mapping)
+        said = [cast("Mapping[str, Any]", messages)] if is_one else messages
         return await self._parts.observer.observe(
             self._caller,
-            checked_items(messages, "messages"),
+            checked_items(said, "messages"),
             session=session,
             new_session=self._session,
             task=task,

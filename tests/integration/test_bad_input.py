@@ -11,6 +11,7 @@ import pytest
 
 from recollect import Memory, RecollectError
 from recollect.domain.record import Evidence
+from recollect.errors import InvalidInput
 from recollect.settings import Settings
 
 _NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  (the point of the test)
@@ -60,10 +61,7 @@ _BAD: dict[str, tuple[str, Callable[[Memory], Awaitable[Any]]]] = {
     "metadata that is no JSON": ("wrong_type", lambda m: m.remember("x", metadata={"a": {1}})),
     "one bad of many": ("empty_text", lambda m: m.remember_many(["good", ""])),
     "unknown role": ("unknown_role", lambda m: m.observe([{"role": "god", "content": "x"}])),
-    "one message instead of a list": (
-        "wrong_type",
-        lambda m: m.observe({"role": "user", "content": "x"}),  # type: ignore[arg-type]
-    ),
+    "text instead of messages": ("wrong_type", lambda m: m.observe("x")),  # type: ignore[arg-type]
     "empty message": ("empty_text", lambda m: m.observe([{"role": "user", "content": ""}])),
     "naive message time": (
         "naive_datetime",
@@ -289,3 +287,16 @@ async def test_a_path_is_taken_as_it_is_written(tmp_path: Path, name: str):
     assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}-audit-anchor.json"}
     async with Memory.open(tmp_path / name) as memory:
         assert len(await memory.list()) == 1
+
+
+async def test_a_memory_that_was_not_awaited_says_how_it_is_opened(database_path: Path):
+    opening: Any = Memory.open(database_path)
+    with pytest.raises(InvalidInput) as of_a_call:
+        await opening.remember("我喜欢绿茶")
+    with pytest.raises(InvalidInput) as of_a_plain_with, opening:
+        pass
+    for refused in (of_a_call, of_a_plain_with):
+        assert refused.value.code == "not_open"
+        assert "async with" in refused.value.hint
+        assert "recollect.sync" in refused.value.hint
+    assert not hasattr(opening, "__len__")

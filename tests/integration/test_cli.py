@@ -214,6 +214,14 @@ def test_a_record_is_edited_and_each_change_can_be_seen_and_undone(cli: Cli):
     assert "port 80" in cli("show", record).out
 
 
+def test_an_edit_takes_its_text_by_name_too(cli: Cli):
+    record = saved(cli, "Ann likes green tea")
+    assert cli("edit", record, "--content", "安妮喜欢红茶").status == 0
+    assert contents(cli("list", "--json")) == ["安妮喜欢红茶"]
+    both = cli("edit", record, "a", "--content", "b", "--json")
+    assert both.error["code"] == "bad_usage"
+
+
 def test_an_edit_of_an_older_version_is_a_conflict(cli: Cli):
     record = saved(cli, "first")
     stale = cli("edit", record, "second", "--expected-version", "7", "--json")
@@ -237,6 +245,34 @@ def test_delete_hides_undo_brings_back_purge_removes(cli: Cli):
     assert cli("history", record, "--json").error["code"] == "not_found"
 
 
+def test_a_restored_database_tells_of_another_only_if_there_was_one(cli: Cli, tmp_path: Path):
+    saved(cli, "Ann likes green tea")
+    assert cli("backup", str(tmp_path / "b.db")).status == 0
+    new = cli("restore", str(tmp_path / "b.db"), "--data", str(tmp_path / "new.db"))
+    again = cli("restore", str(tmp_path / "b.db"), "--data", str(tmp_path / "new.db"))
+    assert "kept beside" not in new.out
+    assert "kept beside" in again.out
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "here"),
+    [("search", "recall"), ("add", "remember"), ("get", "show"), ("rm", "delete")],
+)
+def test_what_a_command_is_called_elsewhere_leads_to_it(cli: Cli, elsewhere: str, here: str):
+    error = cli(elsewhere, "x", "--json").error
+    assert error["code"] == "bad_usage"
+    assert f"Did you mean '{here}'?" in error["message"]
+
+
+def test_a_prompt_can_be_replayed_by_the_id_that_comes_with_it(cli: Cli):
+    saved(cli, "Ann likes green tea. 安妮喜欢绿茶。")
+    given = cli("context", "绿茶")
+    assert given.out.endswith("</memory>\n")
+    assert given.err.startswith("recall_id: ")
+    assert cli("audit", "replay", given.err.split()[1]).status == 0
+    assert cli("audit", "list", "--json").json == cli("audit", "tail", "--json").json
+
+
 @pytest.mark.parametrize("answer", [b"n\n", b"\n", b""])
 def test_forget_asks_first_and_without_a_yes_changes_nothing(cli: Cli, answer: bytes):
     record = saved(cli, "A secret")
@@ -245,6 +281,21 @@ def test_forget_asks_first_and_without_a_yes_changes_nothing(cli: Cli, answer: b
     assert "this cannot be undone" in asked.err
     assert "not_confirmed" in asked.err
     assert contents(cli("list", "--json")) == ["A secret"]
+
+
+def test_forget_says_what_would_go_before_it_asks(cli: Cli):
+    saved(cli, "A secret", "--tag", "x")
+    saved(cli, "另一个秘密", "--tag", "x")
+    asked = cli("forget", "--tag", "x", stdin=b"n\n")
+    assert "2 records" in asked.err
+    assert len(contents(cli("list", "--json"))) == 2
+
+
+def test_forget_of_nothing_or_of_what_is_not_there_asks_nothing(cli: Cli):
+    for arguments, code in (((), "what_to_forget"), (("mem_nothing",), "not_found")):
+        refused = cli("forget", *arguments, stdin=b"y\n")
+        assert "Go on?" not in refused.err
+        assert f"{code}" in refused.err
 
 
 @pytest.mark.parametrize("already_deleted", [False, True])

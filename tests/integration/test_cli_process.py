@@ -150,7 +150,7 @@ def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str
 
 def test_ctrl_c_at_a_question_ends_with_130(environment: dict[str, str]):
     with subprocess.Popen(
-        [*RECOLLECT, "forget", "mem_1"],
+        [*RECOLLECT, "forget", "--everything"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

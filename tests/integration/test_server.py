@@ -12,9 +12,11 @@ from recollect.domain.context import ContextFields
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import FilterFields
 from recollect.errors import RecollectError, StorageBusy, StorageError
+from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.server.app import MOST_BYTES, create_app
 from recollect.server.bodies import ChangedRecord, Filters, NewRecord, Prompt
 from recollect.settings import Settings
+from tests.unit.models.tiny_model import write_folder
 
 JSON = {"Content-Type": "application/json"}
 
@@ -64,6 +66,16 @@ async def test_health_tells_the_version_and_that_the_database_answers(client: ht
     told = (await client.get("/health")).json()
     assert (told["status"], told["database"]) == ("ok", "ok")
     assert told["version"]
+
+
+async def test_the_model_begins_to_load_before_the_first_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    expected: list[str] = []
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", f"folder:{write_folder(tmp_path / 'tiny')}")
+    monkeypatch.setattr(OnnxEmbedder, "expect", lambda _, text: expected.append(text))
+    async with serving(tmp_path / "data"):
+        assert expected == ["hello 你好"]
 
 
 async def test_what_is_saved_is_recalled_in_chinese_and_english(client: httpx.AsyncClient):
@@ -355,6 +367,26 @@ async def test_other_bad_requests_are_problems_too(client: httpx.AsyncClient):
     ):
         response = await client.request(method, url, json=body)
         assert (method, url, problem_of(response)) == (method, url, expected)
+
+
+async def test_an_unknown_field_is_answered_with_those_there_are(client: httpx.AsyncClient):
+    async def hint(route: str, body: dict[str, Any]) -> str:
+        return (await client.post(f"/v1/{route}", json=body)).json()["hint"]
+
+    message = {"role": "user", "content": "我喜欢绿茶"}
+    whose = await hint("recall", {"query": "绿茶", "user": "安妮"})
+    assert whose.startswith("Whose memory it is stands in the address: /v1/recall?user=…. The body")
+    assert "takes: messages, session, task." in await hint(
+        "observe", {"messages": [message], "session_id": "s"}
+    )
+    assert "query, " in await hint("recall", {"q": "green tea"})
+    assert await hint("observe", {"messages": [{"content": "x"}]}) == ""
+
+
+async def test_who_may_not_forget_a_user_is_told_how_over_http(client: httpx.AsyncClient):
+    refused = await client.post("/v1/forget?user=bob", json={"user": "ann"})
+    assert problem_of(refused) == (403, "not_allowed")
+    assert "?user=ann over HTTP" in refused.json()["hint"]
 
 
 async def test_search_operators_in_a_question_are_only_text(client: httpx.AsyncClient):

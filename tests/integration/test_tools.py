@@ -536,7 +536,7 @@ async def test_what_a_memory_tool_gave_is_neither_archived_nor_extracted_again(
     ann: Memory, tools: Toolbox, said: str
 ):
     for number in range(20):
-        await saved(tools, f"{said} {number}. " + said * 80, name=f"n{number}")
+        await saved(tools, f"{said} {number}. " + said * 80, name=f"n{number}", type="reference")
     result = await tools.call("memory_recall", {"query": said, "limit": 20})
     assert len(result) > 10_000
     session = ann.session("monday")

@@ -10,6 +10,7 @@ import pytest
 from recollect import Memory
 from recollect.domain.record import Status, Tier
 from recollect.errors import InvalidInput, NotAllowed, NotFound
+from recollect.recall.items import section_of
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
@@ -108,6 +109,74 @@ async def test_what_neither_time_nor_confidence_decides_is_kept_twice_as_a_confl
     with sqlite3.connect(database_path) as connection:
         pairs = connection.execute("SELECT first_id, second_id FROM conflicts").fetchall()
     assert pairs == [(first.record.id, second.record.id)]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Ann prefers window seats", "Ann prefers aisle seats"),
+        ("安妮偏好靠窗的座位", "安妮偏好靠过道的座位"),
+    ],
+)
+async def test_a_preference_written_anew_replaces_the_other_at_once(
+    memory: Memory, first: str, then: str
+):
+    await memory.remember(first, category="preference")
+
+    written = await memory.write(then)
+
+    assert (written.status, written.conflict) == ("versioned", None)
+    assert [it.content for it in await memory.list()] == [then]
+    assert await memory.upkeep.conflicts() == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Ann was born in 1990.", "Ann was born in 1991."),
+        ("安妮出生于1990年。", "安妮出生于1991年。"),
+    ],
+)
+async def test_what_never_changes_is_not_decided_by_being_written_later(
+    memory: Memory, first: str, then: str
+):
+    await memory.write(first, category="preference")
+
+    written = await memory.write(then, category="preference")
+
+    (open_question,) = await memory.upkeep.conflicts()
+    assert (written.status, written.conflict) == ("created", open_question.id)
+
+
+async def test_a_preference_that_is_only_buffered_does_not_replace_another(memory: Memory):
+    await memory.write("Ann prefers window seats")
+
+    written = await memory.write("Ann prefers aisle seats", explicit=False)
+
+    assert written.status == "buffered"
+    assert written.conflict is not None
+
+
+async def test_a_conflict_is_named_again_when_the_request_is_repeated(memory: Memory):
+    await memory.write("The meeting is on Tuesday.")
+    once = await memory.write("The meeting is on Wednesday.", idempotency_key="one")
+
+    again = await memory.write("The meeting is on Wednesday.", idempotency_key="one")
+
+    assert once.conflict is not None
+    assert again == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ann prefers aisle seats", "The user likes coffee.", "安妮喜欢靠窗的座位", "用户不喜欢香菜"],
+)
+async def test_what_somebody_likes_is_a_preference(memory: Memory, text: str):
+    written = await memory.write(text)
+
+    assert written.record is not None
+    assert written.record.category == "preference"
+    assert section_of(written.record) == "user_preferences"
 
 
 async def test_what_was_true_before_does_not_push_aside_what_is_true_now(

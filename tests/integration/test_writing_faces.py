@@ -45,6 +45,26 @@ def test_a_claim_is_written_once_and_its_way_can_be_traced(cli: CommandLine):
     assert first["record"]["id"] in told
 
 
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("The API runs on port 8080.", "The API runs on port 9090."),
+        ("会议在星期二。", "会议在星期三。"),
+    ],
+)
+def test_a_contradiction_names_the_command_that_decides_it(cli: CommandLine, first: str, then: str):
+    cli("write", first)
+
+    told = " ".join(cli("write", then).out.split())
+
+    (dispute,) = cli("conflicts", "--json").json["items"]
+    conflict = dispute["conflict"]["id"]
+    assert "It contradicts another memory" in told
+    assert f"recollect resolve {conflict} keep_second" in told
+    assert cli("resolve", conflict, "keep_second").status == 0
+    assert [it["content"] for it in cli("list", "--json").json["items"]] == [then]
+
+
 def test_a_claim_may_have_to_prove_itself_first(cli: CommandLine):
     written = cli("write", "今天心情不错", "--category", "sentiment", "--buffered")
 
@@ -59,6 +79,34 @@ def test_conversations_are_read_when_asked(cli: CommandLine):
     assert [it["status"] for it in read] == ["created"]
     assert "毛毛" in read[0]["record"]["content"]
     assert cli("extract").out == "Nothing new was said that is worth remembering.\n"
+
+
+def test_the_session_to_read_is_named_as_it_is_elsewhere(cli: CommandLine):
+    cli("observe", "记住：我的猫叫毛毛。", "--session", "a")
+    cli("observe", "Remember that my dog is called Rex.", "--session", "b")
+
+    (read,) = cli("extract", "--session", "b", "--json").json["items"]
+
+    assert "Rex" in read["record"]["content"]
+    assert cli("extract", "a", "--session", "b", "--json").error["code"] == "bad_usage"
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I moved to Manchester.", "I moved to Porto."),
+        ("我搬到北京了。", "我搬到杭州了。"),
+    ],
+)
+def test_what_is_read_is_told_as_each_write_left_it(cli: CommandLine, first: str, then: str):
+    cli("observe", first, "--session", "s", "--at", "2026-01-01T12:00")
+    cli("observe", then, "--session", "s", "--at", "2026-03-01T12:00")
+
+    read = cli("extract", "--json").json["items"]
+
+    assert [it["status"] for it in read] == ["buffered", "versioned"]
+    assert [it["record"]["version"] for it in read] == [1, 2]
+    assert read[0]["record"]["content"] != read[1]["record"]["content"]
 
 
 def test_a_message_is_routed(cli: CommandLine):

@@ -64,7 +64,8 @@ async def test_a_conversation_is_kept_in_order_and_answers(memory: Memory):
         {"role": "tool", "content": "confirmed: table 7", "tool_call_id": "c1"},
         {"role": "assistant", "content": [{"type": "text", "text": "Table 7 is yours."}]},
     ]
-    await memory.observe(said[:2], session="dinner")
+    await memory.observe(said[0], session="dinner")
+    await memory.observe(said[1:2], session="dinner")
     await memory.observe(said[2:], session="dinner")
 
     kept = await memory.turns(session="dinner")

@@ -1,24 +1,50 @@
-"""The first thing anybody runs: the examples of both READMEs, as they stand there."""
+"""The first thing anybody runs: what the READMEs and the guides show, as it stands there."""
 
+import contextlib
+import io
+import json
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel
+from starlette.testclient import TestClient
+
+from recollect.cli.app import run
+from recollect.server.app import create_app
+from recollect.settings import Settings
 
 _ROOT = Path(__file__).parent.parent.parent
+_READMES = ("README.md", "README.zh-CN.md")
+_GUIDES = tuple(
+    f"docs/{name}{language}.md"
+    for name in ("quickstart", "concepts", "http")
+    for language in ("", ".zh-CN")
+)
+_SERVER = "http://127.0.0.1:7077"
+# What sets this repository up is run by whoever runs these tests.
+_SET_UP = {"make setup", "make serve", "make test", ". .venv/bin/activate"}
+_ID = re.compile(r"\b([a-z]+)_[0-9a-z]{26}\b")
 
 
-def _examples(readme: str) -> list[str]:
-    text = (_ROOT / readme).read_text(encoding="utf-8")
-    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+def _text(page: str) -> str:
+    return (_ROOT / page).read_text(encoding="utf-8")
+
+
+def _blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", _text(page), flags=re.DOTALL)
 
 
 def _printed(code: str, folder: Path) -> str:
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout
+    told = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(told):
+        exec(compile(code, "<example>", "exec"), {"__name__": "__main__"})
+    return told.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -29,7 +55,7 @@ def _printed(code: str, folder: Path) -> str:
     ],
 )
 def test_the_librarys_examples_print_an_answer(readme: str, answer: str, wish: str, tmp_path: Path):
-    library, prompt, agent = _examples(readme)
+    library, prompt, agent = _blocks(readme, "python")
     assert 10 <= len(library.splitlines()) <= 14
     assert answer in _printed(library, tmp_path).splitlines()[0]
     # The second goes on with the memory that the first has made.
@@ -42,11 +68,200 @@ def test_the_librarys_examples_print_an_answer(readme: str, answer: str, wish: s
     assert wish in recalled
 
 
-@pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
+@pytest.mark.parametrize(
+    ("guide", "seat", "flight"),
+    [
+        ("docs/quickstart.md", "Ann prefers aisle seats", "TP700 leaves"),
+        ("docs/quickstart.zh-CN.md", "安妮喜欢靠过道的座位", "航班 TP700"),
+    ],
+)
+def test_the_quickstarts_examples_go_on_with_each_other(
+    guide: str, seat: str, flight: str, tmp_path: Path
+):
+    first, agent = _blocks(guide, "python")
+    *_, found, others = _printed(first, tmp_path).splitlines()
+    assert (found, others) == (seat, "0")
+    told = _printed(agent, tmp_path)
+    assert told.partition("\n")[0].endswith("'user', 'assistant', 'tool']")
+    assert flight in told
+    assert seat in told.partition("<memory>")[2]
+
+
+@pytest.mark.parametrize("guide", ["docs/concepts.md", "docs/concepts.zh-CN.md"])
+def test_the_concepts_hold(guide: str, tmp_path: Path):
+    (code,) = _blocks(guide, "python")
+    assert _printed(code, tmp_path).splitlines() == ["2 1", "created merged 2", "True 0"]
+
+
+class _Shell:
+    """Runs what a page tells somebody to type, where `mem_…` is the id that was shown last."""
+
+    def __init__(
+        self,
+        server: TestClient,
+        monkeypatch: pytest.MonkeyPatch,
+        capture: pytest.CaptureFixture[bytes],
+    ) -> None:
+        self._server = server
+        self._monkeypatch = monkeypatch
+        self._capture = capture
+        self._shown: dict[str, str] = {}
+
+    def type(self, line: str) -> None:
+        words = [self._with_ids(word) for word in shlex.split(line, comments=True)]
+        shown = self._ask(words[1:]) if words[0] == "curl" else self._command(words)
+        # Of several ids the first is that of what the command is about.
+        seen = {found[1]: found[0] for found in reversed([*_ID.finditer(shown)])}
+        self._shown.update(seen)
+
+    def _with_ids(self, word: str) -> str:
+        return re.sub(r"\b([a-z]+)_…", lambda found: self._shown[found[1]], word)
+
+    def _command(self, words: list[str]) -> str:
+        assert words[0] == "recollect"
+        answers = io.TextIOWrapper(io.BytesIO(b"y\n"), encoding="utf-8")
+        self._monkeypatch.setattr("sys.stdin", answers)
+        status = run(words[1:])
+        out, err = self._capture.readouterr()
+        assert status == 0, (words, err.decode())
+        return out.decode()
+
+    def _ask(self, words: list[str]) -> str:
+        url, *options = words
+        given = [*zip(options[::2], options[1::2], strict=True)]
+        headers = dict(value.split(": ") for name, value in given if name == "-H")
+        body = next((value for name, value in given if name == "-d"), None)
+        method = next((value for name, value in given if name == "-X"), "POST" if body else "GET")
+        assert url.startswith(_SERVER)
+        assert {name for name, _ in given} <= {"-H", "-d", "-X"}
+        answer = self._server.request(method, url, headers=headers, content=body)
+        assert answer.is_success, (words, answer.text)
+        return json.dumps(answer.json(), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("page", [*_READMES, *_GUIDES])
+def test_what_is_to_be_typed_works(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+):
+    monkeypatch.chdir(tmp_path)
+    lines = [line for block in _blocks(page, "sh") for line in block.splitlines() if line]
+    typed = [line for line in lines if line.partition("#")[0].strip() not in _SET_UP]
+    with TestClient(create_app(), base_url=_SERVER) as server:
+        shell = _Shell(server, monkeypatch, capfdbinary)
+        for line in typed:
+            shell.type(line)
+
+
+@pytest.mark.parametrize("readme", _READMES)
 def test_both_commands_are_shown(readme: str):
-    text = (_ROOT / readme).read_text(encoding="utf-8")
-    assert "make serve" in text
-    assert "make test" in text
+    assert "make serve" in _text(readme)
+    assert "make test" in _text(readme)
+
+
+@pytest.mark.parametrize("page", [*(it for it in (*_READMES, *_GUIDES) if ".zh-CN" not in it)])
+def test_both_languages_show_the_same_commands(page: str):
+    translated = page.replace(".md", ".zh-CN.md")
+
+    def shape(name: str) -> list[list[str]]:
+        lines = "\n".join(_blocks(name, "sh")).splitlines()
+        typed = (shlex.split(line, comments=True) for line in lines)
+        return [[word for word in words if word.isascii() and " " not in word] for words in typed]
+
+    def count(name: str, pattern: str) -> int:
+        return len(re.findall(pattern, _text(name), flags=re.MULTILINE))
+
+    assert shape(page) == shape(translated)
+    for pattern in (r"^#+ ", r"^- ", r"^```python"):
+        assert count(page, pattern) == count(translated, pattern)
+
+
+@pytest.mark.parametrize("page", [*_READMES, *_GUIDES, "docs/settings.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(page: str):
+    for target in re.findall(r"\]\(([^)#]+)\)", _text(page)):
+        if not target.startswith("http"):
+            assert ((_ROOT / page).parent / target).exists(), target
+
+
+# --- docs/settings.md ----------------------------------------------------------------------------
+
+_SETTINGS = _ROOT / "docs" / "settings.md"
+_TABLES = "<!-- From here on written by tests/journeys/test_the_readme.py. -->\n"
+
+
+def _sections(section: type[BaseModel], name: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+    yield name, section
+    for part, field in section.model_fields.items():
+        inner, key = _inner(field.annotation)
+        if inner is not None:
+            yield from _sections(inner, f"{name}.{part}{key}".removeprefix("."))
+
+
+def _inner(annotation: Any) -> tuple[type[BaseModel] | None, str]:
+    """The section in a field, and how an entry of it is named where there are several."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation, ""
+    key = ".NAME" if get_origin(annotation) is dict else "[]"
+    for inner in get_args(annotation):
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            return inner, key
+    return None, ""
+
+
+def _usual(field: Any) -> str:
+    if field.is_required():
+        return "must be given"
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, Path):
+        return "the platform's data folder"
+    if isinstance(value, dict):
+        value = {str(key): it for key, it in value.items()}
+    return "" if value is None or value in ("", (), {}) else f"`{json.dumps(value)}`"
+
+
+def _readable(text: str | None) -> str:
+    """A description as Markdown, without the marks of the documents it comes from."""
+    return re.sub(r"([<|])", r"\\\1", re.sub(r" \(S\d\)", "", text or "")).strip()
+
+
+def _written_tables() -> str:
+    lines = [_TABLES]
+    for name, section in _sections(Settings):
+        leaves = {
+            part: field
+            for part, field in section.model_fields.items()
+            if _inner(field.annotation)[0] is None
+        }
+        if not leaves:
+            continue
+        lines.append(f"## {name or 'At the top'}\n")
+        if name:
+            lines.append(f"{_readable(section.__doc__)}\n")
+        lines.append("| setting | usually | |\n|---|---|---|")
+        lines += [
+            f"| `{part}` | {_usual(field)} | {_readable(field.description)} |"
+            for part, field in leaves.items()
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def test_the_settings_page_lists_every_setting():
+    _, marker, tables = _SETTINGS.read_text(encoding="utf-8").partition(_TABLES)
+    assert marker + tables == _written_tables(), (
+        "write docs/settings.md anew: .venv/bin/python tests/journeys/test_the_readme.py"
+    )
+
+
+def test_the_settings_pages_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (file,) = _blocks("docs/settings.md", "toml")
+    (code,) = _blocks("docs/settings.md", "python")
+    (tmp_path / "settings.toml").write_text(file, encoding="utf-8")
+    monkeypatch.setenv("RECOLLECT_SETTINGS", str(tmp_path / "settings.toml"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert _printed(code, tmp_path).splitlines() == ["Mail me at [email]", "0"]
 
 
 def test_importing_memory_stays_light():
@@ -59,3 +274,8 @@ def test_importing_memory_stays_light():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert printed.strip() == "[]"
+
+
+if __name__ == "__main__":
+    prose = _SETTINGS.read_text(encoding="utf-8").partition(_TABLES)[0]
+    _SETTINGS.write_text(prose + _written_tables(), encoding="utf-8")

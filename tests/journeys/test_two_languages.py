@@ -38,6 +38,19 @@ async def test_a_question_in_one_language_finds_the_fact_in_the_other(memory: Me
         assert sum(hits) / len(hits) >= 0.85, language
 
 
+async def test_most_facts_in_the_other_language_are_found_without_asking_for_weak_hits(
+    memory: Memory,
+):
+    facts = _facts()
+    saved = await memory.remember_many([fact for _, _, fact in facts])
+    found = [
+        record.id in [hit.id for hit in await memory.recall(question)]
+        for (language, question, _), record in zip(facts, saved, strict=True)
+        if language in ("en", "zh")
+    ]
+    assert sum(found) / len(found) >= 0.65
+
+
 async def test_questions_about_something_else_find_nothing(memory: Memory):
     await memory.remember_many([fact for _, _, fact in _facts()])
     questions = (_DATA / "unrelated_questions.txt").read_text(encoding="utf-8").splitlines()

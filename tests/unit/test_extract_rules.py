@@ -24,6 +24,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
 from recollect.recall.fence import memory_block
 from recollect.writing.extract import extract
+from recollect.writing.extract_voice import self_contained
 from recollect.writing.ground import ground
 
 _FILE = Path(__file__).parents[1] / "data" / "extract.tsv"
@@ -159,6 +160,7 @@ def test_what_rules_find_is_grounded_in_its_span(language: str, part: str):
     ("text", "content"),
     [
         ("I prefer tabs.", "User prefers tabs"),
+        ("I always fly from Porto", "User always flies from Porto"),
         ("I really don't like long meetings", "User really doesn't like long meetings"),
         ("I'm allergic to nuts and I know it", "User is allergic to nuts and they know it"),
         ("My name is Ada.", "User's name is Ada"),
@@ -181,6 +183,29 @@ def test_what_rules_find_is_grounded_in_its_span(language: str, part: str):
 )  # fmt: skip
 def test_a_claim_is_understood_on_its_own(text: str, content: str):
     assert content in {claim.content for claim in extract([_turn(text)])}
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I fly from Porto", "User flies from Porto"),
+        ("I rely on Ann", "User relies on Ann"),
+        ("I apply for grants", "User applies for grants"),
+        ("I reply at night", "User replies at night"),
+        ("I supply the bakery", "User supplies the bakery"),
+        ("I comply with the rules", "User complies with the rules"),
+        ("I multiply by ten", "User multiplies by ten"),
+        ("I imply nothing", "User implies nothing"),
+        ("I ally with Bo", "User allies with Bo"),
+        ("I bully nobody", "User bullies nobody"),
+        ("I rally the team", "User rallies the team"),
+        ("I tally the votes", "User tallies the votes"),
+        ("I usually rely on Ann", "User usually relies on Ann"),
+        ("I really hate mornings", "User really hates mornings"),
+    ],
+)
+def test_a_verb_that_ends_as_an_adverb_does_is_a_verb(said: str, told: str):
+    assert self_contained(said, "en", "User", is_theirs=True) == told
 
 
 def test_a_named_speaker_takes_the_place_of_the_user():

@@ -136,6 +136,25 @@ def test_a_path_may_begin_at_home_and_an_empty_one_is_none(monkeypatch: pytest.M
         Settings.load({"data_dir": "~nobody-of-this-name/x"})
 
 
+def test_what_is_special_about_an_agent_is_told_by_its_name():
+    given = {"coder": {"role": "coder", "children": ["sql"]}, "写手": {"role": "写作"}, "plain": {}}
+    changed = Settings.load({"agents": given}).changed()
+    agents = {name: value for name, value in changed.items() if name.startswith("agents")}
+    assert agents == {
+        "agents.coder.role": "coder",
+        "agents.coder.children": "('sql',)",
+        "agents.写手.role": "写作",
+    }
+
+
+def test_an_agents_own_database_is_in_the_data_folder_wherever_a_process_starts(tmp_path: Path):
+    tree = {"data_dir": tmp_path, "scope": {"agent": "coder"}}
+    near = Settings.load({**tree, "agents": {"coder": {"sqlite_path": "coder.db"}}})
+    far = Settings.load({**tree, "agents": {"coder": {"sqlite_path": "/srv/coder.db"}}})
+    assert near.database == tmp_path / "coder.db"
+    assert far.database == Path("/srv/coder.db")
+
+
 def test_names_of_agents_keep_their_letters(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RECOLLECT_AGENTS__Planner__CHILDREN", '["SQL"]')
     monkeypatch.setenv("RECOLLECT_SCOPE__NAMESPACES__SQL", "SQL_memories")

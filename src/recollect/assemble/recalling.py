@@ -78,6 +78,7 @@ def recall_options(settings: Settings) -> RecallOptions:
             speaker=recall.speaker_boost,
             assistant=recall.assistant_discount,
             terse=recall.terse_discount,
+            outdated=recall.outdated_discount,
             answering=recall.answer_kind_boost,
             fusion=recall.fusion,
             surroundings=SurroundingsOptions(

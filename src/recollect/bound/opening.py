@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
@@ -44,8 +46,32 @@ class Opening:
         if self._memory is not None:
             await self._memory.close()
 
+    # Whoever checks types is told by the checker, which must not see these.
+    if not TYPE_CHECKING:
+
+        def __enter__(self) -> NoReturn:
+            raise _not_open_yet()
+
+        def __exit__(self, *_: object) -> None:
+            """Never reached, but Python looks for it before it enters."""
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):
+                # Python and its tools look for these; what is not there is simply not there.
+                raise AttributeError(name)
+            raise _not_open_yet()
+
     async def _open(self) -> Memory:
         # The parts bring a database driver and more; importing Memory alone stays fast.
         from recollect.assemble import assemble
 
         return await assemble(self._where, self._clock, self._embedder, self._question)
+
+
+def _not_open_yet() -> InvalidInput:
+    return InvalidInput(
+        "This memory is not open yet",
+        code="not_open",
+        hint="Write `async with Memory.open(…) as memory:` or `memory = await Memory.open(…)`; "
+        "code without async uses `from recollect.sync import Memory`.",
+    )

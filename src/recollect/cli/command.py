@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from functools import cache
 from inspect import Parameter, Signature
@@ -71,12 +72,19 @@ def over(before: Shared | None, given: Shared) -> Shared:
     )
 
 
-async def _with_memory(body: Body, shared: Shared, arguments: dict[str, Any]) -> Answer | None:
+@asynccontextmanager
+async def opened(shared: Shared, question: str | None = None) -> AsyncGenerator[Memory]:
+    """The memory that the shared options name, open for one call."""
     settings = shared.settings()
     log_to(settings.log_file)
+    async with Memory.open(settings).expecting(question) as memory:
+        yield memory
+
+
+async def _with_memory(body: Body, shared: Shared, arguments: dict[str, Any]) -> Answer | None:
     # What is asked first; most of the time until the answer is the model's loading.
     question: str | None = arguments.get("query")
-    async with Memory.open(settings).expecting(question) as memory:
+    async with opened(shared, question) as memory:
         result = body(memory, **arguments)
         return await result if isinstance(result, Coroutine) else result
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 import typer
@@ -32,6 +34,17 @@ _EXIT_CODES: Final[tuple[tuple[type[RecollectError], int], ...]] = (
     (NotAllowed, 7),
 )
 
+_NO_COMMAND: Final = re.compile(r"No such command '(?P<name>[^']*)'")
+# What our commands are called elsewhere.
+_OTHER_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("search", "find", "query", "ask"), "recall"),
+    **dict.fromkeys(("add", "save", "store", "put"), "remember"),
+    **dict.fromkeys(("get", "read", "view", "inspect"), "show"),
+    **dict.fromkeys(("update", "change", "set"), "edit"),
+    **dict.fromkeys(("remove", "rm", "del"), "delete"),
+    **dict.fromkeys(("start", "run", "server"), "serve"),
+}
+
 EXIT_CODES: Final = (
     "Exit codes: 0 done, 1 unexpected, 2 bad input or usage, 3 not found, 4 conflict, 5 storage, "
     "6 settings or a missing part, 7 not allowed, 130 interrupted. "
@@ -53,8 +66,11 @@ def tell(error: RecollectError, *, as_object: bool) -> int:
 def bad_usage(problem: typer.TyperException) -> InvalidInput:
     """What the parser of the arguments did not understand, as one of our errors."""
     command = getattr(getattr(problem, "ctx", None), "command_path", "recollect")
+    message = problem.format_message() or "No command was given"
+    unknown = _NO_COMMAND.match(message) if command == "recollect" else None
+    meant = _OTHER_WORDS.get(unknown["name"]) if unknown else None
     return InvalidInput(
-        problem.format_message() or "No command was given",
+        f"{message} Did you mean {meant!r}?" if meant else message,
         code="bad_usage",
         hint=f"`{command} --help` shows how it is used.",
     )

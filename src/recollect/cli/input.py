@@ -46,6 +46,15 @@ def moment_of(text: str, name: str) -> datetime:
         ) from None
 
 
+def one_of(first: str | None, second: str | None, *names: str) -> str | None:
+    """What was given in either of two ways; both at once would leave one unheard."""
+    if first is not None and second is not None:
+        raise InvalidInput(
+            f"{' and '.join(names)} are the same; give one of them", code="bad_usage"
+        )
+    return second if first is None else first
+
+
 def pairs_of(items: Iterable[str], name: str) -> dict[str, str]:
     """`key=value` texts as a mapping."""
     pairs: dict[str, str] = {}

@@ -30,6 +30,8 @@ class Reason(StrEnum):
     IN_WINDOW = "in_window"
     GIVEN = "given_to_another_agent"
     DUPLICATE = "duplicate"
+    REPLACED = "replaced"
+    TERSE = "says_next_to_nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,6 +86,8 @@ class Hit:
     score: float
     span: tuple[int, int]
     explanation: Explanation = field(hash=False)
+    # The record that replaced what this turn said.
+    replaced_by: str | None = None
 
     @property
     def id(self) -> str:

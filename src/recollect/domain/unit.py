@@ -35,6 +35,7 @@ class Trait(IntFlag):
     BY_ASSISTANT = 2
     TELLS_TIME = 4
     TELLS_NUMBER = 8
+    NOT_CHINESE = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,13 +41,16 @@ class Trace:
 class Written:
     """What became of one thing that was to be remembered.
 
-    `record` is the one that holds it now: the new one, or the stored one it was merged into.
+    `record` is the one that holds it, as this write left it: the new one, or the stored one it was
+    merged into.
+    `conflict` is the id of the open question between it and a stored one that it contradicts.
     """
 
     write_id: str
     status: WriteStatus
     record: Record | None
     reason: str = ""
+    conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from recollect.recall.meaning import Meaning
 from recollect.text.searchable import is_searched_alike, record_units
 from recollect.writing.reconcile import merge
 from recollect.writing.redaction import Redactor
+from recollect.writing.replacing import replacing
 from recollect.writing.save import redacted_entry
 
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
@@ -175,11 +176,11 @@ def _decided(
     second = _linked(dispute.second, dispute.first, now)
     match resolution:
         case "keep_first":
-            first = _confirmed(first, now)
+            first = _confirmed(replacing(first, second.evidence, first.evidence), now)
             second = second.evolve(status=Status.SUPERSEDED)
         case "keep_second":
             first = first.evolve(status=Status.SUPERSEDED)
-            second = _confirmed(second, now)
+            second = _confirmed(replacing(second, first.evidence, second.evidence), now)
         case "merge":
             first = _merged(_confirmed(first, now), second, content)
             second = second.evolve(status=Status.SUPERSEDED)

@@ -279,7 +279,8 @@ def _person(caller: Caller, user: str, *, is_operator: bool) -> Person:
         raise NotAllowed(
             f"{here.key} may not forget the user {user}",
             hint="A user is forgotten from the workspace or the user's own scope, without an "
-            "agent; all_agents=True is for an operator.",
+            f"agent: ?user={user} over HTTP, --user {user} at the command line, memory.scope("
+            f"user={user!r}, agent=None) in Python; all_agents is for an operator.",
         )
     # Checked as any user is.
     Scope(org=here.org, workspace=here.workspace, user=user)

@@ -11,8 +11,9 @@ a whole scores as before, and `min_score` keeps its meaning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ from recollect.recall.question import Question
 from recollect.recall.ranks import reciprocal_ranks
 from recollect.recall.stretch import closeness
 from recollect.recall.surroundings import SurroundingsOptions, from_surroundings
+from recollect.text.language import language
 from recollect.text.searchable import signed
 
 Fusion = Literal["scores", "rrf"]
@@ -37,6 +39,9 @@ _STEEPNESS: Final = 1.3
 _TURN: Final = KINDS.index("turn")
 # A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
 _FULL_TURN: Final = 12
+# What a Chinese question and an English text have in common counts so much, also where vectors of
+# two Chinese texts, which share words as well, count less (measured, see decision 0006).
+_BETWEEN_LANGUAGES: Final = 0.8
 # A message of more terms has a subject of its own.
 _FEW_TERMS: Final = 3
 _DAY: Final = 86_400_000_000
@@ -67,6 +72,8 @@ class Weights:
     terse: float = 0.25
     # Whether scores are added or ranks.
     fusion: Fusion = "scores"
+    # What a turn said that a record replaced counts so much less.
+    outdated: float = 0.5
     # What has a time or a number, when the question asks for one, is worth so much more.
     answering: float = 0.1
 
@@ -77,8 +84,10 @@ class Fused:
 
     candidates: Candidates
     owner_kind: OwnerKind
-    at: int
     owner_id: str
+    # The record that says what holds now, where this no longer does.
+    replaced_by: str | None
+    at: int
     score: float
     surroundings: float
     factor: float
@@ -138,6 +147,8 @@ class Ranked:
     surroundings: Scores
     factors: Scores
     closeness: Scores
+    # The turns that no longer hold, and the records that stand for them.
+    replaced: Mapping[str, str]
 
     def __len__(self) -> int:
         return len(self.places)
@@ -150,22 +161,34 @@ class Ranked:
         places = self.places[start:end]
         rows = self.candidates.rows
         kinds: list[int] = rows["kind"][places].tolist()
+        owners = _listed(rows["owner"][places])
+        successors = map(self.replaced.get, owners)
         columns = (
-            *(places, rows["owner"][places], self.scores[start:end]),
+            *(places, self.scores[start:end]),
             *(self.surroundings[places], self.factors[places], self.closeness[places]),
         )
         return [
-            Fused(self.candidates, KINDS[kind], *values)
-            for kind, values in zip(kinds, zip(*map(_listed, columns), strict=True), strict=True)
+            Fused(self.candidates, KINDS[kind], owner, successor, *values)
+            for kind, owner, successor, values in zip(
+                kinds, owners, successors, zip(*map(_listed, columns), strict=True), strict=True
+            )
         ]
 
 
-def fuse(question: Question, found: Sequence[Found], weights: Weights) -> Ranked:
-    """All owners that any path found, best first; of equals, the one written first."""
+def fuse(
+    question: Question,
+    found: Sequence[Found],
+    weights: Weights,
+    replaced: Mapping[str, str] = MappingProxyType({}),
+) -> Ranked:
+    """All owners that any path found, best first; of equals, the one written first.
+
+    `replaced` are the turns that no longer hold, with the records that say what does.
+    """
     candidates = gather(found)
     if not len(candidates):
         nothing = np.empty(0)
-        return Ranked(candidates, candidates.owners, nothing, nothing, nothing, nothing)
+        return Ranked(candidates, candidates.owners, nothing, nothing, nothing, nothing, replaced)
     words = weights.keyword * candidates.scores("keyword")
     evidence = words + _beside_words(candidates, found, weights, question)
     around = from_surroundings(candidates, evidence, words, weights.surroundings)
@@ -176,14 +199,41 @@ def fuse(question: Question, found: Sequence[Found], weights: Weights) -> Ranked
         near = closeness(candidates.column("observed_at"), timed.stretches)
         # The more of the question is the time, the more being of that time is an answer.
         total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
-    scores = calibrated(total)
+    before, after = _successions(candidates, replaced)
+    holding = np.ones(len(candidates))
+    holding[before] = 1 - weights.outdated
+    scores = calibrated(_handed_on(total, before, after) * holding)
     if weights.fusion == "rrf":
         ranked = _by_ranks(question, candidates, found, weights)
         ranked *= factors * (1 + weights.time * near)
-        order = np.lexsort((candidates.owners, -scores, -ranked, scores == 0))
-        return Ranked(candidates, order, np.sort(scores)[::-1], around, factors, near)
+        ranked = _handed_on(ranked, before, after)
+        order = np.lexsort((candidates.owners, -scores, -ranked * holding, scores == 0))
+        return Ranked(
+            candidates, order, np.sort(scores)[::-1], around, factors * holding, near, replaced
+        )
     order = np.lexsort((candidates.owners, -scores))
-    return Ranked(candidates, order, scores[order], around, factors, near)
+    return Ranked(candidates, order, scores[order], around, factors * holding, near, replaced)
+
+
+def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[Ids, Ids]:
+    """Where the turns that no longer hold are among the candidates, and what stands for each."""
+    if not replaced:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    places = {owner: place for place, owner in enumerate(_listed(candidates.column("owner")))}
+    pairs = [
+        (places[turn], places[record])
+        for turn, record in replaced.items()
+        if turn in places and record in places
+    ]
+    before, after = np.array(pairs, np.intp).reshape(-1, 2).T
+    return before, after
+
+
+def _handed_on(values: Scores, before: Ids, after: Ids) -> Scores:
+    """What speaks for a turn that no longer holds speaks for what stands for it."""
+    values = values.copy()
+    np.maximum.at(values, after, values[before])
+    return values
 
 
 def _listed(column: NDArray[Any]) -> list[Any]:
@@ -208,7 +258,7 @@ def _beside_words(
     # Where there are more, what is not among the nearest is at most as near as the last of them.
     horizon = 0.0 if vector is None else vector.horizon
     nearness = candidates.scores("vector", otherwise=horizon)
-    evidence = weights.vector * trust.get("vector", 0.0) * nearness
+    evidence = weights.vector * _trust(question, candidates, trust.get("vector", 0.0)) * nearness
     if "entity" in candidates.opinions:
         evidence = evidence + weights.entity * candidates.scores("entity")
     # The more a message says itself, the less it takes what is merely recent to understand it.
@@ -217,6 +267,14 @@ def _beside_words(
     if recent:
         evidence = evidence + recent * candidates.scores("recent")
     return evidence
+
+
+def _trust(question: Question, candidates: Candidates, trust: float) -> Scores | float:
+    """How much nearness means for each: between languages it is all there is to go by."""
+    if not 0 < trust < _BETWEEN_LANGUAGES or language(question.text) != "zh":
+        return trust
+    is_foreign = (candidates.column("traits") & Trait.NOT_CHINESE) > 0
+    return np.where(is_foreign, _BETWEEN_LANGUAGES, trust)
 
 
 def _by_ranks(

@@ -18,14 +18,21 @@ from recollect.domain.context import (
     Tongue,
 )
 from recollect.domain.hit import Hit
+from recollect.domain.turn import Turn
 from recollect.ports.tokens import TokenCounter
 from recollect.recall.fence import SECTIONS, memory_block, strip_memory
 from recollect.recall.items import Item, as_item
+from recollect.recall.replaced import outlived
+from recollect.text.analysis import terms
+from recollect.text.answers import told_in
 from recollect.text.folding import fold
 
 # A few letters stand in many a sentence that says something else. Counted in bytes, because a
 # Chinese character says about as much as three Latin letters.
 _TELLING: Final = 12
+# An assistant's turn of fewer different terms than these is a mere nod, and no nod is longer.
+_FEW_TERMS: Final = 4
+_TERSE: Final = 100
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 
 
@@ -38,6 +45,7 @@ def build_context(
     language: Tongue,
     already: AbstractSet[str] = frozenset(),
     window_texts: Sequence[str] = (),
+    is_about_past: bool = False,
 ) -> MemoryContext:
     """The block for a prompt: the best hits that fit the budget whole and are not there already.
 
@@ -45,12 +53,13 @@ def build_context(
     a provider's prompt cache holds.
     """
     repeats = _Repeats(window_texts, already)
+    unfit = _unfit(hits, is_about_past=is_about_past)
     chosen: list[Item] = []
     left_out: list[LeftOut] = []
     text, tokens = "", 0
     for hit in sorted(hits, key=lambda hit: (-hit.score, hit.id)):
         item = as_item(hit, options.form, now, language)
-        reason = repeats.reason_against(item)
+        reason = unfit.get(hit.id) or repeats.reason_against(item)
         if reason is None:
             # Tokens of parts do not add up to tokens of the whole, so the whole is counted.
             tried = _rendered([*chosen, item], options.form, language)
@@ -63,6 +72,30 @@ def build_context(
         left_out.append(LeftOut(id=item.id, reason=reason))
     ids = tuple(item.id for item in chosen)
     return MemoryContext(text=text, tokens=tokens, ids=ids, left_out=tuple(left_out))
+
+
+def _unfit(hits: Sequence[Hit], *, is_about_past: bool) -> dict[str, Reason]:
+    """What has no place in a prompt: a mere "Good to know.", and what no longer holds beside what
+    does, unless the past is asked for."""
+    present = {hit.id for hit in hits}
+    by_turn = {
+        hit.id: hit.replaced_by
+        for hit in hits
+        if hit.replaced_by is not None and hit.replaced_by in present and not is_about_past
+    }
+    gone = outlived(by_turn, [hit.record for hit in hits if hit.record is not None])
+    return {
+        **{hit.id: Reason.TERSE for hit in hits if hit.turn is not None and _is_terse(hit.turn)},
+        **dict.fromkeys(gone, Reason.REPLACED),
+    }
+
+
+def _is_terse(turn: Turn) -> bool:
+    """Whether an assistant's turn says next to nothing; a number may be all that was asked for."""
+    if turn.role != "assistant" or len(turn.content) > _TERSE or told_in(turn.content):
+        return False
+    # Of Chinese the characters are counted, not the pairs of them.
+    return sum(it.isascii() or len(it) == 1 for it in set(terms(turn.content))) < _FEW_TERMS
 
 
 class _Repeats:

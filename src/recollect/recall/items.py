@@ -14,7 +14,6 @@ from recollect.domain.record import Episode, Kind, Procedure, Record
 from recollect.domain.turn import Turn
 from recollect.recall.fence import SECTIONS, fenced
 from recollect.text.ago import days_ago
-from recollect.text.language import language
 from recollect.text.passages import passages
 
 # A longer text shows the passage that matched, and where the rest is.
@@ -56,6 +55,7 @@ class _Words:
     inferred: str
     shared: str
     turn: str
+    replaced: str
     confidence: str
     sources: str
     whole: str
@@ -69,6 +69,7 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
         inferred="推断",
         shared="由 {} 共享",
         turn="对话原文",
+        replaced="后来有变",
         confidence="置信度: {:.0%}",
         sources="来源: {}次对话",
         whole="全文: {}",
@@ -87,6 +88,7 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
         inferred="inferred",
         shared="shared by {}",
         turn="turn",
+        replaced="since changed",
         confidence="confidence: {:.0%}",
         sources="sources: {}",
         whole="full text: {}",
@@ -96,9 +98,8 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
 
 
 def as_item(hit: Hit, form: Form, now: datetime, conversation: Tongue) -> Item:
-    """The hit as an item, told about in the language of its own text."""
-    tongue = _tongue(hit.content, conversation)
-    words = _WORDS[tongue]
+    """The hit as an item, told about in the conversation's language as the whole block is."""
+    words = _WORDS[conversation]
     body, is_excerpt = _body(hit)
     match hit.item:
         case Record():
@@ -110,6 +111,8 @@ def as_item(hit: Hit, form: Form, now: datetime, conversation: Tongue) -> Item:
         case ArchivePassage():
             section, at, notes = _EPISODES, hit.item.created_at, hit.item.id
             label, title = "archive", hit.item.tool
+    if hit.replaced_by is not None:
+        notes = f"{notes}, {words.replaced}"
     if is_excerpt:
         notes = f"{notes}, {words.whole.format(hit.id)}"
     if body.startswith(title):
@@ -120,7 +123,7 @@ def as_item(hit: Hit, form: Form, now: datetime, conversation: Tongue) -> Item:
         body=body,
         ellipsis=" …" if is_excerpt else "",
         notes=fenced(notes),
-        when=days_ago(at, now, tongue),
+        when=days_ago(at, now, conversation),
     )
     if form == "flat":
         text = told.flat()
@@ -187,11 +190,6 @@ def _title(record: Record) -> str:
     if isinstance(record.details, Procedure):
         return record.title or record.details.trigger
     return record.title
-
-
-def _tongue(text: str, conversation: Tongue) -> Tongue:
-    spoken = language(text)
-    return conversation if spoken == "other" else spoken
 
 
 def _body(hit: Hit) -> tuple[str, bool]:

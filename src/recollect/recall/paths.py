@@ -14,7 +14,7 @@ from recollect.recall.meaning import Asked, Meaning
 from recollect.recall.question import Question
 from recollect.recall.stretch import Stretch
 
-PathName = Literal["keyword", "vector", "recent", "time", "entity"]
+PathName = Literal["keyword", "vector", "recent", "time", "entity", "replaced"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeVar
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -25,19 +25,17 @@ from recollect.ports.store import Store
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
+from recollect.recall.hearing import answer_of, as_found, too_late
 from recollect.recall.intent import Intent, Judged
 from recollect.recall.linked import EntityPath
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
+from recollect.recall.replaced import ReplacedPath, Succession, below_successors, outlived
 from recollect.recall.rerank import RerankOptions, boosts
 from recollect.recall.same import Sameness, arranged
 from recollect.recall.scan import Scan
 from recollect.recall.second_look import SecondLook
 from recollect.recall.weigh import Weighed, Weigher
-
-_log = logging.getLogger(__name__)
-
-_F = TypeVar("_F")
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -96,6 +94,7 @@ class Recaller:
         self._units = units
         self._paths = paths
         self._linked = linked
+        self._replaced = ReplacedPath(units)
         self._scan = scan
         self._archives = archives
         self._clock = clock
@@ -138,17 +137,20 @@ class Recaller:
         wanted = max(self._options.candidates, 2 * question.limit)
         weigher = Weigher(self._store, self._archives, question, self._options.rerank)
         found = await self._ask(question, wanted, within=None)
-        fused = fuse(question, found, self._options.weights)
-        answer = await self._answer(question, fused, weigher, question.limit)
+        fused, answer = await self._judged(question, found, weigher)
         linked = await self._one_hop(question, await self._seeds(answer, weigher), wanted)
         if linked is not None:
             found.append(linked)
-            fused = fuse(question, found, self._options.weights)
-            answer = await self._answer(question, fused, weigher, question.limit)
+            fused, answer = await self._judged(question, found, weigher)
+        changed = await self._changed(question, fused)
+        if changed.by_turn:
+            found.append(changed.found)
+            outlived = await self._outlived(question, changed, answer, weigher)
+            fused, answer = await self._judged(question, found, weigher, outlived)
         if answer.needs_more and any(it.is_cut_off for it in found):
             found = await self._ask(question, wanted, within=question.where)
-            fused = fuse(question, found, self._options.weights)
-            answer = await self._answer(question, fused, weigher, question.limit)
+            found.append(changed.found)
+            fused, answer = await self._judged(question, found, weigher, fused.replaced)
         degraded = [note for it in found for note in it.degraded]
 
         async def best(reach: int) -> _Answer:
@@ -163,12 +165,23 @@ class Recaller:
                 answer, more = again, None
         answer = await self._shown(question, answer, weigher, more)
         return Recalled(
-            hits=await self._hits(question, answer.kept, weigher),
+            hits=await self._hits(question, answer.kept, weigher, changed),
             degraded=tuple(degraded),
             near_misses=answer.near_misses,
             intent=question.judged.intent,
             intent_reason=question.judged.reason,
         )
+
+    async def _judged(
+        self,
+        question: Question,
+        found: Sequence[Found],
+        weigher: Weigher,
+        replaced: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[Ranked, _Answer]:
+        """What the paths say together, and the answer that it makes."""
+        fused = fuse(question, found, self._options.weights, replaced)
+        return fused, await self._answer(question, fused, weigher, question.limit)
 
     async def _seeds(self, answer: _Answer, weigher: Weigher) -> dict[str, str]:
         """The texts of the best hits, by their owners."""
@@ -184,8 +197,22 @@ class Recaller:
         """What the names in the best hits lead to."""
         if not seeds:
             return None
-        heard = await _heard(self._linked, self._linked.search(question, seeds, limit))
+        heard = await answer_of(self._linked, self._linked.search(question, seeds, limit))
         return None if isinstance(heard, RecollectError) else heard
+
+    async def _changed(self, question: Question, fused: Ranked) -> Succession:
+        """What of the best has changed since it was said."""
+        heard = await answer_of(self._replaced, self._replaced.search(question, fused))
+        return Succession() if isinstance(heard, RecollectError) else heard
+
+    async def _outlived(
+        self, question: Question, changed: Succession, answer: _Answer, weigher: Weigher
+    ) -> dict[str, str]:
+        """The turns that give way to a record: none if it is the past that is asked for."""
+        if question.is_about_past:
+            return {}
+        items = await weigher.items(answer.kept)
+        return outlived(changed.by_turn, [it for it in items.values() if isinstance(it, Record)])
 
     async def _ask(self, question: Question, limit: int, within: Filter | None) -> list[Found]:
         """Ask every path; one that fails or is slow is left out, and that is said.
@@ -198,7 +225,7 @@ class Recaller:
             if path.waits(question)
         }
         heard = {
-            path: await _heard(path, path.search(question, limit, within))
+            path: await answer_of(path, path.search(question, limit, within))
             for path in self._paths
             if path not in waiting
         }
@@ -207,12 +234,12 @@ class Recaller:
             for path, answer in waiting.items():
                 if answer in late:
                     answer.cancel()
-                    heard[path] = _late(path, self._options.patience)
+                    heard[path] = too_late(path, self._options.patience)
                 else:
-                    heard[path] = await _heard(path, answer)
+                    heard[path] = await answer_of(path, answer)
         if all(isinstance(it, RecollectError) for it in heard.values()):
             raise next(it for it in heard.values() if isinstance(it, RecollectError))
-        return [_told(path, heard[path]) for path in self._paths]
+        return [as_found(path, heard[path]) for path in self._paths]
 
     async def _answer(
         self, question: Question, fused: Ranked, weigher: Weigher, limit: int
@@ -293,6 +320,7 @@ class Recaller:
         """What is shown, and what came after it with the reason why it is not."""
         kept: list[Weighed] = []
         left_out: list[NearMiss] = []
+        weighed = below_successors(weighed)
         floor = weighed[0].score * self._options.gap if weighed else 0.0
         for it in weighed:
             reason = ""
@@ -309,7 +337,11 @@ class Recaller:
         return kept, tuple(left_out)
 
     async def _hits(
-        self, question: Question, weighed: Sequence[Weighed], weigher: Weigher
+        self,
+        question: Question,
+        weighed: Sequence[Weighed],
+        weigher: Weigher,
+        changed: Succession,
     ) -> tuple[Hit, ...]:
         """Hits that can say why they are there; made only of what is shown."""
         items = await weigher.items(weighed)
@@ -325,28 +357,16 @@ class Recaller:
                 matched = tuple(term for key, term in question.terms.items() if key in keys)
                 bent_by = boosts(it.standing, question.lean, self._options.rerank)
                 explanation = it.fused.explanation(matched, (*bent_by, *it.boosts))
-                hits.append(Hit(item=item, score=it.score, span=span, explanation=explanation))
+                hits.append(
+                    Hit(
+                        item=item,
+                        score=it.score,
+                        span=span,
+                        explanation=explanation,
+                        replaced_by=changed.by_turn.get(item.id),
+                    )
+                )
         return tuple(hits)
-
-
-async def _heard(path: Path | EntityPath, answer: Awaitable[_F]) -> _F | RecollectError:
-    try:
-        return await answer
-    except RecollectError as failure:
-        _log.warning("The %s path failed: %s", path.name, failure)
-        return failure
-
-
-def _late(path: Path, patience: float) -> Found:
-    note = f"the {path.name} path did not answer within {patience} s"
-    _log.warning(note)
-    return Found(path=path.name, degraded=(note,))
-
-
-def _told(path: Path, heard: Found | RecollectError) -> Found:
-    if isinstance(heard, Found):
-        return heard
-    return Found(path=path.name, degraded=(f"the {path.name} path failed: {heard}",))
 
 
 def _are_best(weighed: Sequence[Weighed], limit: int, bound: float) -> bool:

@@ -31,6 +31,7 @@ from recollect.ports.tokens import TokenCounter
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.inject import build_context
 from recollect.recall.pipeline import MAX_QUERY
+from recollect.recall.question import is_about_past
 from recollect.recall.runs import Receiver, Runs
 from recollect.text.language import language as language_of
 
@@ -127,6 +128,7 @@ class Prefetch:
             language=tongue,
             already=self._runs.given_to_others(receiver),
             window_texts=texts,
+            is_about_past=is_about_past(message),
         )
         self._runs.give(receiver, built.ids)
         self._entered(session, _records(recalled, built.ids))

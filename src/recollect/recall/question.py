@@ -34,6 +34,15 @@ _ABOUT_ANSWERS: Final = re.compile(
     "|(?:你|您|助手)[^，。？！,.?!]{0,6}(?:说|讲|提|推荐|建议|告诉|回答|列|给|写|解释)(?:过|了|的)",
     re.IGNORECASE,
 )
+# What was, not what is; "before Friday" and "开会之前" are about what comes.
+_ABOUT_PAST: Final = re.compile(
+    r"\bbefore(?:\s+(?:that|then|now|this))?\s*(?:[?.!,]|$)"
+    r"|\b(?:previous(?:ly)?|former(?:ly)?|used\s+to|originally|back\s+then|in\s+the\s+past)\b"
+    r"|\bdid\s(?:\w+\s){1,3}use\s+to\b"
+    "|(?:^|[我你您他她们的，,。 ])(?:[以之从先]前|过去)"
+    "|曾经?(?!国)|原[先本]|原来(?!如此|是)|当[时初]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +94,11 @@ class Question:
         return _ABOUT_ANSWERS.search(self.text) is not None
 
     @cached_property
+    def is_about_past(self) -> bool:
+        """Whether it asks for what has changed since."""
+        return is_about_past(self.text)
+
+    @cached_property
     def wanted(self) -> Trait:
         """What a text needs to have to answer it."""
         return asked_for(self.text)
@@ -93,3 +107,8 @@ class Question:
     def times(self) -> tuple[When | AfterEvent, ...]:
         """The times that it names."""
         return find_times(self.text, self.asked_at or self.now)
+
+
+def is_about_past(text: str) -> bool:
+    """Whether a message asks for what was, which may have changed since."""
+    return _ABOUT_PAST.search(text) is not None

@@ -27,6 +27,8 @@ from recollect.settings import Settings
 
 # The longest record in the widest script, with room for the rest of the request.
 MOST_BYTES: Final = 5_000_000
+# Somebody will say something: what reads either language loads before the first request comes.
+_FIRST_WORDS: Final = "hello 你好"
 
 
 def create_app(
@@ -36,7 +38,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with Memory.open(where) as memory:
+        async with Memory.open(where).expecting(_FIRST_WORDS) as memory:
             app.state.memory = memory
             yield
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
@@ -22,7 +23,10 @@ from recollect.errors import (
     RecollectError,
     StorageBusy,
 )
+from recollect.server.caller import SCOPE_PARTS
 
+# Where a field of the body itself is: "body" and its name.
+_OF_THE_BODY: Final = 2
 _MEDIA_TYPE: Final = "application/problem+json"
 _STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
     (InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
@@ -115,17 +119,38 @@ def _of_ours(_: Request, error: Exception) -> JSONResponse:
     return problem(status_of(error), error.code, error.message, hint=error.hint, headers=headers)
 
 
-def _of_a_request(_: Request, error: Exception) -> JSONResponse:
+def _of_a_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     found = cast("list[dict[str, Any]]", error.errors())
     detail = "; ".join(f"{_place(it['loc'])}: {it['msg']}" for it in found)
-    is_no_json = found[0]["loc"] == ("body",)
     return problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         _CODES.get(found[0]["type"], "wrong_type"),
         detail,
-        hint="Send a JSON object with Content-Type: application/json." if is_no_json else "",
+        hint=_hint(request, [tuple(it["loc"]) for it in found], found[0]["type"]),
     )
+
+
+def _hint(request: Request, places: Sequence[tuple[str | int, ...]], kind: str) -> str:
+    """What to send instead, where that can be told."""
+    if places[0] == ("body",):
+        return "Send a JSON object with Content-Type: application/json."
+    if kind not in {"extra_forbidden", "missing"} or len(places[0]) != _OF_THE_BODY:
+        return ""
+    taken = f"The body takes: {', '.join(_names_of_the_body(request))}."
+    scope = next((str(it[-1]) for it in places if it[-1] in SCOPE_PARTS), None)
+    if scope is None:
+        return taken
+    return f"Whose memory it is stands in the address: {request.url.path}?{scope}=…. {taken}"
+
+
+def _names_of_the_body(request: Request) -> Iterable[str]:
+    route = cast("object", request.scope.get("route"))
+    field = route.body_field if isinstance(route, APIRoute) else None
+    body = cast("object", field.field_info.annotation) if field is not None else None
+    if isinstance(body, type) and issubclass(body, BaseModel):
+        return body.model_fields
+    return ()
 
 
 def _of_the_framework(request: Request, error: Exception) -> JSONResponse:

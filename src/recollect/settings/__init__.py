@@ -83,7 +83,7 @@ class Settings(Section):
     @property
     def database(self) -> Path:
         """The file that holds this memory: its agent's own, or the common one."""
-        own = self.agent(self.scope.agent).sqlite_path
+        own = self._own_database(self.scope.agent)
         return own or self.storage.path or self.data_dir / "memory" / "memory.db"
 
     @property
@@ -107,7 +107,12 @@ class Settings(Section):
         if backend == "in_memory":
             # One that an agent has for itself is no other's.
             return backend, Path(agent or "") if its.backend else None
-        return backend, its.sqlite_path or self.storage.path
+        return backend, self._own_database(agent) or self.storage.path
+
+    def _own_database(self, agent: str | None) -> Path | None:
+        """An agent's own file: a relative one is in the data folder, wherever a process starts."""
+        own = self.agent(agent).sqlite_path
+        return None if own is None else self.data_dir / own
 
     @property
     def blobs(self) -> str | Path:
@@ -202,5 +207,16 @@ def _differences(
         value, default = getattr(section, name), getattr(usual, name)
         if isinstance(value, BaseModel):
             yield from _differences(value, default, f"{before}{name}.")
+        elif sections := _named_sections(value):
+            for key, entry in sections.items():
+                yield from _differences(entry, type(entry)(), f"{before}{name}.{key}.")
         elif value != default:
             yield before + name, str(value) if field.repr else "(secret)"
+
+
+def _named_sections(value: object) -> dict[str, BaseModel]:
+    """Sections that have names of their own, such as agents; empty for anything else."""
+    if not isinstance(value, dict):
+        return {}
+    entries = cast("dict[str, object]", value).items()
+    return {name: it for name, it in entries if isinstance(it, BaseModel)}

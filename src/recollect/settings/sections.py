@@ -58,7 +58,9 @@ class AgentSettings(Section):
         default=None, description="the kind of store it has for itself; empty = the common one"
     )
     sqlite_path: PlaceOrNone = Field(
-        default=None, description="the database file it has for itself; empty = the common one"
+        default=None,
+        description="the database file it has for itself, relative to data_dir; "
+        "empty = the common one",
     )
     role: str = Field(default="", description="what it is for; some shared types ask for it")
     write_policy: WritePolicy | None = Field(
@@ -143,6 +145,9 @@ class RecallSettings(Section):
     )
     terse_discount: Share = Field(
         default=0.25, description="how much less a turn counts that says next to nothing"
+    )
+    outdated_discount: Share = Field(
+        default=0.5, description="how much less a turn counts that a record has replaced since"
     )
     answer_kind_boost: Share = Field(
         default=0.1,

@@ -170,7 +170,7 @@ class Memory:
 
     def observe(
         self,
-        messages: Iterable[Mapping[str, Any]],
+        messages: Mapping[str, Any] | Iterable[Mapping[str, Any]],
         *,
         session: str | None = None,
         task: str | None = None,

@@ -67,9 +67,9 @@ class Word(NamedTuple):
 
     def weighed(self) -> Word:
         """The word with the weight of its kind."""
-        if self.kind == "verb" and not self.is_main:
-            return self._replace(weight=_SECOND_VERB)
-        return self._replace(weight=_WEIGHTS.get(self.kind, _MEMBER_OF_A_CLASS))
+        is_second = self.kind == "verb" and not self.is_main
+        weight = _SECOND_VERB if is_second else _WEIGHTS.get(self.kind, _MEMBER_OF_A_CLASS)
+        return Word(*self[:-1], weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,13 +103,18 @@ _ROLES: Final = {
     "car": "drive",
 }
 _BOUND: Final = _concepts("wife, husband, partner")
+_MARRIED: Final = _concepts("married, 已婚")
 _ROLE: Final = {role: _concepts(verbs) for role, verbs in _ROLES.items()}
+RELATED: Final = (
+    _BOUND | _MARRIED | _ROLE.keys() | frozenset[str]().union(*_FAMILY, *_ROLE.values())
+)
+"""Every concept that is akin to one of another name, or told by its role or deed."""
 
 
 @cache
 def is_role_of(role: str, deed: str) -> bool:
     """Whether who or what bears the role is told by the deed too: a teacher teaches."""
-    return deed in _ROLE.get(role, ()) or (role in _BOUND and deed in ("married", "已婚"))
+    return deed in _ROLE.get(role, ()) or (role in _BOUND and deed in _MARRIED)
 
 
 STANCES: Final = _concepts("""

@@ -62,7 +62,7 @@ _ENDING: Final = re.compile(words.POLITE_ENDINGS)
 _ASKING: Final = re.compile("(?:请|麻烦|烦请|劳驾|拜托)(?!假|客|教|示|[的很多事])")
 _BEGINS: Final = re.compile(r"开始(?=了?(?:[,;。!?]|$))")
 _BEFORE: Final = re.compile("以前|之前|前(?![端台面者天年门])")
-_MANAGES: Final = re.compile("管(?=了?(?:[,;。!?]|$))")
+_AT_END: Final = re.compile("了?(?:[,;。!?]|$)")
 _HAPPENED: Final = re.compile(r"是[^,;。]+的[。!]?$")
 _HAN_OR_NAME: Final = re.compile(r"[\w%]")
 
@@ -112,7 +112,7 @@ def _beside(
     text: str, at: int, was_time: bool, was_deed: bool
 ) -> tuple[int, tuple[Piece, ...]] | None:
     """What characters say beside a time, a deed or the end, whatever the lists say of them."""
-    if _MANAGES.match(text, at):
+    if text[at] == "管" and _AT_END.match(text, at + 1):
         return 1, (Piece("verb", "manage"),)
     if was_time and _BEGINS.match(text, at):
         return 2, (Piece("verb", "start"),)

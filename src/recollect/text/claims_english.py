@@ -57,6 +57,10 @@ _CLOCK_WORDS: Final = {
     "noon": clock_pieces(12, "00", "pm"),
     "midday": clock_pieces(12, "00", "pm"),
 }
+_STARTING: Final = frozenset({"start", "begin"})
+_SPECIAL: Final = frozenset(map(str.casefold, (*_NAME_ENDS, *_BOUNDS, *_COMPARED, *_CLOCK_WORDS)))
+"""All words that say something else beside certain others."""
+
 _NO_NAMES: Final = frozenset({"verb", "weak", "degree", "space", "size", "spacing", "self"})
 """Kinds of words that have a capital only where they are part of a name."""
 
@@ -121,6 +125,8 @@ def _word_pieces(
 def _special(tokens: list[Token], at: int) -> tuple[Piece, ...]:
     """What a word says only beside certain others, whatever the lists say of it."""
     token = tokens[at]
+    if token.lemma not in _STARTING and token.surface.casefold() not in _SPECIAL:
+        return ()
     if not token.opens and token.surface in _NAME_ENDS:
         return (Piece("weak", token.lemma),)
     if _takes_up(tokens, at):
@@ -276,7 +282,7 @@ def _is_ordinal(tokens: list[Token], at: int) -> bool:
 def _takes_up(tokens: list[Token], at: int) -> bool:
     """Whether what is done now is named next: started drinking, began to learn."""
     following = tokens[at + 1].surface if at + 1 < len(tokens) else ""
-    return tokens[at].lemma in ("start", "begin") and following.endswith("ing")
+    return tokens[at].lemma in _STARTING and following.endswith("ing")
 
 
 def _bound(tokens: list[Token], at: int) -> Piece | None:

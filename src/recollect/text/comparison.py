@@ -8,6 +8,7 @@ nearly equal.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import starmap
 from typing import Final
 
@@ -80,7 +81,7 @@ class Comparison:
             return "different", "about somebody else"
         if self._ends_the_old():
             return "update", "says that the stored claim is over"
-        if self._is_about_other_things() and not self._takes_over():
+        if self._is_about_other_things and not self._takes_over():
             return "different", "about something else"
         if self._says_the_same():
             return "same", "says the same"
@@ -110,6 +111,7 @@ class Comparison:
             )
         )
 
+    @cached_property
     def _is_about_other_things(self) -> bool:
         topics = [
             [word for word in words if _tells_apart(word)]
@@ -194,7 +196,7 @@ class Comparison:
         new, old = self._new, self._old
         wishes = ("wish" in new.marks) == ("wish" in old.marks) or self._is_request()
         past = self._is_formerly(new) == self._is_formerly(old)
-        return not self._is_opposed() and wishes and past
+        return not self._is_opposed and wishes and past
 
     @staticmethod
     def _is_formerly(it: Claim) -> bool:
@@ -203,6 +205,7 @@ class Comparison:
     def _is_request(self) -> bool:
         return _is_request(self._new) or _is_request(self._old)
 
+    @cached_property
     def _is_opposed(self) -> bool:
         """Whether one denies what the other says; "eats no meat" and "does not eat meat" agree."""
         if _denials(self._new) != _denials(self._old):
@@ -227,7 +230,7 @@ class Comparison:
             return False
         less, more = sorted((self._only_new, self._only_old), key=weight)
         return (
-            self._is_opposed()
+            self._is_opposed
             and self._shares_content()
             and weight(less) <= _NOTHING
             and not any(word.is_main and word.concept not in _ACQUIRES for word in more)
@@ -255,10 +258,10 @@ class Comparison:
         )
 
     def _has_rival_value(self) -> bool:
-        if self._is_opposed() or self._is_formerly(self._new) != self._is_formerly(self._old):
+        if self._is_opposed or self._is_formerly(self._new) != self._is_formerly(self._old):
             return False
         # About other things only where somebody else does what only one can do.
-        return self._is_about_other_things() or are_rivals(self._new, self._old, self._contrast)
+        return self._is_about_other_things or are_rivals(self._new, self._old, self._contrast)
 
     def _adds(self) -> bool:
         new = self._only_new
@@ -326,7 +329,7 @@ def _heavy(words: list[Word]) -> bool:
 
 
 def _denials(it: Claim) -> int:
-    return sum(word.denied for word in it.words)
+    return sum([word.denied for word in it.words])
 
 
 def _is_request(it: Claim) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from functools import lru_cache
@@ -16,16 +17,19 @@ from recollect.text.answers import told_in
 from recollect.text.dates import date_terms
 from recollect.text.entities import entities
 from recollect.text.passages import passages, reading_size
+from recollect.text.scripts import HAN
 
 # Whether a text says much shows in its beginning; so do the names it is about.
 _ENOUGH = 500
 _LINKED = 4_000
 _QUESTION_MARKS = ("?", "\uff1f")
+_HAN = re.compile(f"[{HAN}]")
 
 
 def record_units(record: Record, *, hidden: bool = False) -> OwnerUnits:
     """The units of a record, one a passage; none while it is hidden, unless asked for."""
-    units = _units(record.content, _about(record), _beside(record), record.observed_at)
+    replaced = tuple(map(turn_key, replaced_turns(record)))
+    units = _units(record.content, _about(record), _beside(record), record.observed_at, replaced)
     return OwnerUnits(
         scope=record.scope,
         owner_kind="record",
@@ -78,9 +82,20 @@ def is_searched_alike(one: Record, other: Record) -> bool:
     return (
         one.is_live == other.is_live
         and one.observed_at == other.observed_at
-        and (one.content, _about(one), _beside(one))
-        == (other.content, _about(other), _beside(other))
+        and (one.content, _about(one), _beside(one), replaced_turns(one))
+        == (other.content, _about(other), _beside(other), replaced_turns(other))
     )
+
+
+def replaced_turns(record: Record) -> tuple[str, ...]:
+    """The turns that said what the record replaced: they are among what it is related to."""
+    return tuple(it for it in record.related if it.startswith("turn_"))
+
+
+def turn_key(turn: str) -> int:
+    """A turn as a term, by which the record is found that replaced what it said."""
+    # No name begins so, see `entity_keys`.
+    return term_key(f"\0\0{turn}")
 
 
 def _about(record: Record) -> str:
@@ -104,7 +119,7 @@ def _record_setting(record: Record) -> Setting:
         # Below zero, where no session's key is.
         cluster=-record.observed_at.toordinal(),
         place=to_micros(record.observed_at),
-        traits=told_in(record.content),
+        traits=told_in(record.content) | _written_in(record.content),
         size=reading_size(record.content, 0, len(record.content)),
         variety=_variety(record.content),
     )
@@ -118,10 +133,16 @@ def _turn_setting(turn: Turn) -> Setting:
         cluster=number_of(turn.session),
         place=turn.ordinal,
         speaker=speaker_key(turn.speaker),
-        traits=Trait(asks * Trait.ASKS | by_assistant * Trait.BY_ASSISTANT) | told_in(turn.content),
+        traits=Trait(asks * Trait.ASKS | by_assistant * Trait.BY_ASSISTANT)
+        | told_in(turn.content)
+        | _written_in(turn.content),
         size=reading_size(turn.content, 0, len(turn.content)),
         variety=_variety(turn.content),
     )
+
+
+def _written_in(text: str) -> Trait:
+    return Trait.NONE if _HAN.search(text[:_LINKED]) else Trait.NOT_CHINESE
 
 
 def speaker_key(name: str) -> int:
@@ -149,16 +170,18 @@ def entity_keys(text: str) -> tuple[int, ...]:
     return tuple(term_key(f"\0{name}") for name in entities(text))
 
 
-def _units(content: str, about: str, beside: str, at: datetime) -> Iterator[Unit]:
+def _units(
+    content: str, about: str, beside: str, at: datetime, more: Sequence[int] = ()
+) -> Iterator[Unit]:
     """The whole text first; when it is long, its passages after it.
 
-    The date and the names are something to be found by, not something that was said: they are in
-    no text that a vector is made of.
+    The date, the names and what was replaced are something to be found by, not something that was
+    said: they are in no text that a vector is made of.
     """
     spans = passages(content)
     dated = _date_keys(at.date())
     whole = _lines(about, content, beside)
-    yield _unit(0, 0, len(content), whole, (*dated, *entity_keys(whole[:_LINKED])))
+    yield _unit(0, 0, len(content), whole, (*dated, *entity_keys(whole[:_LINKED]), *more))
     if len(spans) > 1:
         for ordinal, (start, end) in enumerate(spans, start=1):
             yield _unit(ordinal, start, end, _lines(about, content[start:end]), dated)

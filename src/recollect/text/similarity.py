@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.text.claim_parts import Claim, Word
-from recollect.text.claim_slots import are_akin, is_role_of
+from recollect.text.claim_slots import RELATED, are_akin, is_role_of
 
 _SHORTEST_ROOT: Final = 4
 _LONGEST_SUFFIX: Final = 4
@@ -32,7 +32,7 @@ class Contrast:
 
     @property
     def shared_weight(self) -> float:
-        return sum(max(one.weight, other.weight) for one, other in self.shared)
+        return sum([max(one.weight, other.weight) for one, other in self.shared])
 
     @property
     def opposed(self) -> list[Word]:
@@ -42,7 +42,7 @@ class Contrast:
 
 def weight(words: Iterable[Word]) -> float:
     """What words weigh together."""
-    return sum(word.weight for word in words)
+    return sum([word.weight for word in words])
 
 
 def contrast(new: Claim, old: Claim) -> Contrast:
@@ -58,8 +58,11 @@ def contrast(new: Claim, old: Claim) -> Contrast:
             unmatched.append(word)
     left: list[Word] = []
     _match_names(unmatched, waiting, shared)
+    starts = {it.concept[:1] for it in waiting.values() if it.kind in _KINDRED}
     for word in unmatched:
-        other = _akin(word, waiting.values())
+        # Only relatives differ in their beginning: most words need not be compared at all.
+        may_be_akin = word.concept[:1] in starts or word.concept in RELATED
+        other = _akin(word, waiting.values()) if may_be_akin else None
         if other:
             del waiting[other.concept]
             shared.append((word, other))
@@ -92,14 +95,19 @@ _NAME_ENDS: Final = ("大学", "公司", "集团", "市", "省", "县", "银行"
 
 def _is_same_name(one: str, other: str) -> bool:
     """Whether a name is the other with what may be left out: 复旦, 复旦大学."""
-    short, long = sorted((one, other), key=len)
+    short, long = _by_length(one, other)
     return long.startswith(short) and long[len(short) :] in _NAME_ENDS
 
 
 def _akin(word: Word, others: Iterable[Word]) -> Word | None:
     if word.kind not in _KINDRED:
         return None
-    return next((it for it in others if it.kind in _KINDRED and _is_akin(word, it)), None)
+    start, is_related = word.concept[:1], word.concept in RELATED
+    for it in others:
+        may_be = it.concept.startswith(start) or (is_related and it.concept in RELATED)
+        if may_be and it.kind in _KINDRED and _is_akin(word, it):
+            return it
+    return None
 
 
 _KINDRED: Final = frozenset({"word", "verb", "trade", "kin", "marital", "name"})
@@ -114,7 +122,7 @@ def _is_akin(word: Word, other: Word) -> bool:
         return True
     if not {word.kind, other.kind} <= _ROOTED:
         return False
-    short, long = sorted((word.concept, other.concept), key=len)
+    short, long = _by_length(word.concept, other.concept)
     return (
         len(short) >= _SHORTEST_ROOT
         and len(long) - len(short) <= _LONGEST_SUFFIX
@@ -126,6 +134,10 @@ def _is_akin(word: Word, other: Word) -> bool:
 _ROOTED: Final = frozenset({"word", "verb", "trade"})
 
 
+def _by_length(one: str, other: str) -> tuple[str, str]:
+    return (one, other) if len(one) <= len(other) else (other, one)
+
+
 def are_role_and_deed(word: Word, other: Word) -> bool:
     """Whether one names by a noun what the other tells by a verb: Ann's teacher, Bea teaches."""
     return is_role_of(word.concept, other.concept) or is_role_of(other.concept, word.concept)
@@ -135,8 +147,8 @@ def _without_lone_ones(
     new: Sequence[Word], old: Sequence[Word]
 ) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """A "one" that meets no other number is an article: one cat is a cat."""
-    numbers = [sum(word.kind == "number" for word in words) for words in (new, old)]
-    if all(numbers):
+    numbers = ["number" in [word.kind for word in words] for words in (new, old)]
+    if all(numbers) or not any(numbers):
         return tuple(new), tuple(old)
     return tuple(filter(_is_no_one, new)), tuple(filter(_is_no_one, old))
 

@@ -81,14 +81,13 @@ def _concepts(words: tuple[Word, ...]) -> list[str]:
 
 def _units(it: Claim) -> list[Word]:
     """The words that carry content, a Chinese name by its characters: not every one is told."""
-    return [
-        word._replace(concept=part)
-        for word in it.words
-        if word.kind not in ("self", "weak")
-        for part in (
-            word.concept if word.kind == "name" and not word.concept.isascii() else [word.concept]
-        )
-    ]
+    units: list[Word] = []
+    for word in it.words:
+        if word.kind == "name" and not word.concept.isascii():
+            units += [word._replace(concept=part) for part in word.concept]
+        elif word.kind not in ("self", "weak"):
+            units.append(word)
+    return units
 
 
 def _order(words: tuple[Word, ...], concepts: set[str]) -> list[str]:

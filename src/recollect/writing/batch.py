@@ -62,18 +62,18 @@ class Batch:
         before = self.searched.get(record.id)
         return before is not None and is_searched_alike(before, record)
 
-    def dispute(self, old: Record, new: Record, reason: str) -> None:
-        """Two records contradict each other and both stay."""
-        self.conflicts.append(
-            Conflict(
-                id=new_id("conflict"),
-                scope=new.scope,
-                first=old.id,
-                second=new.id,
-                reason=reason,
-                created_at=self.now,
-            )
+    def dispute(self, old: Record, new: Record, reason: str) -> str:
+        """Two records contradict each other and both stay; the id of that."""
+        conflict = Conflict(
+            id=new_id("conflict"),
+            scope=new.scope,
+            first=old.id,
+            second=new.id,
+            reason=reason,
+            created_at=self.now,
         )
+        self.conflicts.append(conflict)
+        return conflict.id
 
     def beside(self, new: Record, stored: Sequence[Candidate]) -> list[Candidate]:
         """The stored candidates as they will be, and what this batch itself adds to them."""
@@ -92,6 +92,8 @@ class Batch:
         record: Record | None,
         reason: str,
         reconciled: Mapping[str, Any],
+        *,
+        conflict: str | None = None,
     ) -> None:
         """How one record fared, for its caller, its trace and the audit."""
         stored = {"status": status, "record": record and record.id}
@@ -118,7 +120,13 @@ class Batch:
             )
         )
         self.written.append(
-            Written(write_id=incoming.write_id, status=status, record=record, reason=reason)
+            Written(
+                write_id=incoming.write_id,
+                status=status,
+                record=record,
+                reason=reason,
+                conflict=conflict,
+            )
         )
 
     def _as_it_will_be(self, candidate: Candidate) -> Candidate:

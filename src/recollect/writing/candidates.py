@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -42,8 +43,19 @@ class Candidate:
     cosine: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Near:
+    """The ids of what is near a new record, nearest first, and the cosines that are known."""
+
+    new: Record
+    words: frozenset[str]
+    wanted: Sequence[str]
+    latest: Sequence[Record]
+    cosines: Mapping[str, float]
+
+
 class Candidates:
-    """Finds the records nearest to a new one by their words and by their meaning."""
+    """Finds the records nearest to new ones by their words and by their meaning."""
 
     def __init__(
         self, store: Store, units: UnitIndex, vectors: VectorIndex, *, each: int = 5
@@ -56,12 +68,33 @@ class Candidates:
     async def of(
         self,
         caller: Caller,
+        new: Sequence[Record],
+        embedded: Mapping[str, OwnerUnits],
+        model: EmbeddingModel | None,
+        now: datetime,
+    ) -> dict[str, list[Candidate]]:
+        """For each new record the live ones of its kind that this caller may change, those nearest
+        first. What is said together is near to the same ones: they are read once."""
+        near = [await self._near(caller, it, embedded[it.id], model, now) for it in new]
+        scopes = chain.from_iterable(compared_scopes(caller, it.scope) for it in new)
+        found = await self._store.records(
+            list(dict.fromkeys(scopes)),
+            Filter(kinds=frozenset(it.kind for it in new)),
+            now=now,
+            ids=list(dict.fromkeys(chain.from_iterable(it.wanted for it in near))),
+        )
+        known = chain(found, *(it.latest for it in near))
+        by_id = {it.id: it for it in known if _may_change(caller, it)}
+        return {it.new.id: _candidates(it, by_id) for it in near}
+
+    async def _near(
+        self,
+        caller: Caller,
         new: Record,
         embedded: OwnerUnits,
         model: EmbeddingModel | None,
         now: datetime,
-    ) -> list[Candidate]:
-        """Live records of the same kind that this caller may change, those nearest first."""
+    ) -> _Near:
         scopes = compared_scopes(caller, new.scope)
         said = terms(new.content)
         by_words, cosines = await asyncio.gather(
@@ -69,22 +102,20 @@ class Candidates:
         )
         near = [it for it, cosine in cosines.items() if cosine >= _NEAR]
         alike = [it for it, score in by_words.items() if score >= _ALIKE]
-        wanted = list(dict.fromkeys([*near[: self._each], *alike[: self._each]]))
-        where = Filter(kinds=frozenset({new.kind}))
-        found = await self._store.records(scopes, where, now=now, ids=wanted)
+        latest: Sequence[Record] = ()
         if len(by_words) < self._each:
             # Where little is stored all of it is looked at: "moved to Munich" shares no word with
             # "lives in Berlin".
+            where = Filter(kinds=frozenset({new.kind}))
             latest = await self._store.records(scopes, where, now=now, limit=_FEW)
-            wanted = list(dict.fromkeys([*wanted, *(it.id for it in latest)]))
-            found = [*found, *latest]
-        by_id = {it.id: it for it in found if _may_change(caller, it)}
-        words = frozenset(said)
-        return [
-            Candidate(record=by_id[it], cosine=cosines.get(it))
-            for it in wanted
-            if it in by_id and (len(new.content) <= _LONG or _may_concern(words, by_id[it].content))
-        ]
+        wanted = [*near[: self._each], *alike[: self._each], *(it.id for it in latest)]
+        return _Near(
+            new=new,
+            words=frozenset(said),
+            wanted=list(dict.fromkeys(wanted)),
+            latest=latest,
+            cosines=cosines,
+        )
 
     async def _by_words(
         self, scopes: Sequence[Scope], said: Sequence[str], now: datetime
@@ -108,6 +139,17 @@ class Candidates:
         return _owners(nearest.matches, nearest.matches.raw)
 
 
+def _candidates(near: _Near, records: Mapping[str, Record]) -> list[Candidate]:
+    new = near.new
+    found = [records[it] for it in near.wanted if it in records]
+    return [
+        Candidate(record=it, cosine=near.cosines.get(it.id))
+        for it in found
+        if it.kind is new.kind
+        and (len(new.content) <= _LONG or _may_concern(near.words, it.content))
+    ]
+
+
 def _may_concern(words: frozenset[str], old: str) -> bool:
     """Whether a long text is worth comparing: with a claim always, else if they share words."""
     if len(old) <= _LONG:
@@ -127,12 +169,11 @@ def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:
 
 def _owners(matches: Matches, scores: Scores) -> dict[str, float]:
     """The records among what was found, best first, each with its best score."""
-    best: dict[str, float] = {}
     is_record = matches.rows["kind"] == _RECORD
-    owners = matches.rows["owner"][is_record]
-    for owner, score in zip(owners.tolist(), scores[is_record].tolist(), strict=True):
-        best.setdefault(owner, score)
-    return best
+    owners = matches.rows["owner"][is_record].tolist()
+    # Of an owner that comes again, the first and best score is the one that is set last.
+    best = dict(zip(reversed(owners), reversed(scores[is_record].tolist()), strict=True))
+    return {owner: best[owner] for owner in dict.fromkeys(owners)}
 
 
 def _vector(embedded: OwnerUnits) -> Vector | None:

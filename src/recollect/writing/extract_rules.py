@@ -6,7 +6,7 @@ What is doubtful is left out: a memory that is wrong does more harm than one tha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -67,7 +67,7 @@ _LAST_COMMA: Final = re.compile(r"[,;，；](?=[^,;，；]*$)")
 def said_by_user(turn: Utterance) -> list[Claim]:
     """What a user's message states, in order."""
     plain = readable(turn.text)
-    spoken = list(sentences(plain))
+    spoken = sentences(plain)
     if any(signals.is_withheld(sentence.plain) for sentence in spoken):
         return []
     found = [_of_procedure(it, turn, explicit=False) for it in listed(turn.text, plain)]
@@ -99,10 +99,10 @@ def told_by_assistant(turn: Utterance) -> list[Claim]:
 
 def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
     """What an assistant proposed and the user, in a short answer, agreed to or asked to keep."""
-    said = list(sentences(readable(turn.text)))
+    said = sentences(readable(turn.text))
     if not 0 < len(said) <= _LONGEST_ANSWER:
         return []
-    offered = list(sentences(readable(proposal.text)))
+    offered = sentences(readable(proposal.text))
     if all(signals.keeps_what_was_said(it.plain) for it in said):
         kept = next((it for it in reversed(offered) if not signals.asks(it.plain)), None)
         return [] if kept is None else [_confirmed(_remembered(kept, proposal), turn, said)]
@@ -309,7 +309,7 @@ def _joint(before: Claim, claim: Claim, turn: Utterance) -> str | None:
 def _keep(
     last: list[Claim],
     found: list[Claim],
-    spoken: list[Sentence],
+    spoken: Sequence[Sentence],
     sentence: Sentence,
     turn: Utterance,
 ) -> None:
@@ -336,7 +336,7 @@ def _drop(last: list[Claim], found: list[Claim]) -> None:
         last.clear()
 
 
-def _confirmed(claim: Claim, turn: Utterance, said: list[Sentence]) -> Claim:
+def _confirmed(claim: Claim, turn: Utterance, said: Sequence[Sentence]) -> Claim:
     confirmation = Evidence(turn=turn.id, start=said[0].start, end=said[-1].end)
     return replace(claim, evidence=(*claim.evidence, confirmation))
 

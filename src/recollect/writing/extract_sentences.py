@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from recollect.recall.fence import strip_memory
@@ -23,6 +24,7 @@ _QUOTED: Final = "\x00"
 # A message says what it wants at its beginning or at its end; what is longer has material between.
 _READ_FIRST: Final = 15_000
 _READ_LAST: Final = 5_000
+_READ_AGAIN: Final = 8
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 _MEMORY: Final = re.compile(
@@ -102,6 +104,8 @@ def without_memory(text: str) -> str:
     return _MEMORY.sub(_blank_memory, text) if "<memory" in text else text
 
 
+# A message is read as an answer, as a statement, and as what the next one answers.
+@lru_cache(maxsize=_READ_AGAIN)
 def readable(text: str) -> str:
     """The message as rules read it, of the same length."""
     text = without_memory(text)
@@ -114,14 +118,17 @@ def readable(text: str) -> str:
     return _QUOTE.sub(_blank_speech, text)
 
 
-def sentences(plain: str) -> Iterator[Sentence]:
+@lru_cache(maxsize=_READ_AGAIN)
+def sentences(plain: str) -> tuple[Sentence, ...]:
     """The sentences of a message that `readable` gave, without those too long to be one."""
+    found: list[Sentence] = []
     start = 0
     for end in _ends(plain):
         first, last = _trimmed(plain, start, end)
         if first < last <= first + LONGEST_SENTENCE and _LETTER.search(plain, first, last):
-            yield Sentence(start=first, end=last, plain=plain[first:last])
+            found.append(Sentence(start=first, end=last, plain=plain[first:last]))
         start = end
+    return tuple(found)
 
 
 def clauses(sentence: Sentence) -> list[Sentence]:

@@ -113,9 +113,11 @@ def _named_in_chinese(text: str, name: str) -> str:
 
 # --- English -------------------------------------------------------------------------------------
 
+# Verbs that end as adverbs do: "I rely on Ann", "I always fly".
+_VERBS_IN_LY: Final = "(?:fly|rely|apply|reply|supply|comply|multiply|imply|ally|bully|rally|tally)"
 _ADVERB: Final = (
-    "(?:[a-z]+ly|also|just|still|always|never|often|quite|so|only|now|even|kind of|sort of|almost"
-    "|rather|currently|much|both) "
+    rf"(?:(?!{_VERBS_IN_LY} )[a-z]+ly|also|just|still|always|never|often|quite|so|only|now|even"
+    "|kind of|sort of|almost|rather|currently|much|both) "
 )
 _I_ENGLISH: Final = re.compile(
     r"\b(?:"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from recollect.domain.extraction import Grounded
@@ -34,6 +35,9 @@ _HAN_RUN: Final = re.compile(f"[{HAN}]+")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_~/\\.:@#+%&=?'-]+")
 _CODE: Final = re.compile(r"[/\\_@~]|\w\.\w|\d[A-Za-z]|[A-Za-z]\d|[A-Za-z]-\d")
 _TOKEN_END: Final = ".:?'-/&=#%"
+# What makes one word or path with the name behind it, and with the name before it.
+_INSIDE: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789/.")
+_GOES_ON: Final = re.compile(r"[./]?[a-z0-9]")
 _LABEL: Final = re.compile(
     r"^(?:user(?:'s)? (?:asks|feedback|agreed)|to do|follow-up|decision"
     r"|用户(?:要求|反馈|同意)|待办|决定|结论)[:：]\s*",
@@ -72,6 +76,10 @@ _BEING_CHINESE: Final = re.compile("是|当|做|任|身为|作为|成为|成了|
 _TOLD: Final[frozenset[signals.Stance]] = frozenset({"told", "ordered"})
 _TOLD_OF_OTHERS: Final[frozenset[signals.Stance]] = frozenset({"reported"})
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|we|we're|we've|me)\b|我")
+
+
+# The words of a talk come again and again.
+_stem_of: Final = lru_cache(maxsize=1 << 12)(stem)
 
 
 def ground(claim_text: str, source: str, span: tuple[int, int]) -> Grounded:
@@ -124,7 +132,7 @@ def _names(claim: str) -> Iterator[str]:
     folded = fold(claim)
     in_chinese = _HAN_RUN.search(folded) is not None
     for at, word in _words(folded):
-        if _CODE.search(word):
+        if _is_code(word):
             yield word.lower()
         elif in_chinese or (at and not word.islower()):
             yield from (it for it in word.lower().split("-") if _says_something(it))
@@ -134,17 +142,32 @@ def _names(claim: str) -> Iterator[str]:
 def _stands_in(name: str, quote: str) -> bool:
     if not name.isascii():
         return name in quote or FRAME_CHINESE.fullmatch(name) is not None
-    if re.search(rf"(?<![a-z0-9/.]){re.escape(name)}(?![a-z0-9]|[./][a-z0-9])", quote):
+    if _is_word_of(quote, name):
         return True
     return name.isalpha() and _is_among(name, _stems(quote))
+
+
+def _is_word_of(quote: str, name: str) -> bool:
+    """Whether the name stands there as it is, and not as part of a longer word or path."""
+    at = quote.find(name)
+    while at >= 0:
+        begins = not at or quote[at - 1] not in _INSIDE
+        if begins and not _GOES_ON.match(quote, at + len(name)):
+            return True
+        at = quote.find(name, at + 1)
+    return False
 
 
 def _words(text: str) -> Iterator[tuple[int, str]]:
     """The words and codes of a text that have letters, and where they stand."""
     for match in _TOKEN.finditer(text):
         word = match[0].rstrip(_TOKEN_END).lstrip("'-").removesuffix("'s")
-        if not word.isdecimal() and any(map(str.isalpha, word)):
+        if word.isalpha() or any(map(str.isalpha, word)):
             yield match.start(), word
+
+
+def _is_code(word: str) -> bool:
+    return not word.isalpha() and _CODE.search(word) is not None
 
 
 def _says_something(word: str) -> bool:
@@ -181,18 +204,18 @@ _LIGHT: Final = frozenset(
 
 def _content_words(claim: str) -> Iterator[str]:
     for _, word in _words(claim):
-        if not _CODE.search(word):
+        if not _is_code(word):
             yield from (it for it in word.split("-") if _says_something(it))
 
 
 def _stems(quote: str) -> set[str]:
     parts = (part for _, word in _words(quote) for part in word.split("-"))
-    return {stem(part) for part in parts} | {it for it in terms(quote) if it.isascii()}
+    return {_stem_of(part) for part in parts} | {it for it in terms(quote) if it.isascii()}
 
 
 def _is_among(word: str, stems: set[str]) -> bool:
     """Whether a form of the word is there: apologise for apology."""
-    one = stem(word)
+    one = _stem_of(word)
     return one in stems or any(
         min(len(one), len(other)) >= _SHARED_BEGINNING
         and (one.startswith(other) or other.startswith(one))
@@ -205,10 +228,12 @@ def _is_among(word: str, stems: set[str]) -> bool:
 
 def _denied(claim: str, quote: str) -> list[str]:
     """What the claim denies and the quote does not, or the other way round."""
-    told = clauses(quote)
+    told, said = clauses(quote), clauses(claim)
+    if not any(negative for _, negative in (*told, *said)):
+        return []
     against: list[str] = []
     agreeing = 0
-    for piece, negative in clauses(claim):
+    for piece, negative in said:
         for word in _marks(piece):
             ways = {its for other, its in told if word in other}
             if ways == {not negative}:

@@ -73,7 +73,8 @@ _FEW: Final = frozenset({"0", "1"})
 
 def numbers(text: str) -> Iterator[Number]:
     """The numbers of a text in lower case and plain spelling; a mere "one" or 一 is none."""
-    text = _NO_NUMBER.sub(lambda match: " " * len(match[0]), text)
+    if not text.isascii():
+        text = _NO_NUMBER.sub(lambda match: " " * len(match[0]), text)
     for match in _NUMBER.finditer(text):
         value = _value(match)
         if match["digits"] is None and value in _FEW:

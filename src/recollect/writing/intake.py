@@ -23,8 +23,10 @@ from recollect.writing.ground import ground
 from recollect.writing.redaction import Redactor
 from recollect.writing.routing import Router
 from recollect.writing.strategy import wished_strategy
+from recollect.writing.taste import tells_taste
 
 _GENERAL: Final = "general"
+_PREFERENCE: Final = "preference"
 _STATED: Final = "user-stated"
 
 
@@ -182,6 +184,8 @@ class Intake:
         routed = await self._router.route(content)
         if routed.should_write and routed.namespaces:
             return routed.namespaces[0], routed.reason
+        if tells_taste(content):
+            return _PREFERENCE, "tells what somebody likes"
         return _GENERAL, "no rule knows it"
 
     def _lasting(self, record: Record, explicit: bool) -> Record:

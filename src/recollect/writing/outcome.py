@@ -19,6 +19,8 @@ from recollect.domain.relation import Judgement, Relation, Strategy
 from recollect.text.analysis import terms
 from recollect.writing.candidates import Candidate
 from recollect.writing.reconcile import relate
+from recollect.writing.replacing import replacing
+from recollect.writing.strategy import strategy_of
 
 # Of many that fit, what says the same counts most, then what it changes.
 _WEIGHT: Final[Mapping[Relation, int]] = {"same": 3, "update": 2, "conflict": 1, "different": 0}
@@ -78,6 +80,7 @@ def _judged(new: Record, said_at: datetime, candidate: Candidate, threshold: flo
         old_at=old.last_confirmed,
         new_confidence=new.confidence,
         old_confidence=old.confidence,
+        replaces=_was_written(new) and strategy_of(new, old) == "overwrite",
     )
     if judgement.relation == "same" and judgement.similarity < threshold:
         return replace(judgement, relation="different", reason="less alike than duplicates are")
@@ -88,6 +91,11 @@ def _judged(new: Record, said_at: datetime, candidate: Candidate, threshold: flo
     if judgement.relation == "same" and _has_other_steps(new, old):
         return replace(judgement, relation="update", reason="the same with other steps")
     return judgement
+
+
+def _was_written(new: Record) -> bool:
+    """Whether somebody wrote it to be kept: what was found in turns may have been said together."""
+    return new.tier is Tier.LONG and not new.evidence
 
 
 def _confirms(new: Record, old: Record) -> bool:
@@ -162,6 +170,7 @@ def renewed(
     if not overwrites:
         return after
     ends = new.valid_to
+    after = replacing(after, old.evidence, new.evidence)
     return after.evolve(first_observed=said_at, valid_from=new.valid_from or said_at, valid_to=ends)
 
 

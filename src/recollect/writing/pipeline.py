@@ -13,7 +13,6 @@ from typing import Any, Final, Unpack, cast
 from weakref import WeakValueDictionary
 
 from recollect.domain.change import ChangeSet, Committed
-from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.extraction import Claim
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import Filter
@@ -21,7 +20,6 @@ from recollect.domain.record import Record, Status, Tier
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
-from recollect.domain.unit import OwnerUnits
 from recollect.domain.write import Watermark, Written
 from recollect.errors import NotFound, StaleVersion
 from recollect.ports.clock import Clock
@@ -30,7 +28,7 @@ from recollect.ports.writes import Writes
 from recollect.recall.meaning import Embedded, Meaning
 from recollect.text.searchable import record_units
 from recollect.writing.batch import Batch, Incoming
-from recollect.writing.candidates import Candidates, compared_scopes
+from recollect.writing.candidates import Candidate, Candidates, compared_scopes
 from recollect.writing.drafting import Namespace
 from recollect.writing.intake import Extracted, Intake
 from recollect.writing.outcome import Decision, confirmed, decide, outdated, renewed
@@ -129,6 +127,8 @@ class WritePipeline:
             status=before["status"],
             record=found[0] if found else None,
             reason=cast("str", before["reason"]),
+            # Answers that were kept by an earlier release do not have it.
+            conflict=before.get("conflict"),
         )
 
     async def _commit(
@@ -143,8 +143,10 @@ class WritePipeline:
         """Judge and write; again when somebody changed what was judged in between."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
             for attempt in range(_ATTEMPTS):
+                embedded = await self._embedded(incoming)
+                # Behind what takes long, so that few have written since.
                 expected = await self._standing(caller, incoming) if attempt < _CAREFUL else {}
-                batch = await self._judged(caller, incoming)
+                batch = await self._judged(caller, incoming, embedded)
                 units = await self._units(batch)
                 once = idempotency(key, body or {}, _result(batch)) if key is not None else None
                 changes = ChangeSet(
@@ -183,12 +185,18 @@ class WritePipeline:
         marks = [await self._writes.watermark(it.scope, it.session) for it in watermarks]
         return marks != [it.before for it in watermarks]
 
-    async def _judged(self, caller: Caller, incoming: Sequence[Incoming]) -> Batch:
+    async def _embedded(self, incoming: Sequence[Incoming]) -> Embedded:
+        return await self._meaning.of_units(
+            [record_units(it.record) for it in incoming if it.record is not None]
+        )
+
+    async def _judged(
+        self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded
+    ) -> Batch:
         """What becomes of each, one after the other: a later one may change an earlier one."""
         new = {it.record.id: it.record for it in incoming if it.record is not None}
-        embedded = await self._meaning.of_units([record_units(it) for it in new.values()])
         batch = Batch(now=self._clock.now(), units=embedded, searched=new)
-        units = {owner.owner_id: owner for owner in embedded.owners}
+        stored = await self._stored(caller, incoming, batch)
         for it in incoming:
             if it.record is None:
                 batch.tell(it, "skipped", None, it.refusal, {})
@@ -196,28 +204,20 @@ class WritePipeline:
                 batch.put(it.record, "not supported by its source")
                 batch.tell(it, "quarantined", it.record, it.refusal, {})
             else:
-                owner = units[it.record.id]
-                decision = await self._decision(caller, it, owner, embedded.model, batch)
+                among = batch.beside(it.record, stored[it.record.id]) if stored else ()
+                decision = decide(it.record, it.said_at, among, self._options.threshold)
                 await self._apply(batch, it, it.record, decision)
         return batch
 
-    async def _decision(
-        self,
-        caller: Caller,
-        incoming: Incoming,
-        owner: OwnerUnits,
-        model: EmbeddingModel | None,
-        batch: Batch,
-    ) -> Decision:
-        assert incoming.record is not None
-        new = incoming.record
-        stored = (
-            await self._candidates.of(caller, new, owner, model, batch.now)
-            if self._options.is_on
-            else []
-        )
-        among = batch.beside(new, stored) if self._options.is_on else []
-        return decide(new, incoming.said_at, among, self._options.threshold)
+    async def _stored(
+        self, caller: Caller, incoming: Sequence[Incoming], batch: Batch
+    ) -> dict[str, list[Candidate]]:
+        """What is stored that each may concern; empty where nothing is compared."""
+        judged = [it.record for it in incoming if it.record is not None and it.is_grounded]
+        if not judged or not self._options.is_on:
+            return {}
+        units = {owner.owner_id: owner for owner in batch.units.owners}
+        return await self._candidates.of(caller, judged, units, batch.units.model, batch.now)
 
     async def _apply(
         self, batch: Batch, incoming: Incoming, new: Record, decision: Decision
@@ -274,10 +274,12 @@ class WritePipeline:
         if old is not None and decision.relation == "conflict":
             new = new.evolve(related=tuple(dict.fromkeys((*new.related, old.id))))
             batch.put(new, reason)
-            batch.dispute(old, new, reason)
+            conflict = batch.dispute(old, new, reason)
         else:
             batch.put(new, "")
-        batch.tell(incoming, "buffered" if new.tier is Tier.SHORT else "created", new, reason, told)
+            conflict = None
+        status = "buffered" if new.tier is Tier.SHORT else "created"
+        batch.tell(incoming, status, new, reason, told, conflict=conflict)
 
     async def _units(self, batch: Batch) -> Embedded:
         """The units of what is new, and of what is found by other words than before."""
@@ -298,11 +300,13 @@ def _result(batch: Batch) -> Mapping[str, Any]:
         "status": written.status,
         "record": written.record and written.record.id,
         "reason": written.reason,
+        "conflict": written.conflict,
     }
 
 
 def _as_stored(written: Written, batch: Batch, committed: Committed) -> Written:
-    record = written.record and batch.records.get(written.record.id)
-    if record is None:
+    """What a write made, though a later one of the same batch may have changed it again."""
+    record = written.record
+    if record is None or record.id not in batch.records:
         return written
     return replace(written, record=record.evolve(recorded_at=committed.recorded_at))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from recollect.domain.relation import Judgement, Relation, Side, Strategy
@@ -27,8 +28,12 @@ def relate(
     old_at: datetime,
     new_confidence: float = 1.0,
     old_confidence: float = 1.0,
+    replaces: bool = False,
 ) -> Judgement:
-    """How the new claim relates to the stored one; `cosine` is None without an embedder."""
+    """How the new claim relates to the stored one; `cosine` is None without an embedder.
+
+    One that `replaces` wins by being the later, be it by a moment only.
+    """
     if _plain(new) == _plain(old):
         return Judgement(relation="same", reason="the same words", similarity=1.0)
     pair = Comparison(claim(new), claim(old), cosine)
@@ -38,10 +43,14 @@ def relate(
         relation, reason = "different", "too long to be sure that nothing differs"
     elif relation == "conflict":
         relation, stands, decided = _decided(pair, new_at - old_at, new_confidence - old_confidence)
+        if relation == "conflict" and replaces and not pair.is_fixed and new_at >= old_at:
+            relation, decided = "update", "the new claim is the later"
         reason = f"{reason}; {decided}"
     return Judgement(relation=relation, reason=reason, similarity=pair.similarity, stands=stands)
 
 
+# A new claim is compared with several stored ones.
+@lru_cache(maxsize=1 << 10)
 def _plain(text: str) -> str:
     return " ".join(fold(text).casefold().split())
 

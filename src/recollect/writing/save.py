@@ -28,6 +28,7 @@ from recollect.recall.meaning import Meaning
 from recollect.text.searchable import is_searched_alike, record_units
 from recollect.writing.drafting import drafted
 from recollect.writing.redaction import Counts, Redactor
+from recollect.writing.replacing import corrected
 
 _ATTEMPTS: Final = 20
 
@@ -97,7 +98,7 @@ class Saver:
 
         def change(record: Record) -> Record:
             require_version(record, expected_version)
-            return revised(record, content, fields, self._clock.now())
+            return corrected(record, revised(record, content, fields, self._clock.now()))
 
         is_certain = expected_version is not None
         return await self.revise(caller, record_id, change, reason=reason, once=is_certain)

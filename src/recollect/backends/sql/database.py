@@ -60,6 +60,8 @@ class _Remembered:
 
     data_version: int = 0
     values: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    # What never changes.
+    for_ever: dict[str, int] = field(default_factory=dict[str, int])
 
 
 _READERS: Final = 4
@@ -311,6 +313,12 @@ def remembered(connection: Connection) -> dict[Hashable, Any]:
         kept.values.clear()
         kept.data_version = now
     return kept.values
+
+
+def remembered_for_ever(connection: Connection) -> dict[str, int]:
+    """Numbers that a reading connection has seen and that are never given again."""
+    kept: _Remembered | None = connection.info.get(_REMEMBERED)
+    return {} if kept is None else kept.for_ever
 
 
 def raise_generation(connection: Connection) -> None:

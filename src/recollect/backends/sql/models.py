@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import remembered
+from recollect.backends.sql.database import remembered_for_ever
 from recollect.backends.sql.quick import Quick
 from recollect.domain.embedding import EmbeddingModel
 
@@ -18,14 +18,13 @@ _FIND: Final = Quick(select(_TABLE.id, _TABLE.choice).where(_TABLE.name == bindp
 
 def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
     """The number of a model that has made vectors here."""
-    # A model keeps its number for ever, so a reader that has seen it need not ask again.
-    known = remembered(connection)
-    if model not in known:
-        found = connection.scalar(select(_TABLE.id).where(_TABLE.name == model.name))
-        if found is None:
+    known = remembered_for_ever(connection)
+    if model.name not in known:
+        found = _FIND.rows(connection, {"of_name": model.name})
+        if not found:
             return None
-        known[model] = found
-    return known[model]
+        known[model.name] = found[0][0]
+    return known[model.name]
 
 
 def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int, EmbeddingModel]:

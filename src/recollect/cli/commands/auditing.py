@@ -23,7 +23,7 @@ def audit(context: typer.Context) -> None:
     run_group(
         context,
         "What happened to memory, by whom and why.",
-        {"tail": tail, "show": show, "verify": verify, "replay": replay},
+        {"tail": tail, "list": tail, "show": show, "verify": verify, "replay": replay},
     )
 
 

@@ -56,15 +56,18 @@ async def backup(
 async def restore(
     shared: Shared, copy: Annotated[Path, typer.Argument(help="A file made by backup.")]
 ) -> Answer:
-    """Put a backup in the place of the database."""
+    """Put a backup in the place of the database, which nobody may have open.
+
+    What was there is kept beside it; what was forgotten since the backup stays forgotten.
+    """
     from recollect.assemble.restoring import restore as bring_back
 
-    database = await bring_back(copy, shared.settings())
+    settings = shared.settings()
+    kept = "; the one that was there is kept beside it" if settings.database.exists() else ""
+    database = await bring_back(copy, settings)
     return Answer(
         {"path": str(database)},
-        lambda console: show.line(
-            console, f"Restored {database}; one that was there is kept beside it."
-        ),
+        lambda console: show.line(console, f"Restored {database}{kept}."),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Literal
 
 import typer
@@ -40,7 +41,11 @@ async def context(
         str | None, typer.Option(metavar="ID", help="The session that the prompt belongs to.")
     ] = None,
 ) -> Answer:
-    """What is remembered for a message, as a block for the prompt; nothing if nothing is."""
+    """What is remembered for a message, as a block for the prompt; nothing if nothing is.
+
+    Its recall_id, by which `audit replay` tells later what the prompt was given, goes to stderr:
+    what is on stdout is the block alone.
+    """
     made = await memory.context(
         message,
         limit=limit,
@@ -51,7 +56,13 @@ async def context(
         session=session,
         **where.common(),
     )
-    return Answer(made, lambda console: show.line(console, made.text) if made.text else None)
+
+    def tell(console: show.Console) -> None:
+        if made.text:
+            show.line(console, made.text)
+            print(f"recall_id: {made.recall_id}", file=sys.stderr)
+
+    return Answer(made, tell)
 
 
 async def used(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
+from recollect.cli.command import opened
 from recollect.cli.commands.saving import RecordId
 from recollect.cli.options import FilterOptions, Shared
 from recollect.cli.progress import bar
@@ -23,27 +24,32 @@ if TYPE_CHECKING:
 _PROBLEM: Final = 5
 
 
-def _confirmed(context: typer.Context, yes: bool) -> bool:
-    """Asked while options are read: nothing is open yet, and Ctrl-C works as everywhere."""
-    if context.params.get("dry_run"):
-        return yes
-    if not yes:
-        question = "What you named goes for good with its history; this cannot be undone. Go on?"
-        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-        yes = sys.stdin.readline().strip().lower() in {"y", "yes"}
-    if not yes:
+def _confirm(what: str) -> None:
+    """Ask whether it may go: while nothing is open, so that Ctrl-C works as everywhere."""
+    question = f"{what} for good with all history; this cannot be undone. Go on?"
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise InvalidInput(
             "Not confirmed; nothing was changed",
             code="not_confirmed",
             hint="--yes goes without asking.",
         )
+
+
+def _confirmed(yes: bool) -> bool:
+    """Called while options are read."""
+    if not yes:
+        _confirm("The record goes")
     return True
 
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", callback=_confirmed)]
-
-
-async def purge(memory: Memory, record_id: RecordId, yes: Yes = False) -> Answer:
+async def purge(
+    memory: Memory,
+    record_id: RecordId,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask.", callback=_confirmed)
+    ] = False,
+) -> Answer:
     """Remove a deleted record with its history; this cannot be undone."""
     await memory.purge(record_id)
     return Answer(
@@ -52,8 +58,7 @@ async def purge(memory: Memory, record_id: RecordId, yes: Yes = False) -> Answer
     )
 
 
-async def forget(
-    memory: Memory,
+def forget(
     shared: Shared,
     filters: FilterOptions,
     record_id: Annotated[
@@ -68,14 +73,11 @@ async def forget(
     all_agents: Annotated[
         bool, typer.Option("--all-agents", help="A user as a whole, with --agent: for an operator.")
     ] = False,
-    # Read first: whether to ask depends on it.
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only count what would go.", is_eager=True)
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Search every store and file afterwards.")
     ] = False,
-    yes: Yes = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Erase every trace of records, a session or a user; this cannot be undone.
 
@@ -84,19 +86,20 @@ async def forget(
     """
     session, others = filters.session, filters.common()
     is_by_more = bool(record_id or session or everything or any(others.values()))
-    with bar("Forgetting") as progress:
-        forgotten = await memory.forget(
-            record_id or None,
-            session=session,
-            user=None if is_by_more else shared.user,
-            everything=everything,
-            with_evidence=evidence,
-            all_agents=all_agents,
-            dry_run=dry_run,
-            verify=verify,
-            progress=progress,
-            **others,
-        )
+    wish: dict[str, Any] = {
+        "target": record_id or None,
+        "session": session,
+        "user": None if is_by_more else shared.user,
+        "everything": everything,
+        "with_evidence": evidence,
+        "all_agents": all_agents,
+        **others,
+    }
+    # What is counted before the question is also checked before it: nobody says yes to a mistake.
+    if not yes and not dry_run:
+        counted = _run(shared, {**wish, "dry_run": True})
+        _confirm(f"{_counts(counted)} go")
+    forgotten = _run(shared, {**wish, "dry_run": dry_run, "verify": verify})
     status = "would be forgotten" if dry_run else "forgotten"
     named = {"id": record_id[0]} if record_id and len(record_id) == 1 else {}
     value = {**named, "status": status, **as_json(forgotten)}
@@ -105,11 +108,27 @@ async def forget(
         raise typer.Exit(_PROBLEM)
 
 
+def _run(shared: Shared, wish: dict[str, Any]) -> Forgotten:
+    # Help, which is shown often, needs no event loop.
+    import asyncio
+
+    async def forget() -> Forgotten:
+        async with opened(shared) as memory:
+            with bar("Forgetting") as progress:
+                return await memory.forget(**wish, progress=progress)
+
+    return asyncio.run(forget())
+
+
+def _counts(forgotten: Forgotten) -> str:
+    counts = (f"{count:,} {kind}" for kind, count in sorted(forgotten.counts.items()))
+    return ", ".join(counts) or "nothing"
+
+
 def _tell(console: Console, forgotten: Forgotten) -> None:
     went = "Would go" if forgotten.is_dry_run else "Gone"
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(forgotten.counts.items()))
     undone = "" if forgotten.is_dry_run else "; this cannot be undone"
-    show.line(console, f"{went}: {counts or 'nothing'}{undone}.")
+    show.line(console, f"{went}: {_counts(forgotten)}{undone}.")
     if forgotten.evidence_left:
         turns = ", ".join(forgotten.evidence_left[:5])
         more = len(forgotten.evidence_left) - 5

@@ -8,7 +8,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.input import moment_of, text_of
+from recollect.cli.input import moment_of, one_of, text_of
 from recollect.cli.options import RecordOptions
 from recollect.domain.record import Record
 from recollect.errors import InvalidInput
@@ -40,6 +40,7 @@ async def edit(
         str | None,
         typer.Argument(help="The new text; - reads it from standard input.", callback=text_of),
     ] = None,
+    content: Annotated[str | None, typer.Option(help="The same as TEXT.", callback=text_of)] = None,
     expected_version: Annotated[
         int | None, typer.Option(help="Only if the record is still at this version.")
     ] = None,
@@ -50,6 +51,7 @@ async def edit(
     An empty value, such as --valid-to '', takes a time, a label or a list away.
     """
     fields = record.given()
+    text = one_of(text, content, "TEXT", "--content")
     if text is None and not fields:
         raise InvalidInput(
             "Nothing to change was given",

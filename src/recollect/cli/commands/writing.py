@@ -10,6 +10,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.saving import Key, Text
+from recollect.cli.input import one_of
 from recollect.cli.options import RecordOptions
 from recollect.domain.route import Route, WritePolicy
 from recollect.domain.views import as_json
@@ -51,9 +52,12 @@ async def extract(
     session: Annotated[
         str | None, typer.Argument(metavar="SESSION", help="One session; default: all of them.")
     ] = None,
+    of_session: Annotated[
+        str | None, typer.Option("--session", metavar="ID", help="The same as SESSION.")
+    ] = None,
 ) -> Answer:
     """Read conversations now for what is worth remembering; no turn is read twice."""
-    found = await memory.extract(session)
+    found = await memory.extract(one_of(session, of_session, "SESSION", "--session"))
 
     def tell(console: Console) -> None:
         if not found:
@@ -93,6 +97,13 @@ def _tell_written(console: Console, written: Written) -> None:
     show.line(console, f"{written.status} ({written.write_id}){because}")
     if written.record is not None:
         show.record_card(console, written.record)
+    if written.conflict is not None:
+        show.line(
+            console,
+            "It contradicts another memory and both stay until somebody decides: "
+            f"`recollect resolve {written.conflict} keep_second` keeps this one, "
+            "`recollect conflicts` shows both.",
+        )
 
 
 def _tell_trace(console: Console, found: Trace) -> None:
