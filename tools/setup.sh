@@ -50,16 +50,45 @@ up_to_date() {
     return 1
 }
 
+# Every fitting interpreter on the PATH, the most natural name first; the interpreter itself, not
+# a version manager's shim that depends on the folder.
+pythons() {
+    for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
+        printf '%s\n' "$PATH" | tr ':' '\n' | while read -r folder; do
+            [ -x "$folder/$name" ] && is_python "$folder/$name" &&
+                "$folder/$name" -c 'import os, sys; print(os.path.realpath(sys.executable))'
+        done
+    done | awk '!seen[$0]++'
+}
+
+# The best of three, of work like ours: small dicts, strings and calls.
+milliseconds_of() {
+    "$1" - <<'PYTHON'
+from timeit import repeat
+work = "for i in range(50_000): counts[i % 997] = len(str(i))"
+print(int(1000 * min(repeat(work, "counts = {}", number=1, repeat=3))))
+PYTHON
+}
+
+# The first, unless it was compiled without optimisation, as version managers do, and another is
+# half as fast again (docs/decisions/0001).
+choose_python() {
+    awk '{ time = $1; sub(/^[0-9]+ /, "") }
+        NR == 1 { first = best = time; chosen = $0 }
+        time * 1.5 < first && time < best { best = time; chosen = $0 }
+        END { if (NR) print chosen }'
+}
+
 find_python() {
     if [ -n "${PYTHON:-}" ]; then
         is_python "$PYTHON" || fail "PYTHON=$PYTHON is not a Python of 3.11 or newer."
         printf '%s' "$PYTHON"
         return
     fi
-    for python in python3 python3.14 python3.13 python3.12 python3.11 python; do
-        # The interpreter itself, not a version manager's shim that depends on the folder.
-        is_python "$python" && "$python" -c 'import sys; print(sys.executable)' && return
-    done
+    chosen=$(pythons | while read -r python; do
+        printf '%s %s\n' "$(milliseconds_of "$python")" "$python"
+    done | choose_python)
+    [ -z "$chosen" ] || { printf '%s' "$chosen"; return; }
     fail "Recollect needs Python 3.11 or newer; found: $(python3 --version 2>/dev/null || echo none)." \
         "Install one (for example: apt install python3 python3-venv, or brew install python)," \
         "or name one: make setup PYTHON=/path/to/python3.12"
@@ -71,20 +100,26 @@ is_uv() {
     [ "$(printf '%s\n%s\n' "$oldest_uv" "$found" | sort -V | head -n 1)" = "$oldest_uv" ]
 }
 
+fetch_uv() {
+    if "$1" -c 'import ensurepip, venv' 2>/dev/null; then
+        "$1" -m venv "$tools" >&2
+        "$tools/bin/python" -m pip install -qq --disable-pip-version-check "uv>=$oldest_uv" >&2
+    elif "$1" -m pip --version >/dev/null 2>&1; then
+        "$1" -m pip install -qq --disable-pip-version-check --target "$tools" "uv>=$oldest_uv" >&2
+    fi
+    is_uv "$tools/bin/uv"
+}
+
 find_uv() {
     for uv in uv "$tools/bin/uv"; do
         is_uv "$uv" && printf '%s' "$uv" && return
     done
     say "fetching uv into $tools"
     rm -rf "$tools"
-    # uv makes the environment itself, so a Python without ensurepip still works if it has pip.
-    if "$python" -c 'import ensurepip, venv' 2>/dev/null; then
-        "$python" -m venv "$tools" >&2
-        "$tools/bin/python" -m pip install -qq --disable-pip-version-check "uv>=$oldest_uv" >&2
-    elif "$python" -m pip --version >/dev/null 2>&1; then
-        "$python" -m pip install -qq --disable-pip-version-check --target "$tools" \
-            "uv>=$oldest_uv" >&2
-    fi
+    # uv makes the environment itself, so any Python that can install a package will do here.
+    { printf '%s\n' "$python"; pythons; } | while read -r installer; do
+        fetch_uv "$installer" && break
+    done || true
     is_uv "$tools/bin/uv" || fail "uv could not be fetched with $python." \
         "Either install uv yourself and put it on the PATH," \
         "or give this Python its venv module (Debian, Ubuntu: apt install python3-venv)."
