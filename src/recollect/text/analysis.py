@@ -23,8 +23,10 @@ ANALYZER_VERSION = "4"
 """Raised whenever terms change, so that stored units are indexed again."""
 
 _LETTER = rf"[^\W_{SPACELESS}]"
-_WORD = rf"{_LETTER}+(?:[{VOWEL_SIGNS}]+{_LETTER}*)*+"
-_NAME_OR_ADDRESS = rf"{_WORD}(?:{identifiers.JOINT}{_WORD}){{0,31}}+"
+# Groups are repeated atomically, not possessively: before 3.11.5 Python goes on behind what the
+# last, failed repetition had read.
+_WORD = rf"{_LETTER}+(?>(?:[{VOWEL_SIGNS}]+{_LETTER}*)*)"
+_NAME_OR_ADDRESS = rf"{_WORD}(?>(?:{identifiers.JOINT}{_WORD}){{0,31}})"
 _AMOUNT = r"\d{1,3}(?:,\d{3}){1,8}(?:\.\d+)?(?!\d)"
 _LANGUAGE_NAME = r"[A-Za-z](?:\+\+|\#)"
 _TOKEN = re.compile(

@@ -18,12 +18,13 @@ from recollect.text.words import stem
 _LONGEST_ACRONYM: Final = 6
 _ENOUGH_WORDS: Final = 5
 _LETTERS: Final = "[A-Za-z0-9]{0,39}+"
-# Beginning with a plain class of letters lets the search skip everything else.
+# Beginning with a plain class of letters lets the search skip everything else. Groups are repeated
+# atomically, see `analysis`.
 _CAPITALISED: Final = (
     r"[A-Z](?<![A-Za-z0-9_.@'/-].)"
     r"(?:\.(?:[A-Z]\.){0,2}(?= ?[A-Z])"  # the initials of J. K. Rowling
     r"|(?:r|rs|s|rof|t)\.(?= [A-Z])"  # Dr. Mr. Mrs. Ms. Prof. St. Mt.
-    rf"|{_LETTERS}(?:['-][A-Z]{_LETTERS}){{0,3}}+)"
+    rf"|{_LETTERS}(?>(?:['-][A-Z]{_LETTERS}){{0,3}}))"
 )
 _HUMPED: Final = rf"(?<![A-Za-z0-9_.@'/-])[a-z]{{1,24}}+[A-Z]{_LETTERS}"  # iPhone, getUserName
 _NUMBER: Final = (
@@ -35,7 +36,7 @@ _JOINT: Final = r"(?: & | (?:of|de|van|von|bin|al|del|di|la)(?: the| la| der)? |
 
 def _span(word: str) -> re.Pattern[str]:
     """A run of capitalised words, with what is shortened onto its last one ('s, 't) apart."""
-    return re.compile(rf"({word}(?:{_JOINT}(?:{word})| {_NUMBER}){{0,7}}+)('[a-z]{{1,2}}\b)?")
+    return re.compile(rf"({word}(?>(?:{_JOINT}(?:{word})| {_NUMBER}){{0,7}}))('[a-z]{{1,2}}\b)?")
 
 
 _JOINED_INITIALS: Final = re.compile(r"\.(?=[A-Z])")

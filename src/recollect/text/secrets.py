@@ -34,13 +34,14 @@ _MADE = re.compile(
 # Nothing shorter is a key.
 _LONG = re.compile("[A-Za-z0-9+/_-]{16}")
 
-_BREAK = r"(?:\\[rn]|\s)"
+# Atomic, not possessive, see `analysis`.
+_BREAKS = r"(?>(?:\\[rn]|\s)*)"
 _PRIVATE_KEY = re.compile(
     rf"""
     -----BEGIN\ [A-Z0-9 ]{{0,40}}PRIVATE\ KEY(?:\ BLOCK)?-----
-    (?:{_BREAK}*+[A-Za-z-]{{3,20}}:\ [^\n]{{1,100}})*+
-    (?:{_BREAK}*+[A-Za-z0-9+/=]{{16,}}+)*+
-    (?:{_BREAK}*+[A-Za-z0-9+/=]{{0,64}}+{_BREAK}*+-----END\ [A-Z0-9 ]{{0,60}}-----)?
+    (?>(?:{_BREAKS}[A-Za-z-]{{3,20}}:\ [^\n]{{1,100}})*)
+    (?>(?:{_BREAKS}[A-Za-z0-9+/=]{{16,}}+)*)
+    (?:{_BREAKS}[A-Za-z0-9+/=]{{0,64}}+{_BREAKS}-----END\ [A-Z0-9 ]{{0,60}}-----)?
     """,
     re.VERBOSE,
 )
