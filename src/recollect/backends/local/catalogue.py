@@ -28,6 +28,8 @@ _MOST: Final = 400_000
 _STALE: Final = 2
 _OWNER_BYTES: Final = 90
 _SMALL: Final = 2_000
+# So small is one that has to be read from the database before it can be searched.
+_SMALL_UNREAD: Final = 500
 _MOST_NOTED: Final = 100_000
 
 _TABLE: Final = schema.units.c
@@ -62,7 +64,7 @@ class Catalogue:
 
     def __init__(self, budget_bytes: int) -> None:
         self._shelf: Shelf[int, _Kept] = Shelf(budget_bytes)
-        self._small: set[Scope] = set()
+        self._small: dict[Scope, bool] = {}
 
     def rows(self, connection: Connection, scopes: Sequence[ScopeRow], units: Ids) -> UnitRows:
         """These units of these scopes, in the order asked for; those that are gone are left out."""
@@ -78,15 +80,25 @@ class Catalogue:
         return found.take(order[_places(found["unit"][order], units)])
 
     def notice(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> None:
-        """Remember whether these scopes are small enough to be searched in the asking thread."""
-        if sum(row.units for row in rows) <= _SMALL and len(self._small) < _MOST_NOTED:
-            self._small.update(scopes)
-        else:
-            self._small.difference_update(scopes)
+        """Remember whether these scopes, now read, can be searched in the asking thread."""
+        self._note(scopes, rows, _SMALL)
+
+    def expect(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> None:
+        """The same of scopes of which nothing has been read but their rows."""
+        self._note(scopes, rows, _SMALL_UNREAD)
+
+    def are_known(self, scopes: Sequence[Scope]) -> bool:
+        """Whether anything was noticed of these scopes."""
+        return self._small.keys() >= set(scopes)
 
     def are_small(self, scopes: Sequence[Scope]) -> bool:
         """Whether a search in these scopes takes less time than handing it to a thread."""
-        return self._small.issuperset(scopes)
+        return all(self._small.get(scope, False) for scope in scopes)
+
+    def _note(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow], most: int) -> None:
+        if len(self._small) >= _MOST_NOTED:
+            self._small.clear()
+        self._small.update(dict.fromkeys(scopes, sum(row.units for row in rows) <= most))
 
     def stats(self) -> IndexStats:
         return self._shelf.stats()

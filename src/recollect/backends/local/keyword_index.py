@@ -68,6 +68,9 @@ class LocalKeywordIndex:
         keys = _unique(terms)
         if not len(keys):
             return Matches.none()
+        if not self._catalogue.are_known(scopes):
+            rows = await self._database.read(lambda it: read_scopes(it, scopes), is_quick=True)
+            self._catalogue.expect(scopes, rows)
         matches, searches = await self._database.read(
             lambda connection: self._search(connection, scopes, keys, limit, now, within),
             is_quick=within is None and self._catalogue.are_small(scopes),
