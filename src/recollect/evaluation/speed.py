@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import resource
 import subprocess
 import sys
@@ -50,15 +49,16 @@ class SpeedResult:
         return {name: round(value, 2) for name, value in asdict(self).items()}
 
 
-class _RandomVectors:
-    """In the place of the model while a large memory is filled: vectors of no meaning.
+class _QuickPassages:
+    """A model that reads questions, while what is saved gets vectors of no meaning.
 
-    What is measured with them is everything but the model, which is measured on its own.
+    So a large memory is filled at once; reading what is saved is measured by `benchmarks/ingest`.
     """
 
     def __init__(self, model: Embedder) -> None:
         self.model = model.model
         self.dimension = model.dimension
+        self._model = model
         self._random = np.random.default_rng(7)
 
     def trust(self, text: str) -> float:
@@ -67,26 +67,33 @@ class _RandomVectors:
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> NDArray[np.float32]:
+        if purpose == "query":
+            return await self._model.embed(texts, purpose, progress)
         rows = self._random.normal(size=(len(texts), self.dimension)).astype(np.float32)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        await self._model.close()
 
 
 async def measure_speed(records: int, users: int, settings: Settings, told: Told) -> SpeedResult:
     """Fill a memory of its own with `records` spread over `users`, and measure."""
     writer = Writer()
     model = await asyncio.to_thread(wanted_embedder, settings)
-    quick = None if model is None else _RandomVectors(model)
+    embedder = None if model is None else _QuickPassages(model)
     with tempfile.TemporaryDirectory(prefix="recollect-speed-") as folder:
         own = Settings.load({"data_dir": Path(folder), "recall": {"cache_seconds": 0}})
-        batch_per_s, save_per_s, times = await _filled(own, quick, writer, records, users, told)
-        # What a closed memory held is not to be counted to the next one.
-        gc.collect()
-        with_model = [0.0] if model is None else await _asked_with(model, own, writer, users)
+        async with Memory.open(own, embedder=embedder) as memory:
+            scopes = [memory.scope(user=f"user-{number}") for number in range(users)]
+            batch_per_s = await _fill(scopes, writer, records, told)
+            save_per_s = await _save_singly(scopes[0], writer)
+            await _warm(scopes, writer)
+            # Asked again, a question's vector is known.
+            with_model = await _ask(scopes, writer)
+            times = await _ask(scopes, writer)
         return SpeedResult(
             records=records,
             users=users,
@@ -94,38 +101,11 @@ async def measure_speed(records: int, users: int, settings: Settings, told: Told
             batch_per_s=batch_per_s,
             recall_p50_ms=percentile(times, 0.50),
             recall_p95_ms=percentile(times, 0.95),
-            recall_with_embedding_p50_ms=percentile(with_model, 0.50),
+            recall_with_embedding_p50_ms=0.0 if model is None else percentile(with_model, 0.50),
             rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             disk_mb=await asyncio.to_thread(_disk_mb, Path(folder)),
             cold_start_s=await asyncio.to_thread(_cold_start, Path(folder)),
         )
-
-
-async def _filled(
-    own: Settings,
-    quick: _RandomVectors | None,
-    writer: Writer,
-    records: int,
-    users: int,
-    told: Told,
-) -> tuple[float, float, list[float]]:
-    """Records a second, many at a time and singly, and milliseconds a question without a model."""
-    async with Memory.open(own, embedder=quick) as memory:
-        scopes = [memory.scope(user=f"user-{number}") for number in range(users)]
-        batch_per_s = await _fill(scopes, writer, records, told)
-        save_per_s = await _save_singly(scopes[0], writer)
-        return batch_per_s, save_per_s, await _ask(scopes, writer, first=0)
-
-
-async def _asked_with(model: Embedder, own: Settings, writer: Writer, users: int) -> list[float]:
-    """Milliseconds a question that the model reads."""
-    async with Memory.open(own, embedder=model) as memory:
-        scopes = [memory.scope(user=f"user-{number}") for number in range(users)]
-        await model.embed(["warm"], "query")
-        await _ask(scopes[:50], writer, first=10_000)
-        times = await _ask(scopes, writer, first=20_000)
-    await model.close()
-    return times
 
 
 async def _fill(scopes: list[Memory], writer: Writer, records: int, told: Told) -> float:
@@ -150,15 +130,19 @@ async def _save_singly(scope: Memory, writer: Writer) -> float:
     return _SAVES / (time.perf_counter() - began)
 
 
-async def _ask(scopes: list[Memory], writer: Writer, first: int) -> list[float]:
-    """Milliseconds a question, each asked for the first time, in scopes that are warm."""
-    for scope in scopes[:_QUESTIONS]:
+async def _warm(scopes: list[Memory], writer: Writer) -> None:
+    """Ask every scope until it is packed."""
+    for scope in scopes:
         for number in range(2):
-            await scope.recall(writer.question(first + number), min_score=0)
+            await scope.recall(writer.question(number), min_score=0)
     await asyncio.sleep(min(3.0, 0.01 * len(scopes) + 2.0))
+
+
+async def _ask(scopes: list[Memory], writer: Writer) -> list[float]:
+    """Milliseconds a question."""
     times: list[float] = []
     for number in range(_QUESTIONS):
-        question = writer.question(first + 100 + number)
+        question = writer.question(100 + number)
         began = time.perf_counter()
         await scopes[number % len(scopes)].recall(question, min_score=0)
         times.append((time.perf_counter() - began) * 1000)
