@@ -19,6 +19,7 @@ from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
+from recollect.backends.sql.renewing import SqlEditions
 from recollect.backends.sql.scopes import find_scopes
 from recollect.backends.sql.store import SqlStore
 from recollect.context.archive import ArchiveOptions, ArchiveParts, ToolResultManager
@@ -26,6 +27,7 @@ from recollect.context.archive_index import INDEX_ARCHIVE, ArchiveIndexer
 from recollect.context.archive_retention import Retention, RetentionLimits
 from recollect.context.archive_vault import Vault
 from recollect.domain.scope import Caller, Scope
+from recollect.lifecycle.reindex import REINDEX, Reindexer
 from recollect.lifecycle.worker import Worker
 from recollect.ports.blobs import Blobs
 from recollect.ports.clock import Clock
@@ -94,7 +96,9 @@ class ArchiveBench:
     @cached_property
     def worker(self) -> Worker:
         jobs = SqlJobs(self.database, self.clock)
-        return Worker(jobs, self.clock, {INDEX_ARCHIVE: self.indexer.run})
+        reindexer = Reindexer(SqlEditions(self.database), self.indexer.units, jobs)
+        handlers = {INDEX_ARCHIVE: self.indexer.run, REINDEX: reindexer.run}
+        return Worker(jobs, self.clock, handlers, reindexer.schedule)
 
     def manager(
         self, scope: Scope = ANN, options: ArchiveOptions | None = None

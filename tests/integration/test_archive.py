@@ -481,22 +481,41 @@ async def _vectors(bench: ArchiveBench) -> int:
 
 
 async def test_what_another_analyzer_indexed_is_indexed_again(tmp_path: Path, clock: TurnedClock):
+    terms = "SELECT analyzer, terms FROM units ORDER BY ordinal"
     async with open_bench(tmp_path, clock, FakeEmbedder("old")) as bench:
         archive_id = await _archive(bench, manual("en", 12_000))
         await bench.worker.run_due()
-        await bench.database.write(
-            lambda connection: connection.exec_driver_sql("UPDATE units SET analyzer = 'old'")
-        )
-        await bench.indexer.schedule()
+        indexed, vectors = await _rows(bench, terms), await _vectors(bench)
+        await _rows(bench, "UPDATE units SET analyzer = 'old', terms = x'' RETURNING id")
+    async with open_bench(tmp_path, clock) as bench:
         assert await bench.worker.run_due() == 1
-        await bench.indexer.schedule()
-        assert await bench.worker.run_due() == 0
-        await bench.database.write(
-            lambda connection: connection.exec_driver_sql("UPDATE units SET analyzer = 'old'")
-        )
-        assert await bench.indexer.reindex() == 1
+        assert await _rows(bench, terms) == indexed
+        assert await _vectors(bench) == vectors
         assert await bench.indexer.reindex() == 0
         assert await bench.manager().load_tool_result(archive_id)
+
+
+async def test_an_archive_that_is_damaged_is_found_as_before_under_a_new_analyzer(
+    tmp_path: Path, clock: TurnedClock
+):
+    terms = "SELECT ordinal, terms FROM units ORDER BY ordinal"
+    async with open_bench(tmp_path, clock) as bench:
+        await _archive(bench, manual("en", 12_000))
+        await bench.worker.run_due()
+        indexed = await _rows(bench, terms)
+        await _rows(bench, "UPDATE units SET analyzer = 'old' RETURNING id")
+        for file in bench.files():
+            file.unlink()
+    async with open_bench(tmp_path, clock) as bench:
+        assert await bench.worker.run_due() == 1
+        assert await _rows(bench, terms) == indexed
+        assert await _rows(bench, "SELECT count(*) FROM units WHERE analyzer = 'old'") == [(0,)]
+
+
+async def _rows(bench: ArchiveBench, query: str) -> list[tuple[Any, ...]]:
+    return await bench.database.write(
+        lambda connection: [tuple(it) for it in connection.exec_driver_sql(query)]
+    )
 
 
 # Archives without pause and says each id only after the call has returned.

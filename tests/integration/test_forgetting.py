@@ -39,7 +39,7 @@ NO_CONTENT = {
         *("records.kind", "records.tier", "records.status", "turns.role", "units.owner_kind"),
         *("units.analyzer", "changes.entity", "changes.op", "jobs.kind", "archives.form"),
         *("conflicts.resolution", "proposals.status", "proposals.type", "proposals.role"),
-        *("audit.action", "audit_chain.action", "tombstones.kind"),
+        *("audit.action", "audit_chain.action", "tombstones.kind", "editions.analyzer"),
     },
     "an organisation or a workspace, which outlives its people": {
         f"{table}.{column}"

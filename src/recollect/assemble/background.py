@@ -8,7 +8,7 @@ from recollect.assemble.forgetting import go_on_forgetting
 from recollect.assemble.writing import reading_handlers
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.lifecycle.forgetting import FORGET
-from recollect.lifecycle.reindex import REINDEX, Reindexer
+from recollect.lifecycle.reindex import REINDEX
 from recollect.lifecycle.worker import Worker
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def worker_of(parts: Wiring) -> Worker:
     # Records and proposals go with every sweep, as archives do.
     working.sweeper.also(parts.tending.sweep.everything)
     working.sweeper.also(parts.sharing.desk.expire_stale)
-    reindexer = Reindexer(parts.store, parts.maintenance, parts.meaning, parts.jobs)
+    reindexer = parts.reindexer
     handlers = {
         REINDEX: reindexer.run,
         EMBED: embedding.filler.run,

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.forgetting import Forgetting
     from recollect.lifecycle.importing import Importer
     from recollect.lifecycle.promote import Promoter
+    from recollect.lifecycle.reindex import Reindexer
     from recollect.lifecycle.renewing import Renewal
     from recollect.lifecycle.tending import Tending
     from recollect.lifecycle.trail import Trail
@@ -306,12 +307,20 @@ class Wiring(Parts):
         )
 
     @cached_property
+    def reindexer(self) -> Reindexer:
+        from recollect.backends.sql.renewing import SqlEditions
+        from recollect.lifecycle.reindex import Reindexer
+
+        return Reindexer(SqlEditions(self.database), self.working.indexer.units, self.jobs)
+
+    @cached_property
     def renewal(self) -> Renewal:
         from recollect.lifecycle.renewing import Renewal
 
         return Renewal(
             self.embedding.serving,
             self.working.indexer,
+            self.reindexer,
             self.embedding.reembedder,
             self.meaning,
             self.jobs,

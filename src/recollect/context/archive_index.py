@@ -17,7 +17,6 @@ from recollect.ports.archives import Archives
 from recollect.ports.jobs import Jobs
 from recollect.ports.store import Store
 from recollect.recall.meaning import Meaning
-from recollect.text.analysis import ANALYZER_VERSION
 from recollect.text.searchable import archive_units
 
 INDEX_ARCHIVE: Final = "index_archive"
@@ -57,9 +56,9 @@ class ArchiveIndexer:
             await self._index(*found)
 
     async def schedule(self) -> None:
-        """Queue the archives that an older analyzer indexed."""
+        """Queue the archives that are not indexed yet."""
         after = ""
-        while batch := await self._archives.to_index(ANALYZER_VERSION, after=after, limit=_BATCH):
+        while batch := await self._archives.to_index(after=after, limit=_BATCH):
             after = batch[-1].id
             await self._jobs.add([index_job(archive) for archive in batch])
 
@@ -76,9 +75,9 @@ class ArchiveIndexer:
         return await asyncio.to_thread(archive_units, archive, content.text or "")
 
     async def reindex(self) -> int:
-        """Index all that lacks units of this analyzer; how many did."""
+        """Index all that has no units yet; how many had none."""
         count, after = 0, ""
-        while batch := await self._archives.to_index(ANALYZER_VERSION, after=after, limit=_BATCH):
+        while batch := await self._archives.to_index(after=after, limit=_BATCH):
             after = batch[-1].id
             for archive in batch:
                 count += await self._indexed(archive)

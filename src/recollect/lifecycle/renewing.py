@@ -11,6 +11,7 @@ from recollect.domain.progress import Progress
 from recollect.domain.reindexing import Reindexing
 from recollect.errors import NotAvailable
 from recollect.lifecycle.reembedding import Reembedder, reembed_job
+from recollect.lifecycle.reindex import REINDEX, Reindexer
 from recollect.lifecycle.worker import Worker
 from recollect.ports.jobs import Jobs
 from recollect.ports.serving import Serving
@@ -28,6 +29,7 @@ class Renewal:
         self,
         serving: Serving,
         indexer: ArchiveIndexer,
+        reindexer: Reindexer,
         reembedder: Reembedder,
         meaning: Meaning,
         jobs: Jobs,
@@ -35,6 +37,7 @@ class Renewal:
     ) -> None:
         self._serving = serving
         self._indexer = indexer
+        self._reindexer = reindexer
         self._reembedder = reembedder
         self._meaning = meaning
         self._jobs = jobs
@@ -46,6 +49,7 @@ class Renewal:
         """Let a model answer everywhere, the settings' own if none is chosen; how many pieces
         had no vector of it."""
         await self._indexer.reindex()
+        await self._renew_terms(progress, in_background=in_background)
         reader = await self._reader(choice)
         if reader is None:
             return 0
@@ -78,6 +82,7 @@ class Renewal:
                 if reader is None
                 else await self._serving.count_lacking(reader.model, everywhere=True)
             ),
+            stale=await self._reindexer.count_stale(),
             served={"" if it.model is None else it.model.name: it.units for it in served},
         )
 
@@ -89,6 +94,13 @@ class Renewal:
         was_going_on = await self._jobs.withdraw(REEMBED)
         self._reembedder.stop()
         return was_going_on
+
+    async def _renew_terms(self, progress: Progress | None, *, in_background: bool) -> None:
+        """Let the newest analyzer's terms answer everywhere, here or by whoever has the job."""
+        await self._reindexer.schedule()
+        if not in_background:
+            with self._reindexer.telling(progress, await self._reindexer.count_stale()):
+                await self._worker.run_now(REINDEX)
 
     async def _reader(self, choice: str | None) -> Reader | None:
         """Who makes the vectors; an error if the chosen one cannot be had."""

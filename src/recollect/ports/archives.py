@@ -45,9 +45,8 @@ class Archives(Protocol):
         """Tell better what it says; everything else of it stays as it is."""
         ...
 
-    async def to_index(self, analyzer: str, *, after: str, limit: int) -> list[Archive]:
-        """Archives of all scopes, by id from the first behind `after`, that lack units of this
-        analyzer."""
+    async def to_index(self, *, after: str, limit: int) -> list[Archive]:
+        """Archives of all scopes, by id from the first behind `after`, that have no units yet."""
         ...
 
     async def referenced(self, keys: Sequence[str]) -> set[str]:

@@ -7,16 +7,10 @@ from typing import Protocol
 
 from recollect.domain.archive import Blob
 from recollect.domain.diagnosis import DatabaseCondition, IndexFigures
-from recollect.domain.record import Record
-from recollect.domain.turn import Turn
 
 
 class Maintenance(Protocol):
     """What an operator or a background job needs."""
-
-    async def analysed_otherwise(self, analyzer: str, limit: int) -> list[Record | Turn]:
-        """Owners in one scope of units that another analyzer made; empty when there are none."""
-        ...
 
     async def condition(self) -> DatabaseCondition:
         """What the database says about itself; every page of it is looked at."""

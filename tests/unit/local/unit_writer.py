@@ -70,7 +70,12 @@ class UnitWriter:
             version = row["version"] + 1
             full_text_to, last = row["full_text_to"], row["next_unit"] + len(units) - 1
             if last - full_text_to > self._behind:
-                catch_up(connection, row["id"], row["id"] << 32 | full_text_to)
+                catch_up(
+                    connection,
+                    row["id"],
+                    row["id"] << 32 | full_text_to + 1,
+                    row["id"] << 32 | last,
+                )
                 full_text_to = last
             if lists_changes:
                 _list_changes(connection, row["id"], version, remove, units)

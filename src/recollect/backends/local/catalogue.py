@@ -14,7 +14,6 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.local.shelf import Shelf
-from recollect.backends.local.unit_rows import numbers_of
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
@@ -119,8 +118,7 @@ class Catalogue:
         if kept is None or kept.units > _STALE * scope.units:
             kept = _Kept(no_units(), 0)
         if kept.version < scope.last_unit:
-            between = numbers_of(scope.id, kept.version)
-            newer = map(_unit_rows, _BETWEEN.slices(connection, between))
+            newer = map(_unit_rows, _BETWEEN.slices(connection, scope.numbers(kept.version)))
             kept = _Kept(UnitRows.joined([kept.rows, *newer]), scope.last_unit)
             self._shelf.put(scope.id, kept)
         return kept

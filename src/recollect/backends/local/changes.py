@@ -19,7 +19,9 @@ _BETWEEN: Final = and_(
     _TABLE.version <= bindparam("now"),
 )
 _VERSIONS: Final = select(
-    func.count(distinct(_TABLE.version)), func.count().filter(_TABLE.entity == "model")
+    func.count(distinct(_TABLE.version)),
+    func.count().filter(_TABLE.entity == "model"),
+    func.count().filter(_TABLE.entity == "edition"),
 ).where(_BETWEEN)
 _IDS: Final = select(_TABLE.id).where(
     _BETWEEN, _TABLE.entity == bindparam("entity"), _TABLE.op == bindparam("op")
@@ -36,15 +38,18 @@ class Changes:
 
     @property
     def are_listed(self) -> bool:
-        """Whether every version in between is on the list, so that it leads there."""
-        versions, _ = self.connection.execute(_VERSIONS, self._given).one()
-        return versions == self.row.version - self.seen
+        """Whether every version in between is on the list, so that it leads there.
+
+        Where other units answer now, no list leads to them.
+        """
+        versions, _, editions = self.connection.execute(_VERSIONS, self._given).one()
+        return versions == self.row.version - self.seen and not editions
 
     @property
     def are_of_one_model(self) -> bool:
         """Whether they are listed and the same model has answered all the time."""
-        versions, models = self.connection.execute(_VERSIONS, self._given).one()
-        return versions == self.row.version - self.seen and not models
+        versions, models, editions = self.connection.execute(_VERSIONS, self._given).one()
+        return versions == self.row.version - self.seen and not models and not editions
 
     @property
     def removed_units(self) -> Ids:

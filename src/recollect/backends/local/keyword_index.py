@@ -90,7 +90,7 @@ class LocalKeywordIndex:
 
         def search(connection: Connection) -> Matches:
             rows = read_scopes(connection, scopes)
-            latest = [read_latest(connection, row.id, first, last, limit) for row in rows]
+            latest = [read_latest(connection, row, first, last, limit) for row in rows]
             best = Ranking.of(latest).top(limit)
             age = (last - best.scores) // _DAY
             return Matches(
@@ -134,7 +134,7 @@ class LocalKeywordIndex:
         weights = Weights(reduce(add, (search.statistics for search in searches)))
         rankings: list[Ranking] = []
         for row, search in zip(rows, searches, strict=True):
-            allowed = None if within is None else read_allowed(connection, row.id, within, now)
+            allowed = None if within is None else read_allowed(connection, row, within, now)
             rankings.append(search.score(weights, allowed))
         best = Ranking.of(rankings).top(limit)
         matches = Matches(

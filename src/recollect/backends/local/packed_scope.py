@@ -59,7 +59,7 @@ def _with_newer_units(
     # Numbers only ever rise, so whatever was added since is found above the last one seen.
     newer = [
         pack(new.units, new.lengths, new.keys)
-        for new in read_scope_terms(connection, row.id, after=after)
+        for new in read_scope_terms(connection, row, after=after)
     ]
     return PackedScope(
         version=row.version,

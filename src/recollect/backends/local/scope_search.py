@@ -81,19 +81,19 @@ class FullTextSearch:
         # Inside a filter all are scored: the likeliest of the whole scope may lie outside it.
         if allowed is not None:
             return allowed[allowed <= self.row.last_in_full_text]
-        return candidates(self.connection, self.row.id, self._frequencies, self.budget)
+        return candidates(self.connection, self.row.space, self._frequencies, self.budget)
 
     @cached_property
     def _frequencies(self) -> dict[int, int]:
         """How many of the units in the full text have each term."""
-        return document_frequencies(self.connection, self.row.id, self.keys.tolist())
+        return document_frequencies(self.connection, self.row.space, self.keys.tolist())
 
     @cached_property
     def _newer(self) -> PackedPostings:
         """The units that came after those in the full text."""
         after = self.row.last_in_full_text
         postings = PackedPostings()
-        for read in read_scope_terms(self.connection, self.row.id, after=after):
+        for read in read_scope_terms(self.connection, self.row, after=after):
             segment = pack(read.units, read.lengths, read.keys, only=self.keys)
             postings = postings.added(segment)
         return postings

@@ -16,7 +16,7 @@ from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import archives_where, records_where, turns_where
 from recollect.backends.sql.quick import Quick, listed
-from recollect.backends.sql.scopes import UNIT_BITS
+from recollect.backends.sql.scopes import ScopeRow
 from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.times import to_micros
 
@@ -27,6 +27,7 @@ _LATEST: Final = Quick(
     # The first unit of an owner stands for all of it.
     .where(_TABLE.scope_id == bindparam("scope"), _TABLE.ordinal == 0)
     .where(_TABLE.observed_at >= bindparam("since"), _TABLE.observed_at < bindparam("until"))
+    .where(_TABLE.id.between(bindparam("first"), bindparam("last")))
     .order_by(_TABLE.observed_at.desc(), _TABLE.id.desc())
     .limit(bindparam("most"))
 )
@@ -47,10 +48,10 @@ class UnitTerms:
 
 
 def read_scope_terms(
-    connection: Connection, scope_id: int, *, after: int = 0
+    connection: Connection, scope: ScopeRow, *, after: int = 0
 ) -> Iterator[UnitTerms]:
     """The terms of all units of a scope that are newer than unit `after`, in rising order."""
-    return map(_unit_terms, _TERMS_BETWEEN.slices(connection, numbers_of(scope_id, after)))
+    return map(_unit_terms, _TERMS_BETWEEN.slices(connection, scope.numbers(after)))
 
 
 def read_terms(connection: Connection, units: Ids) -> UnitTerms:
@@ -64,40 +65,36 @@ def read_term_rows(connection: Connection, units: Sequence[int]) -> Sequence[Row
 
 
 def read_latest(
-    connection: Connection, scope_id: int, since: int, until: int, limit: int
+    connection: Connection, scope: ScopeRow, since: int, until: int, limit: int
 ) -> Ranking:
     """The owners of a scope that were observed last between two moments, by the time of that."""
-    given = {"scope": scope_id, "since": since, "until": until, "most": limit}
-    rows = _LATEST.rows(connection, given)
+    given = {"scope": scope.id, "since": since, "until": until, "most": limit}
+    rows = _LATEST.rows(connection, {**given, **scope.numbers()})
     return Ranking(
         np.array([row[0] for row in rows], np.int64),
         np.array([row[1] for row in rows], np.float64),
     )
 
 
-def read_allowed(connection: Connection, scope_id: int, where: Filter, now: datetime) -> Ids:
+def read_allowed(connection: Connection, scope: ScopeRow, where: Filter, now: datetime) -> Ids:
     """The units of a scope whose owners the filter accepts."""
     # From the owners to their units: the owners' indexes know the scope, time and session.
-    of_records = _owned_by(schema.records, "record", scope_id).where(records_where(where))
-    of_turns = _owned_by(schema.turns, "turn", scope_id).where(turns_where(where))
-    of_archives = _owned_by(schema.archives, "archive", scope_id).where(archives_where(where))
+    of_records = _owned_by(schema.records, "record", scope).where(records_where(where))
+    of_turns = _owned_by(schema.turns, "turn", scope).where(turns_where(where))
+    of_archives = _owned_by(schema.archives, "archive", scope).where(archives_where(where))
     allowed = of_records.union_all(of_turns, of_archives)
     rows = connection.execute(allowed, {"now": to_micros(now)})
     return np.sort(np.fromiter(rows.scalars(), np.int64))
 
 
-def _owned_by(owners: Table, kind: OwnerKind, scope_id: int) -> Select[int]:
+def _owned_by(owners: Table, kind: OwnerKind, scope: ScopeRow) -> Select[int]:
+    numbers = scope.numbers()
     return (
         select(_TABLE.id)
         .join(owners, and_(owners.c.id == _TABLE.owner_id, _TABLE.owner_kind == kind))
-        .where(owners.c.scope_id == scope_id)
+        .where(owners.c.scope_id == scope.id)
+        .where(_TABLE.id.between(numbers["first"], numbers["last"]))
     )
-
-
-def numbers_of(scope_id: int, after: int = 0) -> dict[str, int]:
-    """The numbers that units of a scope newer than `after` can have."""
-    first = scope_id << UNIT_BITS
-    return {"first": max(first, after + 1), "last": first + (1 << UNIT_BITS) - 1}
 
 
 def _unit_terms(rows: Sequence[Row[int, bytes]]) -> UnitTerms:

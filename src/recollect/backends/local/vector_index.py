@@ -113,7 +113,7 @@ class LocalVectorIndex:
             elif model in question:
                 matrix = self._matrix(connection, row, model.dimension)
                 missing += row.units - matrix.units
-                allowed = None if within is None else read_allowed(connection, row.id, within, now)
+                allowed = None if within is None else read_allowed(connection, row, within, now)
                 rankings.append(matrix.score(question[model], allowed))
         if not rankings:
             matches = Matches.none()

@@ -9,7 +9,6 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.local.segment import Ids
-from recollect.backends.local.unit_rows import numbers_of
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.scopes import ScopeRow
@@ -31,7 +30,7 @@ def read_scope_vectors(
     connection: Connection, row: ScopeRow, model: int, dimension: int, *, after: int = 0
 ) -> tuple[Ids, Vectors]:
     """All units of a scope newer than `after` that have a vector of this model, with it."""
-    given = {"model": model, **numbers_of(row.id, after)}
+    given = {"model": model, **row.numbers(after)}
     most = min(row.units, row.last_unit - after)
     return _arrays(_BETWEEN.slices(connection, given), most, dimension)
 

@@ -32,6 +32,7 @@ from recollect.errors import Conflict
 
 _ARCHIVES: Final = schema.archives
 _BLOBS: Final = schema.blobs
+_HAS_UNITS: Final = exists().where(schema.units.c.owner_id == _ARCHIVES.c.id)
 _BLOB_BY_HASH: Final = Quick(
     select(_BLOBS).where(
         *(_BLOBS.c[name] == bindparam(name) for name in ("org", "workspace", "hash"))
@@ -105,13 +106,13 @@ class SqlArchives:
         told = update(_ARCHIVES).where(_ARCHIVES.c.id == archive_id).values(summary=summary)
         await self._database.write(lambda connection: connection.execute(told))
 
-    async def to_index(self, analyzer: str, *, after: str, limit: int) -> list[Archive]:
+    async def to_index(self, *, after: str, limit: int) -> list[Archive]:
         table = _ARCHIVES.c
 
         def read(connection: Connection) -> list[Archive]:
             statement = (
                 select(_ARCHIVES)
-                .where(table.id > after, table.indexed_chars > 0, ~_has_units_of(analyzer))
+                .where(table.id > after, table.indexed_chars > 0, ~_HAS_UNITS)
                 .order_by(table.id)
                 .limit(limit)
             )
@@ -208,11 +209,6 @@ def _same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
     return and_(
         table.org == scope.org, table.workspace == scope.workspace, table.hash == content_hash
     )
-
-
-def _has_units_of(analyzer: str) -> ColumnElement[bool]:
-    units = schema.units.c
-    return exists().where(units.owner_id == _ARCHIVES.c.id, units.analyzer == analyzer)
 
 
 def _blob_row(blob: Blob, scope: Scope, now: int) -> dict[str, object]:

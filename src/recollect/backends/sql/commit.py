@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Connection, delete
 
-from recollect.backends.sql import audits, keeping, schema, statements
+from recollect.backends.sql import audits, editions, keeping, schema, statements
 from recollect.backends.sql.archives import add_archive, remove_archive
 from recollect.backends.sql.full_text import take_out
 from recollect.backends.sql.idempotency import find_result, keep_result
@@ -195,11 +195,19 @@ class Commit:
         for scope, group in groupby(self._changes.vectors, key=attrgetter("scope")):
             given = {vector.unit: vector for vector in group}
             owners = units_of(self._connection, scope, given)
-            there = [unit for unit, owner in owners if given[unit].owner == owner]
-            self._insert_vectors([{"unit_id": it, "vector": given[it].vector} for it in there])
-            # Those of a model that does not answer here yet change nothing for anybody.
-            if there and self._answers(self._scope(scope)):
-                self._scope(scope).changes += [("vector", str(unit), "put") for unit in there]
+            made = {
+                unit: given[unit].vector for unit, owner in owners if given[unit].owner == owner
+            }
+            if not made:
+                continue
+            opened = self._scope(scope)
+            for unit, other in editions.counterparts(self._connection, opened.id, made):
+                made[other] = made[unit]
+            self._insert_vectors([{"unit_id": unit, "vector": it} for unit, it in made.items()])
+            # Units, and a model, that do not answer here yet change nothing for anybody.
+            if self._answers(opened):
+                answering = filter(opened.answers_with, made)
+                opened.changes += [("vector", str(unit), "put") for unit in answering]
 
     def write_keeping(self) -> None:
         """Keep what belongs to records: conflicts, proposals, traces and watermarks."""
@@ -292,6 +300,7 @@ class Commit:
                 length=row["unit_length"],
                 model=row["model_id"],
                 full_text_to=row["full_text_to"],
+                first_unit=row["first_unit"],
             )
         return self._open[scope]
 
@@ -346,14 +355,18 @@ class Commit:
     def _remove_units(self, scope: OpenScope, owner_id: str) -> None:
         owned = {"owner": owner_id}
         rows = statements.UNITS_OF_OWNER.by_name(self._connection, owned)
-        for row in rows:
+        if not rows:
+            return
+        answering = rows
+        if not all(scope.answers_with(row["id"]) for row in rows):
+            answering = editions.without_those_beside(self._connection, scope.id, rows)
+        for row in answering:
             scope.added_units -= 1
             scope.added_length -= len(row["terms"]) // _KEY_BYTES
             scope.changes.append(("unit", str(row["id"]), "remove"))
-        if rows:
-            units = [(row["id"], np.frombuffer(row["terms"], "<u8")) for row in rows]
-            take_out(self._connection, scope.id, units)
-            statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
+        units = [(row["id"], np.frombuffer(row["terms"], "<u8")) for row in answering]
+        take_out(self._connection, scope.id, units)
+        statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
 
     def _is_current(self, owner: OwnerUnits) -> bool:
         """Whether it is still as it was read; a turn and an archive are there or not."""

@@ -34,9 +34,10 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.editions import without_those_beside
 from recollect.backends.sql.full_text import take_out
 from recollect.backends.sql.quick import listed
-from recollect.backends.sql.rows import Row, rows_of, to_json
+from recollect.backends.sql.rows import rows_of, to_json
 from recollect.backends.sql.schema_base import metadata
 
 _RECORDS: Final = 100
@@ -291,15 +292,16 @@ def _erase_units(batch: Batch, owners: Collection[str]) -> None:
     ):
         rows = list(units)
         ids = [row["id"] for row in rows]
-        keys = [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in rows]
+        answering = without_those_beside(batch.connection, scope_id, rows)
+        keys = [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in answering]
         take_out(batch.connection, scope_id, keys)
         batch.delete("vectors", schema.vectors, schema.vectors.c.unit_id, ids)
         batch.delete("units", schema.units, table.id, ids)
-        if scope_id not in batch.scopes:
-            _tell_followers(batch, scope_id, rows)
+        if scope_id not in batch.scopes and answering:
+            _tell_followers(batch, scope_id, answering)
 
 
-def _tell_followers(batch: Batch, scope_id: int, units: Sequence[Row]) -> None:
+def _tell_followers(batch: Batch, scope_id: int, units: Sequence[Mapping[str, Any]]) -> None:
     """List the units of a scope that stays as removed, for whoever keeps them packed."""
     scopes = schema.scopes.c
     version = batch.connection.scalar(select(scopes.version).where(scopes.id == scope_id)) or 0

@@ -13,11 +13,12 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from recollect.backends.sql import erasers_ledger, schema
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.editions import has_tokens
 from recollect.backends.sql.erasers import Batch, count_all, erase_some
 from recollect.backends.sql.erasers_begin import FORGET, Begun, hide
 from recollect.backends.sql.erasers_clean import clean
 from recollect.backends.sql.erasers_ledger import Entry, entry_of, ledger_of
-from recollect.backends.sql.full_text import begin_merge, go_on_merging, reach
+from recollect.backends.sql.full_text import begin_merge, go_on_merging
 from recollect.backends.sql.rows import to_json
 from recollect.domain.forgetting import Target
 from recollect.domain.ids import new_id
@@ -75,9 +76,9 @@ class SqlErasure:
             entry = entry_of(target, begun.found, forget_id)
             scopes = {"renamed": begun.renamed, "made": begun.made}
             touched = (*begun.found.whole, *begun.found.parts, *begun.found.shared)
-            has_tokens = any(reach(connection, scope_id) for scope_id in touched)
+            in_full_text = any(has_tokens(connection, scope_id) for scope_id in touched)
             payload = to_json(
-                {**scopes, "blobs": (), "entry": entry.as_json(), "has_tokens": has_tokens}
+                {**scopes, "blobs": (), "entry": entry.as_json(), "has_tokens": in_full_text}
             )
             row = {"id": new_id("job"), "kind": FORGET, "key": forget_id, "payload": payload}
             row |= {"run_after": to_micros(now), "lease_until": to_micros(now + lease)}
@@ -201,6 +202,8 @@ def _tidy(connection: Connection, renamed: Sequence[int], made: Sequence[int]) -
     scopes, changes, audit = schema.scopes, schema.changes.c, schema.audit.c
     emptied = {"unit_count": 0, "unit_length": 0}
     connection.execute(update(scopes).where(scopes.c.id.in_(renamed)).values(emptied))
+    beside = schema.editions
+    connection.execute(delete(beside).where(beside.c.scope_id.in_(renamed)))
     connection.execute(delete(schema.changes).where(changes.scope_id.in_(made)))
     told_of = select(audit.scope_id).where(audit.scope_id.in_(made))
     connection.execute(delete(scopes).where(scopes.c.id.in_(made), scopes.c.id.not_in(told_of)))

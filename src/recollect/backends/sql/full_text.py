@@ -3,8 +3,9 @@
 Only a large scope is ever searched so; it is added when it has become large, and then again and
 again what came since. Adding a unit as it comes would cost as much as all else of a save.
 
-A token is the scope's id and the term's key in hexadecimal. So it never collides with a token of
-another scope, the tokens of one scope lie side by side, and no query syntax can occur in it.
+A token is the number of a space and the term's key in hexadecimal: the scope's id, or where its
+units were renewed also the counter of their first. So it never collides with a token of another
+scope or of units that do not answer, and no query syntax can occur in it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ UNIT_BITS: Final = 32
 
 _UNITS: Final = schema.units.c
 _REACH: Final = Quick(
-    select(schema.scopes.c.full_text_to).where(schema.scopes.c.id == bindparam("scope"))
+    select(schema.scopes.c.first_unit, schema.scopes.c.full_text_to).where(
+        schema.scopes.c.id == bindparam("scope")
+    )
 )
 _TERMS: Final = Quick(
     select(_UNITS.id, _UNITS.terms)
@@ -54,50 +57,55 @@ _MERGE: Final = text("INSERT INTO unit_tokens(unit_tokens, rank) VALUES ('merge'
 _CHANGES: Final = text("SELECT total_changes()")
 
 
-def token(scope_id: int, key: int) -> str:
-    """The one word that stands for this term in this scope."""
-    return f"{scope_id:08x}{key:016x}"
+def token(space: int, key: int) -> str:
+    """The one word that stands for this term in this space."""
+    return f"{space:08x}{key:016x}"
+
+
+def space_of(scope_id: int, first_unit: int) -> int:
+    """The number that tokens of a scope begin with, when this is the counter of its first unit."""
+    # No scope has so high a number as those with a counter in them.
+    return scope_id << UNIT_BITS | first_unit if first_unit else scope_id
 
 
 def reach(connection: Connection, scope_id: int) -> int:
     """Up to which counter the units of a scope are in the full text; 0 if none ever was."""
     found = _REACH.rows(connection, {"scope": scope_id})
-    return found[0][0] if found else 0
+    return found[0]["full_text_to"] if found else 0
 
 
-def catch_up(connection: Connection, scope_id: int, after: int) -> None:
-    """Add the units of a scope that came after this number."""
-    between = {"first": after + 1, "last": (scope_id + 1 << UNIT_BITS) - 1}
-    for rows in _TERMS.slices(connection, between):
-        add_many(
-            connection, scope_id, [(unit, np.frombuffer(terms, "<u8")) for unit, terms in rows]
-        )
+def catch_up(connection: Connection, space: int, first: int, last: int) -> None:
+    """Add the units with these numbers."""
+    for rows in _TERMS.slices(connection, {"first": first, "last": last}):
+        add_many(connection, space, [(unit, np.frombuffer(terms, "<u8")) for unit, terms in rows])
 
 
 def take_out(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
-    """Take those of these units out that are in."""
-    last = scope_id << UNIT_BITS | reach(connection, scope_id)
-    remove_many(connection, scope_id, [(unit, keys) for unit, keys in units if unit <= last])
+    """Take those of these units, which answer, out that are in."""
+    for first, to in _REACH.rows(connection, {"scope": scope_id}):
+        last = scope_id << UNIT_BITS | to
+        inside = [(unit, keys) for unit, keys in units if unit <= last]
+        remove_many(connection, space_of(scope_id, first), inside)
 
 
-def add_tokens(connection: Connection, scope_id: int, unit_id: int, keys: Keys) -> None:
+def add_tokens(connection: Connection, space: int, unit_id: int, keys: Keys) -> None:
     """Make a unit findable by its terms."""
-    add_many(connection, scope_id, [(unit_id, keys)])
+    add_many(connection, space, [(unit_id, keys)])
 
 
-def remove_tokens(connection: Connection, scope_id: int, unit_id: int, keys: Keys) -> None:
+def remove_tokens(connection: Connection, space: int, unit_id: int, keys: Keys) -> None:
     """Take a unit out; `keys` must be the terms it was added with."""
-    remove_many(connection, scope_id, [(unit_id, keys)])
+    remove_many(connection, space, [(unit_id, keys)])
 
 
-def add_many(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
-    """Make several units of a scope findable."""
-    _write(connection, _ADD, scope_id, units)
+def add_many(connection: Connection, space: int, units: Sequence[tuple[int, Keys]]) -> None:
+    """Make several units findable."""
+    _write(connection, _ADD, space, units)
 
 
-def remove_many(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
-    """Take several units of a scope out."""
-    _write(connection, _REMOVE, scope_id, units)
+def remove_many(connection: Connection, space: int, units: Sequence[tuple[int, Keys]]) -> None:
+    """Take several units out."""
+    _write(connection, _REMOVE, space, units)
 
 
 def begin_merge(connection: Connection) -> bool:
@@ -113,17 +121,15 @@ def go_on_merging(connection: Connection) -> bool:
     return _merge(connection, _PAGES)
 
 
-def document_frequencies(
-    connection: Connection, scope_id: int, keys: Sequence[int]
-) -> dict[int, int]:
-    """In how many units of the scope each of these terms is; terms in none are left out."""
-    tokens = {token(scope_id, key): key for key in keys}
+def document_frequencies(connection: Connection, space: int, keys: Sequence[int]) -> dict[int, int]:
+    """In how many units of the space each of these terms is; terms in none are left out."""
+    tokens = {token(space, key): key for key in keys}
     found = connection.execute(_FREQUENCIES, {"tokens": json.dumps(list(tokens))})
     return {tokens[row.term]: row.doc for row in found}
 
 
 def candidates(
-    connection: Connection, scope_id: int, frequencies: Mapping[int, int], budget: int
+    connection: Connection, space: int, frequencies: Mapping[int, int], budget: int
 ) -> NDArray[np.int64]:
     """At most `budget` units that have any of these terms, in ascending order.
 
@@ -139,8 +145,8 @@ def candidates(
             break
         whole.append(key)
         room -= frequencies[key]
-    units = _matching(connection, scope_id, whole, budget)
-    return np.union1d(units, _matching(connection, scope_id, newest, room))
+    units = _matching(connection, space, whole, budget)
+    return np.union1d(units, _matching(connection, space, newest, room))
 
 
 def _merge(connection: Connection, pages: int) -> bool:
@@ -150,29 +156,29 @@ def _merge(connection: Connection, pages: int) -> bool:
 
 
 def _write(
-    connection: Connection, statement: Quick, scope_id: int, units: Sequence[tuple[int, Keys]]
+    connection: Connection, statement: Quick, space: int, units: Sequence[tuple[int, Keys]]
 ) -> None:
     if not units:
         return
     # In rising order: FTS5 starts a new segment whenever a row number goes down.
     rows = [
-        {"unit": unit, "tokens": _tokens(scope_id, set(keys.tolist()))}
+        {"unit": unit, "tokens": _tokens(space, set(keys.tolist()))}
         for unit, keys in sorted(units, key=lambda pair: pair[0])
     ]
     statement.run(connection, rows)
 
 
-def _tokens(scope_id: int, keys: Iterable[int]) -> str:
+def _tokens(space: int, keys: Iterable[int]) -> str:
     """The words for several terms, see `token`."""
-    of_scope = f"{scope_id:08x}"
-    return " ".join([f"{of_scope}{key:016x}" for key in keys])
+    of_space = f"{space:08x}"
+    return " ".join([f"{of_space}{key:016x}" for key in keys])
 
 
 def _matching(
-    connection: Connection, scope_id: int, keys: Sequence[int], most: int
+    connection: Connection, space: int, keys: Sequence[int], most: int
 ) -> NDArray[np.int64]:
     if not keys or most < 1:
         return np.empty(0, np.int64)
-    query = " OR ".join(token(scope_id, key) for key in keys)
+    query = " OR ".join(token(space, key) for key in keys)
     rows = connection.execute(_NEWEST, {"query": query, "most": most}).scalars()
     return np.fromiter(rows, np.int64)

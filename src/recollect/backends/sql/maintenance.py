@@ -6,25 +6,19 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy import Connection, func, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.backup import back_up, blobs_of
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.editions import answers
 from recollect.backends.sql.migrate import knows, revision
-from recollect.backends.sql.owners import owners_of
-from recollect.domain.archive import Archive, Blob
+from recollect.backends.sql.renewing import by_another
+from recollect.domain.archive import Blob
 from recollect.domain.diagnosis import DatabaseCondition, IndexFigures, TroubledJob
-from recollect.domain.record import Record
 from recollect.domain.stats import JobCounts
-from recollect.domain.turn import Turn
 
 _MOST_TROUBLED: Final = 5
-# Archives are indexed by a job of their own, since their content lies in the blob store.
-_IN_THE_DATABASE: Final = schema.units.c.owner_kind != "archive"
-# What is being forgotten is not indexed any more.
-_FORGOTTEN: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
 
 
 class SqlMaintenance:
@@ -32,21 +26,6 @@ class SqlMaintenance:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    async def analysed_otherwise(self, analyzer: str, limit: int) -> list[Record | Turn]:
-        def read(connection: Connection) -> list[Record | Turn]:
-            units = schema.units.c
-            stale = and_(_by_another(analyzer), units.scope_id.not_in(_FORGOTTEN))
-            first = connection.scalar(select(units.scope_id).where(stale).limit(1))
-            owners = select(units.owner_id).where(stale, units.scope_id == first).distinct()
-            found = owners_of(connection, connection.scalars(owners.limit(limit)))
-            return [
-                it
-                for it in found.values()
-                if not isinstance(it, Archive) and it.scope.agent != FORGOTTEN_AGENT
-            ]
-
-        return await self._database.read(read)
 
     async def condition(self) -> DatabaseCondition:
         return await self._database.read(_condition)
@@ -82,7 +61,7 @@ def _condition(connection: Connection) -> DatabaseCondition:
 
 def _figures(connection: Connection, analyzer: str) -> IndexFigures:
     units, scopes, jobs = schema.units, schema.scopes.c, schema.jobs.c
-    counted = select(func.count()).select_from(units)
+    counted = select(func.count()).select_from(units).where(answers())
     most = select(func.max(scopes.unit_count), func.max(scopes.unit_length))
     most_units, most_terms = connection.execute(most).one()
     waiting = select(func.count()).where(jobs.gave_up == 0)
@@ -95,7 +74,7 @@ def _figures(connection: Connection, analyzer: str) -> IndexFigures:
     )
     return IndexFigures(
         units=connection.scalar(counted) or 0,
-        analysed_otherwise=connection.scalar(counted.where(_by_another(analyzer))) or 0,
+        analysed_otherwise=connection.scalar(counted.where(by_another(analyzer))) or 0,
         most_units=most_units or 0,
         most_terms=most_terms or 0,
         jobs=JobCounts(
@@ -112,10 +91,3 @@ def _figures(connection: Connection, analyzer: str) -> IndexFigures:
             for row in connection.execute(troubled)
         ),
     )
-
-
-def _by_another(analyzer: str) -> ColumnElement[bool]:
-    """That a unit was made by another analyzer."""
-    column = schema.units.c.analyzer
-    # Two ranges instead of "not equal", so that the index on analyzer finds them.
-    return ((column < analyzer) | (column > analyzer)) & _IN_THE_DATABASE

@@ -10,12 +10,14 @@ import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.sql import statements
-from recollect.backends.sql.full_text import UNIT_BITS, catch_up
+from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of
 from recollect.backends.sql.rows import scope_key, to_json
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.unit import OwnerUnits
 
+# The part of a unit's number that its scope's counter gave.
+COUNTER: Final = (1 << UNIT_BITS) - 1
 # A scope with fewer terms is packed as a whole when it is asked for, and never searched otherwise.
 _LARGE: Final = 30_000
 # So many units are read one by one rather than added to the full text.
@@ -35,9 +37,15 @@ class OpenScope:
     model: int | None
     # Up to this counter the units are in the full text.
     full_text_to: int
+    # From this counter on they answer.
+    first_unit: int
     added_units: int = 0
     added_length: int = 0
     changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+
+    def answers_with(self, unit: int) -> bool:
+        """Whether a unit of this scope is one of those that answer."""
+        return self.first_unit <= unit & COUNTER < self.next_unit
 
     def counters(self) -> dict[str, int | None]:
         """What its row says from now on."""
@@ -55,7 +63,9 @@ class OpenScope:
         """Add what came since to the full text, when that is worth it."""
         is_large = self.length + self.added_length >= _LARGE
         if is_large and self.next_unit - 1 - self.full_text_to >= _BEHIND:
-            catch_up(connection, self.id, self.id << UNIT_BITS | self.full_text_to)
+            base = self.id << UNIT_BITS
+            space = space_of(self.id, self.first_unit)
+            catch_up(connection, space, base | self.full_text_to + 1, base | self.next_unit - 1)
             self.full_text_to = self.next_unit - 1
 
 

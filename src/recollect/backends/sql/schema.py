@@ -40,6 +40,7 @@ __all__ = [
     "blobs",
     "changes",
     "conflicts",
+    "editions",
     "embedding_models",
     "idempotency",
     "jobs",
@@ -58,7 +59,7 @@ __all__ = [
     "writes",
 ]
 
-HEAD_REVISION: Final = "0006"
+HEAD_REVISION: Final = "0007"
 
 scopes: Final = Table(
     "scopes",
@@ -78,7 +79,26 @@ scopes: Final = Table(
     Column("model_id", Integer),
     # Up to this counter the units are in the full text, see `full_text`.
     Column("full_text_to", BigInteger, nullable=False, server_default="0"),
+    # From this counter on the units answer; those below it were replaced, see `editions`.
+    Column("first_unit", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("org", "workspace", "agent", "user"),
+)
+
+# The units of a scope that do not answer: those that a newer analyzer makes beside the others,
+# and after the switch those that it replaced (without an analyzer), until they are removed.
+editions: Final = Table(
+    "editions",
+    metadata,
+    Column("scope_id", Big, ForeignKey("scopes.id"), primary_key=True, autoincrement=False),
+    Column("analyzer", String(16), nullable=False),
+    # Their counters, and how much they hold, as in `scopes`.
+    Column("first_unit", BigInteger, nullable=False),
+    Column("next_unit", BigInteger, nullable=False),
+    Column("unit_count", BigInteger, nullable=False),
+    Column("unit_length", BigInteger, nullable=False),
+    Column("full_text_to", BigInteger, nullable=False),
+    # What answers is in it up to this counter.
+    Column("done_to", BigInteger, nullable=False),
 )
 
 records: Final = Table(

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered
-from recollect.backends.sql.full_text import UNIT_BITS
+from recollect.backends.sql.full_text import UNIT_BITS, space_of
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.domain.scope import Scope
@@ -37,11 +37,23 @@ class ScopeRow:
     model: int | None
     # Up to this counter the units are in the full text.
     full_text_to: int
+    # From this counter on the units answer.
+    first_unit: int
 
     @property
     def last_unit(self) -> int:
-        """The highest number that a unit of this scope has had so far."""
+        """The highest number that a unit which answers here has had so far."""
         return (self.id << UNIT_BITS) + self.next_unit - 1
+
+    @property
+    def space(self) -> int:
+        """What the tokens of its units begin with in the full text."""
+        return space_of(self.id, self.first_unit)
+
+    def numbers(self, after: int = 0) -> dict[str, int]:
+        """The numbers that units which answer here and are newer than `after` can have."""
+        first = self.id << UNIT_BITS | self.first_unit
+        return {"first": max(first, after + 1), "last": self.last_unit}
 
     @property
     def last_in_full_text(self) -> int:
@@ -120,4 +132,5 @@ def _scope_row(found: Row) -> ScopeRow:
         length=found["unit_length"],
         model=found["model_id"],
         full_text_to=found["full_text_to"],
+        first_unit=found["first_unit"],
     )

@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.editions import answers
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
 from recollect.backends.sql.models import find_model, model_number, models_by_number
 from recollect.backends.sql.owners import owners_of
@@ -101,12 +102,12 @@ class SqlServing:
                 where = _numbers_of(_id_of(connection, scope))
             first = (
                 select(_UNITS.owner_id)
-                .where(_UNITS.id > after, where, _lacks(number))
+                .where(_UNITS.id > after, where, answers(), _lacks(number))
                 .order_by(_UNITS.id)
                 .limit(limit)
             )
             owned = select(_UNITS.id, _UNITS.ordinal, _UNITS.owner_id).where(
-                _UNITS.id > after, _lacks(number), _UNITS.owner_id.in_(first)
+                _UNITS.id > after, answers(), _lacks(number), _UNITS.owner_id.in_(first)
             )
             rows = connection.execute(owned.order_by(_UNITS.id)).all()
             owners = owners_of(connection, {owner for _, _, owner in rows})
@@ -120,7 +121,8 @@ class SqlServing:
     async def count_lacking(self, model: EmbeddingModel, *, everywhere: bool = False) -> int:
         def read(connection: Connection) -> int:
             number = find_model(connection, model)
-            counted = select(func.count()).select_from(schema.units).where(_lacks(number))
+            counted = select(func.count()).select_from(schema.units)
+            counted = counted.where(answers(), _lacks(number))
             if not everywhere:
                 counted = counted.where(_UNITS.scope_id.in_(_answered_by(number)))
             return connection.scalar(counted) or 0
@@ -132,7 +134,9 @@ class SqlServing:
             key = statements.prefixed(scope_key(scope))
             for row in statements.LOCK_SCOPE.rows(connection, key):
                 number = model_number(connection, model)
-                here = and_(_UNITS.id > after, _numbers_of(row["id"]), _lacks(number))
+                here = and_(
+                    *(_UNITS.id > after, _numbers_of(row["id"])), *(answers(), _lacks(number))
+                )
                 if connection.scalar(select(_UNITS.id).where(here).limit(1)) is not None:
                     return False
                 _set_model(connection, row["id"], row["version"] + 1, number)

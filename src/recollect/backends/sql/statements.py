@@ -44,7 +44,7 @@ INSERT_VECTORS: Final = Quick(insert(schema.vectors).prefix_with("OR REPLACE", d
 LOCK_SCOPE: Final = Quick(
     select(
         *(schema.scopes.c[name] for name in ("id", "version", "next_unit", "unit_length")),
-        *(schema.scopes.c[name] for name in ("model_id", "full_text_to")),
+        *(schema.scopes.c[name] for name in ("model_id", "full_text_to", "first_unit")),
     )
     .where(*THIS_SCOPE)
     .with_for_update()

@@ -102,6 +102,12 @@ async def _followed(memory: Memory, *, stop: bool) -> Answer:
             f"{now.model or 'no model'}: {now.units - now.lacking:,} of {now.units:,} pieces have "
             f"a vector; a change {state}.",
         )
+        if now.stale:
+            show.line(
+                console,
+                f"{now.stale:,} pieces are found as an earlier version read them; an open memory "
+                "or `recollect work` reads them again.",
+            )
 
     return Answer({**stopped, **as_json(now)}, tell)
 
