@@ -348,9 +348,10 @@ async def test_verification_finds_what_somebody_left(memory: Memory, database_pa
     proof = (await memory.forget(record.id, verify=True)).verification
     assert proof is not None
     assert not proof.is_gone
-    assert [(it.term, it.place.partition(":")[0]) for it in proof.traces] == [
-        ("zorblaxian", "recollect.log")
-    ]
+    (left,) = proof.traces
+    assert (left.term, left.place) == ("zorblaxian", "the file recollect.log")
+    assert left.detail == "recollect.log:16"
+    assert "earlier versions of memories" in proof.searched
 
 
 async def test_progress_counts_what_is_gone(memory: Memory):

@@ -46,18 +46,22 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remains:
-    """A term of what was forgotten, and where it was found all the same."""
+    """A term of what was forgotten, and where it was found all the same.
+
+    `place` is said in words; `detail` is the table, or the file and the byte in it.
+    """
 
     term: str
     place: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """What a search for the forgotten content found, in every store and every file.
 
-    `also_said` are terms that others' memory holds too, with an id of it: they prove nothing and
-    were not searched for. `copies` are older copies of the database that keep what they kept.
+    `also_said` are terms that others' memory holds too, with where: they prove nothing and were
+    not searched for. `copies` are older copies of the database that keep what they kept.
     """
 
     terms: int

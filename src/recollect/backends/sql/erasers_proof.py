@@ -26,7 +26,8 @@ from recollect.backends.sql.erasers_terms import (
     unused_keys,
 )
 from recollect.backends.sql.erasers_terms import traces as traces_in_tables
-from recollect.backends.sql.schema_base import metadata
+from recollect.backends.sql.erasers_words import PLACES, file_words, in_file
+from recollect.backends.sql.many_patterns import ManyPatterns
 from recollect.domain.forgetting import Remains, Target, Verification
 from recollect.ports.blobs import Blobs
 from recollect.ports.erasure import Mementos
@@ -67,17 +68,18 @@ class SqlProof:
             wanted = patterns(connection, silent, keys, mementos)
             return wanted, traces_in_tables(connection, silent, keys)
 
+        database = self._database.path
         wanted, found = await self._database.read(search)
         traces += found
-        searched = [*metadata.tables, "unit_tokens", f"{contents} archived contents"]
+        searched = [*dict.fromkeys(PLACES.values()), f"{contents:,} archived contents"]
         for path in self._places():
             places = await asyncio.to_thread(raw_search.search_file, path, wanted)
-            traces += [Remains(term=it, place=f"{path.name}:{at}") for it, at in places.items()]
-            searched.append(path.name)
-        copies = self._database.path.parent.glob(f"{self._database.path.name}.before-restore*")
+            traces += [in_file(it, path, at, database) for it, at in places.items()]
+            searched.append(file_words(path, database))
+        copies = database.parent.glob(f"{database.name}.before-restore*")
         return Verification(
             terms=len(silent),
-            searched=tuple(searched),
+            searched=tuple(dict.fromkeys(searched)),
             traces=tuple(traces),
             also_said=aside,
             copies=tuple(sorted(path.name for path in copies)),
@@ -89,17 +91,17 @@ class SqlProof:
         """Search every content in the blob store. What an archive has is said by its owner."""
         keys = select(schema.blobs.c.key)
         needed = set(await self._database.read(lambda it: it.scalars(keys).all()))
+        patterns = ManyPatterns(it.encode() for it in mementos.terms - aside.keys())
         traces: list[Remains] = []
         count = 0
         async for key, content in self._contents():
             count += 1
-            for term in mementos.terms - aside.keys():
-                if term not in content:
-                    continue
+            for pattern in patterns.find(content.encode()):
+                term = pattern.decode()
                 if key in needed:
-                    aside[term] = key
-                else:
-                    traces.append(Remains(term=term, place=key))
+                    aside.setdefault(term, PLACES["archives"])
+                elif term not in aside:
+                    traces.append(Remains(term=term, place="an archived content", detail=key))
         return traces, count
 
     async def _contents(self) -> AsyncIterator[tuple[str, str]]:

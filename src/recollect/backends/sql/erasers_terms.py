@@ -24,6 +24,8 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.erasers_find import Found
+from recollect.backends.sql.erasers_words import PLACES, in_table
+from recollect.backends.sql.many_patterns import ManyPatterns
 from recollect.backends.sql.raw_search import (
     keys_of,
     spellings,
@@ -38,9 +40,12 @@ from recollect.ports.erasure import Mementos
 _MOST_TERMS: Final = 60
 _MOST_ROWS: Final = 400
 _UNITS: Final = 20_000
+_ROWS: Final = 2_000
 _VECTOR_BYTES: Final = 24
 # A word long enough to be told apart, or a few characters of a script without spaces.
 _TERM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.\-]{5,39}|[\u3040-\u9fff]{3,8}")
+# A few digits are in any file by chance: in keys, hashes and times. Stores are searched for them.
+_BY_CHANCE: Final = re.compile("[0-9a-f]{1,9}")
 # What people said and saved; terms are taken from these columns.
 _SAID: Final[Mapping[Table, Sequence[str]]] = {
     schema.records: ("content", "title", "description", "tags", "metadata", "details", "reason"),
@@ -114,23 +119,25 @@ def distinctive(texts: Iterable[str]) -> frozenset[str]:
 def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]:
     """The terms that other memory holds, or that are words of the database, each with where."""
     aside: dict[str, str] = {}
-    for term in sorted(mementos.terms):
-        place = _place_elsewhere(connection, term, mementos.scopes)
-        if place is not None:
-            aside[term] = place
+    for table in metadata.tables.values():
+        for columns, where in _said_elsewhere(table, mementos.scopes):
+            left = mementos.terms - aside.keys()
+            aside |= dict.fromkeys(_found(connection, columns, left, *where), PLACES[table.name])
+    for term in mementos.terms - aside.keys():
+        if connection.scalar(_SCHEMA, {"term": term}) is not None:
+            aside[term] = "a word of the database itself"
     return aside
 
 
 def traces(connection: Connection, terms: Sequence[str], keys: Mapping[int, str]) -> list[Remains]:
     """Terms that are left in what was made of it: states, traces, the audit, jobs, the index."""
     left = [
-        Remains(term=term, place=table.name)
+        in_table(term, table.name)
         for table in metadata.tables.values()
         if table not in _HELD
-        for term in terms
-        if _has(connection, table, [it for it in _texts_of(table) if _is_content(it)], term)
+        for term in _found(connection, [it for it in _texts_of(table) if _is_content(it)], terms)
     ]
-    left += [Remains(term=keys[key], place="unit_tokens") for key in tokens_with(connection, keys)]
+    left += [in_table(keys[key], "unit_tokens") for key in sorted(tokens_with(connection, keys))]
     return left
 
 
@@ -138,7 +145,12 @@ def patterns(
     connection: Connection, terms: Sequence[str], keys: Mapping[int, str], mementos: Mementos
 ) -> dict[bytes, str]:
     """What to search files for, each with the term that it stands for."""
-    wanted = {spelled: term for term in terms for spelled in spellings(term)}
+    wanted = {
+        spelled: term
+        for term in terms
+        if not _BY_CHANCE.fullmatch(term)
+        for spelled in spellings(term)
+    }
     for key, term in keys.items():
         wanted |= dict.fromkeys(spellings_of_key(key), f"{term} (its key)")
     table = schema.vectors.c.vector
@@ -151,34 +163,38 @@ def patterns(
     return wanted
 
 
-def _place_elsewhere(connection: Connection, term: str, own: Collection[int]) -> str | None:
-    for table in metadata.tables.values():
-        columns = _texts_of(table)
-        is_held = table in _HELD
-        plain = [it for it in columns if is_held or not _is_content(it)]
-        if _has(connection, table, plain, term):
-            return table.name
-        made = [it for it in columns if it not in plain]
-        if "scope_id" in table.c and _has(
-            connection, table, made, term, table.c.scope_id.not_in(sorted(own))
-        ):
-            return table.name
-    return connection.scalar(_SCHEMA, {"term": term})
+def _said_elsewhere(
+    table: Table, own: Collection[int]
+) -> Iterator[tuple[list[Column[Any]], list[ColumnElement[bool]]]]:
+    """What others say in a table: all of it that is nobody's or is still held, and what was made
+    of it in other scopes."""
+    columns = _texts_of(table)
+    plain = [it for it in columns if table in _HELD or not _is_content(it)]
+    yield plain, []
+    if "scope_id" in table.c:
+        yield [it for it in columns if it not in plain], [table.c.scope_id.not_in(sorted(own))]
 
 
-def _has(
+def _found(
     connection: Connection,
-    table: Table,
     columns: Sequence[Column[Any]],
-    term: str,
+    terms: Iterable[str],
     *where: ColumnElement[bool],
-) -> bool:
-    if not columns:
-        return False
-    forms = written_forms(term)
-    any_of = or_(*(func.instr(column, form) > 0 for column in columns for form in forms))
-    found = select(columns[0]).select_from(table).where(any_of, *where).limit(1)
-    return connection.execute(found).first() is not None
+) -> list[str]:
+    """Those of the terms that columns of a table have, read once for all of them."""
+    wanted = {form.encode(): term for term in sorted(terms) for form in written_forms(term)}
+    found: dict[str, None] = {}
+    if not columns or not wanted:
+        return []
+    patterns = ManyPatterns(wanted)
+    for rows in connection.execute(select(*columns).where(*where)).partitions(_ROWS):
+        said = "\n".join(text for row in rows for text in row if text)
+        seen = {wanted[it] for it in patterns.find(said.encode(errors="surrogatepass"))}
+        if seen - found.keys():
+            found |= dict.fromkeys(sorted(seen))
+            # What everybody says is not looked for in every row.
+            patterns = ManyPatterns(it for it, term in wanted.items() if term not in found)
+    return list(found)
 
 
 def unused_keys(connection: Connection, terms: Iterable[str]) -> dict[int, str]:
@@ -190,7 +206,7 @@ def unused_keys(connection: Connection, terms: Iterable[str]) -> dict[int, str]:
     while rows := connection.execute(page.where(units.id > last)).all():
         last = rows[-1].id
         used = np.frombuffer(b"".join(row.terms for row in rows), "<u8")
-        for key in np.intersect1d(wanted, used).tolist():
+        for key in wanted[np.isin(wanted, used)].tolist():
             keys.pop(key, None)
     return keys
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
+from recollect.backends.sql.many_patterns import ManyPatterns
 from recollect.backends.sql.raw_file import RawFile
 from recollect.text.analysis import term_keys, terms
 
@@ -45,11 +46,11 @@ def spellings_of_key(key: int) -> set[bytes]:
 def search_file(path: Path, wanted: Mapping[bytes, str]) -> dict[str, int]:
     """What of this is in a file, by name, each with the first byte where it is."""
     longest = max(map(len, wanted), default=0)
+    patterns = ManyPatterns(wanted)
     found: dict[str, int] = {}
     for start, chunk in RawFile(path).chunks(overlap=longest):
-        for pattern, name in wanted.items():
-            if name not in found and (at := chunk.find(pattern)) >= 0:
-                found[name] = start + at
+        for pattern, at in patterns.find(chunk).items():
+            found[wanted[pattern]] = min(found.get(wanted[pattern], start + at), start + at)
     return found
 
 

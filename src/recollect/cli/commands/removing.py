@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _PROBLEM: Final = 5
+# What is counted, where the name of it is not a word that people use.
+_KINDS: Final = {
+    "audit": "entries of the audit",
+    "blobs": "archived contents",
+    "jobs": "pieces of work that waited",
+    "requests": "answers kept for repeated requests",
+    "state": "states of sessions",
+    "traces": "traces of how memories were written",
+    "units": "entries of the search index",
+    "versions": "earlier versions",
+}
 
 
 def _confirm(what: str) -> None:
@@ -121,7 +132,9 @@ def _run(shared: Shared, wish: dict[str, Any]) -> Forgotten:
 
 
 def _counts(forgotten: Forgotten) -> str:
-    counts = (f"{count:,} {kind}" for kind, count in sorted(forgotten.counts.items()))
+    counts = (
+        f"{count:,} {_KINDS.get(kind, kind)}" for kind, count in sorted(forgotten.counts.items())
+    )
     return ", ".join(counts) or "nothing"
 
 
