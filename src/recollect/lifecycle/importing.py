@@ -200,7 +200,7 @@ def _conflict(item: Item, outcome: Outcome) -> str:
 
 def _way_on(problem: RecollectError) -> str:
     mend = (
-        "An operator imports for every scope with --all."
+        "An operator imports for every scope with --all-scopes."
         if isinstance(problem, NotAllowed)
         else problem.hint or "Mend the line."
     )

@@ -78,7 +78,7 @@ class Comparison:
     def judge(self) -> tuple[Relation, str]:
         """The relation so far as the claims alone tell, where any contradiction is a conflict."""
         if self._is_about_others():
-            return "different", "about somebody else"
+            return "different", "the two are about different people"
         if self._ends_the_old():
             return "update", "says that the stored claim is over"
         if self._is_about_other_things and not self._takes_over():

@@ -26,7 +26,9 @@ _STANDARD_INPUT: Final = 0
 AllScopes = Annotated[
     bool,
     typer.Option(
-        "--all", help="Everybody's and what is shared, not only this caller's: for an operator."
+        "--all-scopes",
+        "--all",
+        help="Everybody's and what is shared, not only this caller's: for an operator.",
     ),
 ]
 
@@ -46,8 +48,8 @@ async def export_to(
 
     Records with their history, turns, archived tool results with their
     contents, conflicts, and how far sessions were read. What the workspace
-    shares, and proposals for it, need --all. The scratch state of sessions is
-    left behind; traces of writes and the audit stay with the database:
+    shares, and proposals for it, need --all-scopes. The scratch state of
+    sessions is left behind; traces of writes and the audit stay with the database:
     `recollect backup` copies them.
     """
     target = sys.stdout.buffer if file == "-" else file
