@@ -96,15 +96,19 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
             return await self._in_thread(lambda: self._run(self._tokens(texts, purpose)))
         vectors = np.empty((len(texts), self.dimension), np.float32)
         done = 0
+        start = 0
+
+        def take(batch: list[int], rows: Vectors) -> None:
+            nonlocal done
+            vectors[[start + at for at in batch]] = rows
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(texts))
+
         for start in range(0, len(texts), _WINDOW):
             window = texts[start : start + _WINDOW]
             tokens = await self._in_thread(self._tokens, window, purpose)
-            async for results in self._in_batches(tokens, self._run):
-                for batch, rows in results:
-                    vectors[[start + at for at in batch]] = rows
-                    done += len(batch)
-                if progress is not None:
-                    progress(done, len(texts))
+            await self._in_batches(tokens, self._run, take)
         return vectors
 
     def notes(self) -> tuple[str, ...]:

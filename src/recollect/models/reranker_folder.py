@@ -44,10 +44,12 @@ class FolderReranker(OnnxModel["_Engine"]):
 
     async def scores(self, question: str, texts: Sequence[str]) -> Scores:
         scores = np.empty(len(texts), np.float32)
+
+        def take(batch: list[int], some: Scores) -> None:
+            scores[batch] = some
+
         pairs = await self._in_thread(self._pairs, question, texts)
-        async for results in self._in_batches(pairs, self._run):
-            for batch, some in results:
-                scores[batch] = some
+        await self._in_batches(pairs, self._run, take)
         return scores
 
     def _pairs(self, question: str, texts: Sequence[str]) -> list[Tokens]:
