@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -37,6 +37,14 @@ class _Late:
     owner: OwnerUnits
     first: int
     model: EmbeddingModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """The vectors of so many owners, still to be stored."""
+
+    owners: int = 0
+    changes: Sequence[ChangeSet] = ()
 
 
 class LateVectors:
@@ -90,34 +98,50 @@ class LateVectors:
                 await self._moved.wait_for(lambda: self._done >= awaited)
 
     async def _make_all(self) -> None:
-        while self._waiting:
+        made = _Made()
+        while self._waiting or made.owners:
             batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
-            try:
-                await self._make(batch)
-            except Exception as problem:  # noqa: BLE001  (a caller's embedder may raise anything)
-                # The units stay as they are; whoever opens the memory next finds them.
-                _log.warning("%d owners stay without vectors for now: %s", len(batch), problem)
-            async with self._moved:
-                self._done += len(batch)
-                self._moved.notify_all()
+            # The vectors of one batch are stored while the texts of the next are embedded.
+            made, _ = await asyncio.gather(self._make(batch), self._keep(made))
         self._last.clear()
         self._making = None
 
-    async def _make(self, batch: Iterable[_Late]) -> None:
-        for model, group in groupby(batch, key=attrgetter("model")):
-            late = list(group)
+    async def _make(self, batch: Sequence[_Late]) -> _Made:
+        groups = groupby(batch, key=attrgetter("model"))
+        changes = [await self._changes(model, list(group)) for model, group in groups]
+        return _Made(owners=len(batch), changes=[it for it in changes if it is not None])
+
+    async def _changes(self, model: EmbeddingModel, late: Sequence[_Late]) -> ChangeSet | None:
+        try:
             reader = await self._meaning.reader(model)
             made = None if reader is None else await reader.units([it.owner for it in late])
             if made is None:
                 await self._jobs.add([MISSING_VECTORS])
-                continue
-            vectors = tuple(
-                it for owner, one in zip(made, late, strict=True) for it in _vectors(owner, one)
-            )
-            if vectors:
-                scope = vectors[0].scope
-                changes = ChangeSet(principal=EMBED, scope=scope, vectors=vectors, model=model)
+                return None
+        except Exception as problem:  # noqa: BLE001  (a caller's embedder may raise anything)
+            _warn(len(late), problem)
+            return None
+        vectors = tuple(
+            it for owner, one in zip(made, late, strict=True) for it in _vectors(owner, one)
+        )
+        if not vectors:
+            return None
+        return ChangeSet(principal=EMBED, scope=vectors[0].scope, vectors=vectors, model=model)
+
+    async def _keep(self, made: _Made) -> None:
+        for changes in made.changes:
+            try:
                 await self._store.commit(changes)
+            except Exception as problem:  # noqa: BLE001  (whatever it is, the next batch goes on)
+                _warn(len(changes.vectors), problem)
+        async with self._moved:
+            self._done += made.owners
+            self._moved.notify_all()
+
+
+def _warn(count: int, problem: Exception) -> None:
+    # The units stay as they are; whoever opens the memory next finds them.
+    _log.warning("%d owners stay without vectors for now: %s", count, problem)
 
 
 def _vectors(owner: OwnerUnits, late: _Late) -> Iterator[UnitVector]:
