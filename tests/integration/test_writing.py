@@ -285,6 +285,30 @@ async def test_two_processes_that_say_the_same_make_one_record(
     assert len(await memory.list()) == 5
 
 
+@pytest.mark.parametrize("meanwhile", ["a turn", "a record"])
+async def test_what_is_written_is_judged_anew_only_where_a_record_came_meanwhile(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+):
+    candidates = memory._parts.writing.pipeline._candidates  # pyright: ignore[reportPrivateUsage]
+    find, judged = candidates.of, 0
+
+    async def found_too_early(*arguments: object):
+        nonlocal judged
+        found = await find(*arguments)  # pyright: ignore[reportArgumentType]
+        judged += 1
+        if judged == 1 and meanwhile == "a turn":
+            await memory.observe([{"role": "user", "content": "早上好"}], session="talk")
+        elif judged == 1:
+            await memory.remember("The staging server is called heron.")
+        return found
+
+    monkeypatch.setattr(candidates, "of", found_too_early)
+    written = await memory.write("The staging server is called heron.")
+
+    assert (written.status, judged) == (("created", 1) if meanwhile == "a turn" else ("merged", 2))
+    assert len(await memory.list()) == 1
+
+
 async def test_meaning_finds_what_words_do_not(database_path: Path, clock: TurnedClock):
     async with Memory.open(database_path, clock=clock, embedder=FakeEmbedder()) as memory:
         await memory.write("The user lives in Oslo.")

@@ -91,7 +91,7 @@ class ChangeSet:
     watermarks: tuple[Watermark, ...] = ()
     audit: tuple[NewAuditEntry, ...] = ()
     expected: Mapping[Scope, int] = field(default_factory=dict[Scope, int], hash=False)
-    """Versions that scopes must still have, where what is written rests on all they hold."""
+    """Versions since which no record of a scope may have changed: what is written rests on them."""
     jobs: tuple[NewJob, ...] = ()
     idempotency: Idempotency | None = None
 

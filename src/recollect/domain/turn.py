@@ -88,7 +88,8 @@ def _payload(message: Mapping[str, Any], content: object) -> Mapping[str, Any]:
     rest = {name: value for name, value in message.items() if name not in _OWN}
     if content is not None and not isinstance(content, str):
         rest["content"] = content
-    return checked_json(rest, "a message", MAX_PAYLOAD)
+    # Most messages are plain.
+    return rest and checked_json(rest, "a message", MAX_PAYLOAD)
 
 
 def _text_of(content: object) -> str:

@@ -68,12 +68,14 @@ class Reader:
 
     async def filled(self, owners: Sequence[OwnerUnits]) -> tuple[OwnerUnits, ...]:
         """The same units with vectors, or an error."""
-        pieces = [piece for owner in owners for piece in self._readable(owner)]
-        if not pieces:
+        read = [self._readable(owner) for owner in owners]
+        texts = [piece.text for pieces in read for piece in pieces]
+        if not texts:
             return tuple(owners)
-        vectors = await self._embedder.embed([piece.text for piece in pieces], "passage")
-        rows = iter(vectors)
-        return tuple(_with_vectors(owner, self._readable(owner), rows) for owner in owners)
+        rows = iter(await self._embedder.embed(texts, "passage"))
+        return tuple(
+            _with_vectors(owner, pieces, rows) for owner, pieces in zip(owners, read, strict=True)
+        )
 
     async def close(self) -> None:
         await self._embedder.close()

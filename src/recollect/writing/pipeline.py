@@ -142,9 +142,8 @@ class WritePipeline:
     ) -> tuple[Batch, Committed]:
         """Judge and write; again when somebody changed what was judged in between."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
+            embedded = await self._embedded(incoming)
             for attempt in range(_ATTEMPTS):
-                embedded = await self._embedded(incoming)
-                # Behind what takes long, so that few have written since.
                 expected = await self._standing(caller, incoming) if attempt < _CAREFUL else {}
                 batch = await self._judged(caller, incoming, embedded)
                 units = await self._units(batch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
@@ -100,9 +99,10 @@ class Commit:
             place = (scope.id, turn.session)
             if place not in next_ordinal:
                 next_ordinal[place] = self._last_ordinal(*place) + 1
-            numbered = replace(turn, ordinal=next_ordinal[place], recorded_at=self._now)
+            row = turn_row(turn, scope.id)
+            row |= {"ordinal": next_ordinal[place], "recorded_at": self._micros}
             next_ordinal[place] += 1
-            rows.append(turn_row(numbered, scope.id))
+            rows.append(row)
             scope.changes.append(("turn", turn.id, "put"))
         statements.INSERT_TURNS.run(self._connection, rows)
         self._ordinals = tuple(row["ordinal"] for row in rows)
@@ -212,7 +212,8 @@ class Commit:
     def write_keeping(self) -> None:
         """Keep what belongs to records: conflicts, proposals, traces and watermarks."""
         for scope, version in self._changes.expected.items():
-            keeping.require_version(scope, version, self._scope(scope).version - 1)
+            opened = self._scope(scope)
+            keeping.require_records(self._connection, scope, opened.id, version, opened.version - 1)
         for conflict in self._changes.conflicts:
             keeping.put_conflict(self._connection, conflict, self._scope(conflict.scope).id)
         for proposal in self._changes.proposals:

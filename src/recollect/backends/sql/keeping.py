@@ -17,9 +17,19 @@ from recollect.domain.write import Trace, Watermark
 from recollect.errors import StaleVersion
 
 
-def require_version(scope: Scope, expected: int, found: int) -> None:
-    """Refuse to write on the ground of what a scope held before somebody else changed it."""
-    if found != expected:
+def require_records(
+    connection: Connection, scope: Scope, scope_id: int, expected: int, found: int
+) -> None:
+    """Refuse to write on the ground of records that somebody else has changed since.
+
+    Turns and vectors that came meanwhile were not judged; what was forgotten may have been.
+    """
+    if found == expected:
+        return
+    between = {"scope": scope_id, "expected": expected, "found": found}
+    ((listed, judged),) = statements.CHANGES_SINCE.rows(connection, between)
+    # A list that is no longer whole may have told of some.
+    if judged or listed != found - expected:
         raise StaleVersion(
             f"{scope.key} was changed meanwhile", hint="Read it again and repeat the change."
         )

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, func, insert, literal_column, select, update
+from sqlalchemy import (
+    bindparam,
+    delete,
+    distinct,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
@@ -86,6 +96,20 @@ RECORD_IN_SCOPE: Final = Quick(
 )
 LAST_RECORDED: Final = Quick(
     select(func.max(schema.records.c.recorded_at)).where(schema.records.c.id.in_(listed("ids")))
+)
+# How many versions of a scope are on the list of its changes, and how many of these changed a
+# record or took something away.
+CHANGES_SINCE: Final = Quick(
+    select(
+        func.count(distinct(schema.changes.c.version)),
+        func.count().filter(
+            or_(schema.changes.c.entity == "record", schema.changes.c.op == "purge")
+        ),
+    ).where(
+        schema.changes.c.scope_id == bindparam("scope"),
+        schema.changes.c.version > bindparam("expected"),
+        schema.changes.c.version <= bindparam("found"),
+    )
 )
 LAST_ORDINAL: Final = Quick(
     select(func.max(schema.turns.c.ordinal)).where(
