@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, delete, func, select, update
 
-from recollect.backends.sql import schema
+from recollect.backends.sql import schema, statements
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import to_json
 from recollect.domain.ids import new_id
@@ -128,33 +128,23 @@ def insert_jobs(
     connection: Connection, jobs: Sequence[NewJob], now: datetime, turn_ordinals: Sequence[int] = ()
 ) -> None:
     """Add jobs within a transaction; one that waits already under the same key stands for both."""
-    table = schema.jobs.c
     for job in jobs:
         if not job.is_wanted(turn_ordinals):
             continue
-        same = and_(table.kind == job.kind, table.key == job.key)
-        if connection.scalar(select(table.id).where(same)) is not None:
+        key = {"kind": job.kind, "key": job.key}
+        due = {
+            "payload": to_json(job.payload),
+            "run_after": to_micros(job.run_after or now),
+            "attempts": 0,
+            "gave_up": 0,
+        }
+        if statements.SAME_JOB.rows(connection, statements.prefixed(key)):
             # It may be running now on what it read before this write: a new time, which whoever
             # finishes it will notice, makes it run again.
-            again = {"run_after": to_micros(job.run_after or now), "attempts": 0, "gave_up": 0}
-            again |= {"payload": to_json(job.payload)}
-            connection.execute(update(schema.jobs).where(same).values(again))
+            statements.REPEAT_JOB.run(connection, [statements.prefixed(key | due)])
             continue
-        connection.execute(
-            insert(schema.jobs),
-            {
-                "id": new_id("job"),
-                "kind": job.kind,
-                "key": job.key,
-                "payload": to_json(job.payload),
-                "run_after": to_micros(job.run_after or now),
-                "lease_until": 0,
-                "lease_owner": "",
-                "attempts": 0,
-                "gave_up": 0,
-                "last_error": "",
-            },
-        )
+        unheld = {"lease_until": 0, "lease_owner": "", "last_error": ""}
+        statements.INSERT_JOB.run(connection, [{"id": new_id("job"), **key, **due, **unheld}])
 
 
 def _waiting(kinds: Sequence[str]) -> ColumnElement[bool]:

@@ -99,23 +99,24 @@ def raise_watermark(connection: Connection, mark: Watermark, scope_id: int, now:
 
     Turns that were forgotten meanwhile were read in vain: nothing made of them may be kept.
     """
-    place = {"scope_id": scope_id, "session": mark.session}
-    turns = schema.turns.c
-    its = [turns[name] == value for name, value in place.items()]
-    read = select(turns.id).where(*its, turns.ordinal <= mark.ordinal).limit(1)
-    if connection.scalar(read) is None:
+    place = {"scope": scope_id, "place": mark.session}
+    if not statements.READ_TURN.rows(connection, {**place, "last": mark.ordinal}):
         raise StaleVersion(
             f"The turns of session {mark.session} up to {mark.ordinal} were forgotten meanwhile",
             hint="There is nothing to read any more.",
         )
-    table = schema.watermarks.c
-    here = select(table.ordinal).where(table.scope_id == scope_id, table.session == mark.session)
-    if (connection.scalar(here) or 0) != mark.before:
+    known = statements.WATERMARK.rows(connection, place)
+    if (known[0][0] if known else 0) != mark.before:
         raise StaleVersion(
             f"The turns of session {mark.session} after {mark.before} were read by somebody else",
             hint="Read on from where they stopped.",
         )
-    _put(connection, schema.watermarks, place, {"ordinal": mark.ordinal, "updated_at": now})
+    row = {"scope_id": scope_id, "session": mark.session}
+    row |= {"ordinal": mark.ordinal, "updated_at": now}
+    if known:
+        statements.RAISE_WATERMARK.run(connection, [statements.prefixed(row)])
+    else:
+        statements.INSERT_WATERMARK.run(connection, [row])
 
 
 def _put(

@@ -116,6 +116,43 @@ LAST_ORDINAL: Final = Quick(
         schema.turns.c.scope_id == bindparam("scope"), schema.turns.c.session == bindparam("place")
     )
 )
+READ_TURN: Final = Quick(
+    select(schema.turns.c.id)
+    .where(
+        schema.turns.c.scope_id == bindparam("scope"),
+        schema.turns.c.session == bindparam("place"),
+        schema.turns.c.ordinal <= bindparam("last"),
+    )
+    .limit(1)
+)
+WATERMARK: Final = Quick(
+    select(schema.watermarks.c.ordinal).where(
+        schema.watermarks.c.scope_id == bindparam("scope"),
+        schema.watermarks.c.session == bindparam("place"),
+    )
+)
+INSERT_WATERMARK: Final = Quick(insert(schema.watermarks))
+RAISE_WATERMARK: Final = Quick(
+    update(schema.watermarks)
+    .where(
+        schema.watermarks.c.scope_id == bindparam("new_scope_id"),
+        schema.watermarks.c.session == bindparam("new_session"),
+    )
+    .values(ordinal=bindparam("new_ordinal"), updated_at=bindparam("new_updated_at"))
+)
+_SAME_JOB: Final = (
+    schema.jobs.c.kind == bindparam("new_kind"),
+    schema.jobs.c.key == bindparam("new_key"),
+)
+SAME_JOB: Final = Quick(select(schema.jobs.c.id).where(*_SAME_JOB))
+INSERT_JOB: Final = Quick(insert(schema.jobs))
+REPEAT_JOB: Final = Quick(
+    update(schema.jobs)
+    .where(*_SAME_JOB)
+    .values(
+        {name: bindparam(f"new_{name}") for name in ("payload", "run_after", "attempts", "gave_up")}
+    )
+)
 # The version of an owner of units; those that never change have none.
 CURRENT: Final = {
     kind: Quick(select(version).where(ident == bindparam("owner")))
