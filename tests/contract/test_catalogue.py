@@ -1,6 +1,7 @@
 """What the catalogue knows of units is what the database says, whatever was kept before."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select, update
 
+from recollect.backends.local import catalogue as catalogue_module
 from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
@@ -18,6 +20,7 @@ from recollect.ports.units import COLUMNS, KINDS, Ids, UnitRows
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope, new_database
 
 _MEGABYTE = 1 << 20
+_NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _IN_SQL = {"unit": "id", "kind": "owner_kind", "owner": "owner_id"}
 
 
@@ -148,6 +151,24 @@ def test_what_is_kept_stays_within_the_budget_and_is_counted(database: Database)
         assert catalogue.stats().bytes <= budget
 
 
+def test_of_a_large_scope_the_first_question_reads_only_what_it_needs(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(catalogue_module, "_SMALL", 4)
+    ann = fresh_scope()
+    units = np.array(_add(database, ann, 5), np.int64)
+    catalogue = Catalogue(_MEGABYTE)
+
+    def ask(connection: Connection, now: datetime) -> None:
+        catalogue.notice([ann], read_scopes(connection, [ann]), now)
+        _check(connection, catalogue, [ann], units[:2])
+
+    # A question looks several times, always at the same moment.
+    for now, kept in ((_NOW, 0), (_NOW, 0), (_NOW + timedelta(seconds=1), 5)):
+        database.read_here(lambda it, now=now: ask(it, now))
+        assert catalogue.stats().units == kept
+
+
 def test_what_was_removed_long_ago_is_not_kept_for_ever(database: Database):
     ann = fresh_scope()
     units = _add(database, ann, 9)
@@ -163,6 +184,6 @@ def test_scopes_are_small_only_when_all_of_them_were_seen_to_be(database: Databa
     _add(database, ann, 2)
     catalogue = Catalogue(_MEGABYTE)
     assert not catalogue.are_small([ann])
-    database.read_here(lambda it: catalogue.notice([ann], read_scopes(it, [ann])))
+    database.read_here(lambda it: catalogue.notice([ann], read_scopes(it, [ann]), _NOW))
     assert catalogue.are_small([ann])
     assert not catalogue.are_small([ann, bob])

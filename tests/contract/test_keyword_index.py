@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _ANN = Scope(user="ann")
 _BOB = Scope(user="bob")
 _MEGABYTE = 1 << 20
+_QUESTIONS = itertools.count()
 
 
 @pytest.fixture
@@ -81,7 +82,8 @@ def _listed(matches: Matches) -> list[UnitMatch]:
 async def _search(
     index: UnitIndex, *terms: int, scopes: tuple[Scope, ...] = (_ANN,), within: Filter | None = None
 ) -> list[UnitMatch]:
-    return _listed(await index.search(scopes, terms, 10, now=_NOW, within=within))
+    now = _NOW + timedelta(seconds=next(_QUESTIONS))
+    return _listed(await index.search(scopes, terms, 10, now=now, within=within))
 
 
 def _units(matches: list[UnitMatch]) -> list[int]:
@@ -222,7 +224,10 @@ async def test_a_large_scope_is_answered_at_once_and_packed_in_the_background(da
     writer.add(_ANN, *([1, 2 + place % 5] for place in range(20)))
     from_full_text = await _search(index, 1, 3)
     assert (len(from_full_text), index.stats().scopes) == (10, 0)
-    # One question alone is not worth it.
+    # One question alone is not worth it, however often it is looked up.
+    another_index = _index(database, _MEGABYTE, at_once=10)
+    for _ in range(3):
+        await another_index.search((_ANN,), (1, 3), 10, now=_NOW)
     assert asyncio.all_tasks() == {asyncio.current_task()}
     async with asyncio.timeout(10):
         while not index.stats().scopes:

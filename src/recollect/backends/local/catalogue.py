@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -64,6 +65,8 @@ class Catalogue:
     def __init__(self, budget_bytes: int) -> None:
         self._shelf: Shelf[int, _Kept] = Shelf(budget_bytes)
         self._small: dict[Scope, bool] = {}
+        self._first_asked: dict[int, datetime] = {}
+        self._asked_again: set[int] = set()
 
     def rows(self, connection: Connection, scopes: Sequence[ScopeRow], units: Ids) -> UnitRows:
         """These units of these scopes, in the order asked for; those that are gone are left out."""
@@ -78,12 +81,16 @@ class Catalogue:
         order = np.argsort(found["unit"])
         return found.take(order[_places(found["unit"][order], units)])
 
-    def notice(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> None:
-        """Remember whether these scopes, now read, can be searched in the asking thread."""
+    def notice(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow], now: datetime) -> None:
+        """Remember how large these scopes are, and of large ones whether they are asked again."""
         self._note(scopes, rows, _SMALL)
+        for row in rows:
+            # One question makes several searches, all of them at the same moment.
+            if row.units > _SMALL and self._first_asked.setdefault(row.id, now) != now:
+                self._asked_again.add(row.id)
 
     def expect(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> None:
-        """The same of scopes of which nothing has been read but their rows."""
+        """Remember how large these scopes are, of which nothing else has been read yet."""
         self._note(scopes, rows, _SMALL_UNREAD)
 
     def are_known(self, scopes: Sequence[Scope]) -> bool:
@@ -103,14 +110,21 @@ class Catalogue:
         return self._shelf.stats()
 
     def _rows(self, connection: Connection, scope: ScopeRow, units: Ids) -> UnitRows:
-        if scope.units <= _MOST:
+        if self._is_worth_keeping(scope):
             kept = self._kept(connection, scope)
             places = _places(kept.rows["unit"], units)
             if len(places) == len(units):
                 return kept.rows.take(places)
-        # It is too large to be kept, or was read in a newer snapshot, which lacks what this has.
+        # It is not kept, or was read in a newer snapshot, which lacks what this has.
         rows = _unit_rows(_THESE.rows(connection, {"units": str(units.tolist())}))
         return rows.take(_places(rows["unit"], units))
+
+    def _is_worth_keeping(self, scope: ScopeRow) -> bool:
+        """Whether a scope is read as a whole: a large one only from the second question on.
+
+        A program that asks once and ends, like the command line, would read it for nothing.
+        """
+        return scope.units <= (_MOST if scope.id in self._asked_again else _SMALL)
 
     def _kept(self, connection: Connection, scope: ScopeRow) -> _Kept:
         """All units of a scope, with those that came since it was last asked for."""

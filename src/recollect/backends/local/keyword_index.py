@@ -52,7 +52,7 @@ class LocalKeywordIndex:
         self._database = database
         self._catalogue = catalogue
         self._packed = PackedScopes(memory_budget_bytes, at_once)
-        self._asked: set[int] = set()
+        self._first_asked: dict[int, datetime] = {}
         self._packing: dict[int, asyncio.Task[None]] = {}
 
     async def search(
@@ -77,7 +77,7 @@ class LocalKeywordIndex:
         )
         for search in searches:
             if isinstance(search, FullTextSearch) and self._packed.fits(search.row):
-                self._pack_later(search.row.id)
+                self._pack_later(search.row.id, now)
         return matches
 
     async def recent(
@@ -127,7 +127,7 @@ class LocalKeywordIndex:
     ) -> tuple[Matches, list[ScopeSearch]]:
         """All of a search that needs the database, in one snapshot of it."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
-        self._catalogue.notice(scopes, rows)
+        self._catalogue.notice(scopes, rows, now)
         if not rows:
             return Matches.none(), []
         searches = [self._scope_search(connection, row, keys) for row in rows]
@@ -150,12 +150,12 @@ class LocalKeywordIndex:
             return FullTextSearch(connection, row, keys)
         return PackedSearch(postings, keys)
 
-    def _pack_later(self, scope_id: int) -> None:
+    def _pack_later(self, scope_id: int, now: datetime) -> None:
         """Pack a scope in the background, unless this is the first question about it."""
-        if scope_id not in self._asked:
-            # A program that asks once and ends, like the command line, would pack for nothing.
-            self._asked.add(scope_id)
-        elif scope_id not in self._packing:
+        # A program that asks once and ends, like the command line, would pack for nothing. One
+        # question makes several searches, all of them at the same moment.
+        is_first = self._first_asked.setdefault(scope_id, now) == now
+        if not is_first and scope_id not in self._packing:
             task = asyncio.create_task(self._pack(scope_id))
             self._packing[scope_id] = task
             task.add_done_callback(lambda done: self._after_packing(scope_id, done))

@@ -102,7 +102,7 @@ class LocalVectorIndex:
     ) -> Nearest:
         """All of a search that needs the database, in one snapshot of it."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
-        self._catalogue.notice(scopes, rows)
+        self._catalogue.notice(scopes, rows, now)
         models = self._models(connection, {row.model for row in rows}, question)
         rankings: list[Ranking] = []
         missing = 0
