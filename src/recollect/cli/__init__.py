@@ -1,15 +1,28 @@
 """The command line: the facade's verbs for a person at a terminal and for scripts."""
 
+from typing import Final
+
+# Seconds that a short command may take.
+_SHORT: Final = 3.0
+# How libraries start, unless somebody wants it otherwise.
+_LIBRARIES: Final = {
+    # numpy's threads sleep when they have nothing to do, instead of keeping a core busy.
+    "OPENBLAS_THREAD_TIMEOUT": "4",
+    # Whether any installed package extends pydantic takes long to find out.
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",
+}
+
 
 def main() -> None:
     """Run `recollect` with the arguments of this process."""
     # Whoever only imports the package does not pay for the command line.
-    import gc
     import io
+    import os
     import sys
 
-    # Imports leave no garbage; looking for it as often as usual takes a twelfth of a short command.
-    gc.set_threshold(50_000, 20, 20)
+    _look_for_garbage_later()
+    for name, value in _LIBRARIES.items():
+        os.environ.setdefault(name, value)
     from recollect.cli.app import run
 
     for stream in (sys.stdout, sys.stderr):
@@ -17,6 +30,23 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     _leave(run(sys.argv[1:]))
+
+
+def _look_for_garbage_later() -> None:
+    """Imports leave none, and looking for it takes a twelfth of a short command."""
+    import gc
+    from threading import Timer
+
+    def begin() -> None:
+        # What is there by now stays, and need not be looked through.
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
+        gc.enable()
+
+    gc.disable()
+    later = Timer(_SHORT, begin)
+    later.daemon = True
+    later.start()
 
 
 def _leave(status: int) -> None:

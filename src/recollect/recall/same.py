@@ -16,8 +16,7 @@ from recollect.domain.hit import Boost, NearMiss
 from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Turn
 from recollect.recall.weigh import Weighed
-from recollect.text.claims import LONGEST_CLAIM, claim
-from recollect.text.comparison import Comparison
+from recollect.text.claim_parts import LONGEST_CLAIM
 from recollect.text.when import When, find_times
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
@@ -178,5 +177,9 @@ def _say_the_same(one: _Said, other: _Said) -> bool:
         return True
     if one.asks != other.asks:
         return False
+    # Few answers hold what is so much alike, and reading claims takes many rules.
+    from recollect.text.claims import claim
+    from recollect.text.comparison import Comparison
+
     relation, _ = Comparison(claim(one.text), claim(other.text), None).judge()
     return relation == "same"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+LONGEST_CLAIM: Final = 600
+"""A claim is a sentence or two; of anything longer the beginning is compared."""
+
 SIGNS: Final = frozenset({
     "not", "end", "over", "now", "formerly", "done", "correct", "change", "request", "order",
     "from", "taken", "instead", "for", "joint", "and", "break", "by", "passive", "than", "owner",

@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from recollect.text.claim_parts import AMOUNTS, SIGNS, TIMES, Claim, Piece, Word
+from recollect.text.claim_parts import AMOUNTS, LONGEST_CLAIM, SIGNS, TIMES, Claim, Piece, Word
 from recollect.text.claims_chinese import chinese_pieces
 from recollect.text.claims_english import english_pieces
 from recollect.text.folding import fold
 from recollect.text.language import language
-
-LONGEST_CLAIM: Final = 600
-"""A claim is a sentence or two; of anything longer the beginning is compared."""
 
 _NAMED: Final = frozenset({"name", "char"})
 _BEGINNING_CLAUSES: Final = frozenset({"change", "end", "not", "now", "done"})

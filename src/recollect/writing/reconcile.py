@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from recollect.domain.relation import Judgement, Relation, Side, Strategy
-from recollect.text.claims import LONGEST_CLAIM, claim
+from recollect.text.claim_parts import LONGEST_CLAIM
+from recollect.text.claims import claim
 from recollect.text.comparison import Comparison
 from recollect.text.folding import fold
 
