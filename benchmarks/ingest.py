@@ -25,6 +25,8 @@ from recollect.text.tokens import EstimatedTokens
 
 ROUNDS = 3
 TURNS = 192
+WARM_UP = 64
+"""Turns, of each form in each language."""
 AT_ONCE = 2
 """What is observed together: what one said and what the other answered."""
 
@@ -148,8 +150,9 @@ async def measure(language: str, mode: str, settings: Settings) -> dict[str, flo
         embedder = wanted_embedder(own)
         assert embedder is not None, "there must be an embedding model"
         async with Memory.open(own, embedder=embedder) as memory:
-            # What takes long once, like loading the model and its dictionary, is no part of it.
-            await ingest(memory, [next(spoken) for _ in range(2 * AT_ONCE)])
+            # What takes long once, like loading the model, its dictionary and the patterns of what
+            # is worth remembering, is no part of it.
+            await ingest(memory, [next(spoken) for _ in range(WARM_UP)])
             for _ in range(ROUNDS):
                 texts = [next(spoken) for _ in range(TURNS)]
                 assert max(map(count, texts)) <= 40
