@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from recollect.text import (
     claim_nouns_chinese,
     claim_nouns_english,
+    claim_things_chinese,
+    claim_things_english,
     claim_verbs_chinese,
     claim_verbs_english,
     claim_words_chinese,
@@ -169,6 +171,7 @@ _LISTS = {
         claim_words_english.SIGNS,
         claim_verbs_english.VERBS,
         claim_nouns_english.NOUNS,
+        claim_things_english.THINGS,
         claim_nouns_english.CLASSES,
     ),
     "zh": (
@@ -177,6 +180,7 @@ _LISTS = {
         claim_words_chinese.SIGNS,
         claim_verbs_chinese.VERBS,
         claim_nouns_chinese.NOUNS,
+        claim_things_chinese.THINGS,
         claim_nouns_chinese.CLASSES,
         {"light": claim_words_chinese.LIGHT},
     ),

@@ -459,3 +459,55 @@ def test_merging_loses_no_number_name_or_statement(
     statements = [it for it in re.split(r"(?<=[.。]) *", merged) if it]
     assert set(statements) == {*old, *new}
     assert len(statements) == len(set(statements))
+
+
+# --- What was found on sentences nobody had seen --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Emma finished her thesis.", "Emma is doing a thesis."),
+        ("The audit is done.", "The audit is still in progress."),
+        ("The tender has been signed.", "The tender is still under discussion."),
+        ("投标已经签了。", "投标还在谈。"),
+        ("小唐硕士毕业了。", "小唐在读硕士。"),
+        ("系统已经恢复。", "系统还在抢修。"),
+    ],
+)
+def test_what_was_going_on_and_is_done_is_an_update_and_no_duplicate(new: str, old: str):
+    for cosine in (None, 1.0):
+        assert _relate(new, old, days=5, cosine=cosine).relation == "update"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Olga runs the purchasing department.", "Olga is the head of purchasing."),
+        ("From Vault we read the passwords.", "The passwords are read from Vault."),
+        ("The lamp costs two hundred and forty euros.", "The lamp costs 240 euros."),
+        ("I find loud keyboards irritating.", "The user dislikes loud keyboards."),
+        ("I like Greek food best.", "The user's favourite food is Greek."),
+        ("The review is on Friday at 3.", "The review is on Friday at 3 pm."),
+        ("我2011年结的婚。", "用户2011年结婚。"),
+        ("这道墙是老赵修的。", "老赵修了这道墙。"),
+        ("她不吃肉。", "她吃素。"),
+        ("采购这块由冯磊负责。", "冯磊负责采购。"),
+    ],
+)
+def test_another_way_to_say_it_is_the_same(one: str, other: str):
+    assert _relate(one, other, days=2).relation == "same"
+    assert _relate(other, one, days=2).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("The villa has two bathrooms.", "The villa has two balconies."),
+        ("那套房有两个阳台。", "那套房有两个车位。"),
+        ("3号登机口关了。", "5号登机口关了。"),
+        ("Passwords are read from Vault.", "Passwords are read from Consul and written to Vault."),
+    ],
+)
+def test_the_same_number_of_other_things_is_neither_the_same_nor_a_change(new: str, old: str):
+    assert _relate(new, old, days=9, cosine=0.97).relation == "different"

@@ -9,9 +9,9 @@ LONGEST_CLAIM: Final = 600
 """A claim is a sentence or two; of anything longer the beginning is compared."""
 
 SIGNS: Final = frozenset({
-    "not", "end", "over", "now", "formerly", "done", "correct", "change", "request", "order",
-    "from", "taken", "instead", "for", "joint", "and", "break", "by", "passive", "than", "owner",
-    "is", "be",
+    "not", "end", "over", "ongoing", "now", "formerly", "done", "correct", "change", "request",
+    "order", "from", "taken", "instead", "for", "joint", "and", "break", "by", "passive", "than",
+    "owner", "is", "be",
 })  # fmt: skip
 """Pieces that say how the words around them are meant, and stand for nothing themselves."""
 

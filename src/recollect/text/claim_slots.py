@@ -27,6 +27,19 @@ ONCE: Final = _concepts("born, found, graduate, sign, win, die, first")
 HELD_BY_ONE: Final = _concepts("manage, win, found, first")
 """Verbs whose object has one who does it: the team is led by Ann, or by Bea."""
 
+ENDED_BY: Final = {
+    "graduate": _concepts("study, attend, learn"),
+    "finish": _concepts("study, attend, write, build, prepare, test, review, start, learn"),
+    "recover": _concepts("suffer, hurt, ill, cold, break, outage, fever"),
+    "fix": _concepts("break, outage, bug"),
+    "die": _concepts("live, work, study"),
+    "retire": _concepts("work"),
+    "退休": _concepts("work"),
+    "sign": _concepts("talk"),
+    "arrive": _concepts("travel, fly"),
+}
+"""After which deeds others are over: who has graduated studies no more."""
+
 DEEDS: Final = _concepts("""
     run, eat, buy, visit, meet, watch, travel, walk, swim, cook, call, talk, read, play, hike, fly
 """)
@@ -72,6 +85,7 @@ _FAMILIES: Final = (
     "explain, cover",
     "meet, talk",
     "open, enable",
+    "store, run on",
 )
 _FAMILY: Final = tuple(_concepts(family) for family in _FAMILIES)
 
@@ -101,6 +115,8 @@ _ROLES: Final = {
     "translator": "translate",
     "landlord": "rent",
     "car": "drive",
+    "birthday": "born",
+    "degree": "study, graduate",
 }
 _BOUND: Final = _concepts("wife, husband, partner")
 _MARRIED: Final = _concepts("married, 已婚")

@@ -23,6 +23,22 @@ _TOKEN: Final = re.compile(
 )
 _INTRODUCTION: Final = re.compile(words.POLITE, re.IGNORECASE)
 _ENDING: Final = re.compile(words.POLITE_ENDINGS, re.IGNORECASE)
+_LIKED_BEST: Final = re.compile(
+    r"\b(?:like|love|enjoy)s?\b(?P<what>[^,;.!?]{1,60}?) "
+    r"(?:best|most|the most|best of all|above all|more than anything)\b(?=[.!]?\s*$)",
+    re.IGNORECASE,
+)
+_FOUND_SO: Final = re.compile(
+    r"\b(?:find|finds|found)\b(?P<what>[^,;.!?]{1,40}?) (?:very |really |quite |so |rather )?"
+    r"(?:(?P<bad>annoying|irritating|tiresome|unbearable|boring|awful|terrible|disgusting)|"
+    r"(?:great|fun|enjoyable|wonderful|lovely|delightful|fantastic))\b(?=[.!]?\s*$)",
+    re.IGNORECASE,
+)
+"""Finding something annoying is to dislike it."""
+
+_AT_THE_HOUR: Final = re.compile(
+    r"(?<=\bat )(?P<hour>1[0-2]|[1-9])(?=[.!,;]?(?:$| on\b| every\b| and\b))"
+)
 _PAST_THE_HOUR: Final = re.compile(r"\b(half|quarter) (past|to) (\w+)", re.IGNORECASE)
 
 
@@ -47,6 +63,25 @@ NUMBERS: Final = (
 )
 
 
+_UNIT: Final = "|".join(word for word in (*_SMALL, *_TENS) if word != "zero")
+_SPELLED: Final = re.compile(
+    rf"\b(?:(?P<hundreds>{_UNIT}|a|\d+) hundred(?: and)?(?: (?P<rest>{_UNIT}))?"
+    rf"(?:[ -](?P<ones>{_UNIT}))?"
+    rf"|(?P<tens>{'|'.join(_TENS)})[ -](?P<unit>{'|'.join(_SMALL[1:10])}))\b",
+    re.IGNORECASE,
+)
+
+
+def _digits(match: re.Match[str]) -> str:
+    """A number of several words in digits: a hundred and fifty, twenty-five."""
+
+    def of(name: str) -> int:
+        word = (match[name] or "").casefold()
+        return 1 if word == "a" else int(NUMBERS.get(word, word or "0"))
+
+    return str(of("hundreds") * 100 + of("rest") + of("ones") + of("tens") + of("unit"))
+
+
 class Token(NamedTuple):
     """One of them as it stands in the text."""
 
@@ -68,6 +103,9 @@ def tokens_of(text: str) -> Iterator[Token]:
     text = _without_politeness(text)
     if "past" in text or "quarter" in text:
         text = _PAST_THE_HOUR.sub(_hour_and_minutes, text)
+    text = _SPELLED.sub(_digits, text)
+    text = _FOUND_SO.sub(lambda it: ("dislike" if it["bad"] else "like") + it["what"], text)
+    text = _LIKED_BEST.sub(r"favourite\g<what>", _AT_THE_HOUR.sub(r"\g<hour>:00", text))
     opens = True
     before = ""
     for match in _TOKEN.finditer(text):

@@ -11,43 +11,57 @@ from typing import Final
 SIGNS: Final = {
     "not": """not, never, no, without, cannot, hardly, rarely, seldom, nor, neither, none, nobody,
         no one, nothing, unable to, be unable to, be not able to, refuse to, refuse, avoid, except,
-        excluding, must not, instead of ever, lack, free of, stay away from, steer clear of,
-        be against, skip, by no means, not at all""",
+        excluding, must not, instead of ever, lack, free of, stay away from, steer clear of, be
+        against, skip, by no means, not at all, fail to, decline to, leave out, be devoid of, far
+        from, in no way, under no circumstances, on no account, not any, not ever, be incapable of,
+        be without""",
     "over": "any longer, anymore, any more",
     "end": """no longer, not any longer, stop, quit, give up, cease, end up without, be over with,
         be done with, discontinue, drop, abandon, get rid of, leave, retire from, cancel, deprecate,
-        be gone from, move away from, move out of, be back from, return from, come back from""",
-    "now": """now, nowadays, these days, currently, at the moment, at present, presently,
-        from now on, going forward, as of now, as of today, lately, recently, since then, already,
-        this time, starting today, starting now, starting next week, henceforth, at this point,
-        instead""",
+        be gone from, move away from, move out of, be back from, return from, come back from, call
+        off, axe, do away with, put an end to, phase out, sunset, give away the, kick the habit of,
+        withdraw from, drop out of, turn my back on, break with, be called off""",
+    "now": """now, nowadays, these days, currently, at the moment, at present, presently, from now
+        on, going forward, as of now, as of today, lately, recently, since then, already, this time,
+        starting today, starting now, starting next week, henceforth, at this point, instead, by
+        now, meanwhile, in the meantime, since recently, for the time being, as of this week, as of
+        this month, as from now, from today on, from this week on, at the time being, of late""",
     "formerly": """used to, use to, formerly, previously, in the past, once upon a time, back then,
-        years ago, as a child, as a kid, in childhood, before that, when young, earlier in life""",
-    "correct": """actually, correction, to correct, in fact, i was wrong, i made a mistake,
-        sorry i meant, i meant, i misspoke, to be precise, rather than what i said, contrary to""",
+        years ago, as a child, as a kid, in childhood, before that, when young, earlier in life, in
+        former times, in my youth, at one time, in earlier days, back in the day""",
+    "correct": """actually, correction, to correct, in fact, i was wrong, i made a mistake, sorry i
+        meant, i meant, i misspoke, to be precise, rather than what i said, contrary to, correcting
+        myself, i misremembered, to set the record straight, my mistake, i got that wrong, let me
+        correct that, i stand corrected""",
     "change": """change to, change, switch to, switch over to, switch, swap to, become, turn into,
-        convert to, migrate to, migrate, transition to, rename to, rename, reschedule to,
-        reschedule for, reschedule, push to, reassign to, reassign, end up with, go from,
-        update to, update, adjust to, revise to, set to, now set to, change my mind, adopt, redo,
-        move, be moved to, be replaced by, be replaced with, replace by, replace with, push to""",
-    "change + direction up": """go up to, rise to, increase to, increase, raise to, raise,
-        double to, grow to, upgrade to, upgrade, bump to, promote to, promote, extend to, extend,
-        go up, rise, climb to, jump to, expand to""",
+        convert to, migrate to, migrate, transition to, rename to, rename, reschedule to, reschedule
+        for, reschedule, push to, reassign to, reassign, end up with, go from, update to, update,
+        adjust to, revise to, set to, now set to, change my mind, adopt, redo, move, be moved to, be
+        replaced by, be replaced with, replace by, replace with, push to, make the switch to, be now
+        called, shift to""",
+    "change + direction up": """go up to, rise to, increase to, increase, raise to, raise, double
+        to, grow to, upgrade to, upgrade, bump to, promote to, promote, extend to, extend, go up,
+        rise, climb to, jump to, expand to, have risen to, have grown to""",
     "change + direction down": """go down to, fall to, decrease to, reduce to, reduce, cut to, cut,
         lower to, shrink to, downgrade to, downgrade, demote to, shorten to, drop to, go down, fall,
-        decrease, shrink, lower""",
+        decrease, shrink, lower, have fallen to, have dropped to""",
     "change + direction later": """postpone to, postpone until, postpone, push back to, delay to,
-        delay until, delay, slip to, put off until, put off""",
-    "change + direction earlier": "bring forward to, bring forward, move up to",
+        delay until, delay, slip to, put off until, put off, push out to, defer to, defer until""",
+    "change + direction earlier": "bring forward to, bring forward, move up to, move forward to",
     "change + verb live": """move to, move into, move in, move back to, relocate to, relocate,
-        settle in, settle down in, emigrate to, move house to""",
-    "change + verb work": """join, start working at, start a job at, start working for,
-        take a job at, took a job at, get a job at, got a job at, land a job at, get hired by,
-        got hired by, be hired by, change jobs to, go to work for, went to work for,
-        get a new job at, get a new job with, start a new job at, have a new job at,
-        land a new job at, work now at""",
+        settle in, settle down in, emigrate to, move house to, have moved to, have relocated to,
+        move over to, move out to, resettle in, take up residence in""",
+    "change + verb work": """join, start working at, start a job at, start working for, take a job
+        at, took a job at, get a job at, got a job at, land a job at, get hired by, got hired by, be
+        hired by, change jobs to, go to work for, went to work for, get a new job at, get a new job
+        with, start a new job at, have a new job at, land a new job at, work now at, start a new job
+        with, begin a new job at, sign on with, go to work at, take a position at, take a position
+        with, take up a post at, be now employed at, be now with, find a job at, found a job at, get
+        a position at, move jobs to""",
     "change + verb study": "transfer to, enroll at, enrol at",
-    "change + verb manage": "take over, take charge of, take the lead of",
+    "change + verb manage": """take over, take charge of, take the lead of, take over from, take on
+        the role of, be put in charge of, inherit, have taken over, be now in charge of, be now
+        responsible for""",
     "change + taken": "replace, trade, trade in, exchange, swap out, swap",
     "from": "from, out of, away from",
     "instead": "instead of, rather than, in place of, as opposed to",
@@ -61,17 +75,23 @@ SIGNS: Final = {
     "is": "be, equal",
     "be": """work as, work as a, have, possess, get, do, take place, happen, occur, be held, hold,
         exist, fall on, go, come, contain, include, consist of, there is, there are, remain, stay,
-        keep, seem, look, feel, act, serve, make, be set to, be set at, amount to, be located,
-        be situated, be called for, take, be found at, come to, get to be, be scheduled for,
-        be scheduled on, be scheduled, schedule, be planned for, plan for, be planned, be set for,
-        take effect, must be, should be, owns, owned, owning,
-        lasts, lasted, lasting, go to, need to be""",
-    "request": """please, should, must, always, has to, have to, need to, make sure, ensure,
-        be sure to, want you to, would like you to, ought to, from now on please, remember to,
-        could you, can you, would you, will you, when answering, in replies""",
+        keep, seem, look, feel, act, serve, make, be set to, be set at, amount to, be located, be
+        situated, be called for, take, be found at, come to, get to be, be scheduled for, be
+        scheduled on, be scheduled, schedule, be planned for, plan for, be planned, be set for, take
+        effect, must be, should be, owns, owned, owning, lasts, lasted, lasting, go to, need to be,
+        take place at, be fixed for, be arranged for, be down for, be slated for, be due to take
+        place, last for, go on for, have got, be in possession of, be equipped with, be fitted with,
+        be composed of, comprise, be made up of""",
+    "request": """please, should, must, always, has to, have to, need to, make sure, ensure, be sure
+        to, want you to, would like you to, ought to, from now on please, remember to, could you,
+        can you, would you, will you, when answering, in replies, be supposed to, be obliged to,
+        never fail to, see to it that, it be required to, be required to""",
     "verb prefer": "prefer, would rather, rather have, rather, favor over, favour over",
     "order + order": "then, afterwards",
     "break": "but, however, while, whereas, although, though, because, since it",
+    "ongoing": """still, in progress, be in progress, ongoing, be ongoing, under way, be under way,
+        underway, pending, be pending, under negotiation, under discussion, under review, under
+        construction, in the middle of""",
 }
 
 PEOPLE: Final = {
@@ -119,6 +139,9 @@ PHRASES: Final = {
     "where production": "production, prod, live environment",
     "where staging": "staging, staging environment, test environment",
     "season autumn": "autumn, fall season",
+    "diet vegetarian": """do not eat meat, not eat meat, eat no meat, never eat meat, not eat any
+        meat, do not eat any meat, eat meat-free""",
+    "diet omnivore": "eat meat",
     "marital married": "marry, be married, get married, wed, tie the knot, husband and wife",
     "marital single": "be single, be unmarried, unmarried, not be married, be not married",
     "weak every + period day": "daily, every day, each day, day by day, a day, per day",
@@ -166,7 +189,8 @@ _GREETING: Final = (
     r"told us|confirmed|confirms|reported|reports|explained|explains|indicated|indicates|added)"
 )
 POLITE: Final = (
-    rf"(?:(?:{_ANNOUNCING})(?: that)?[,:!. -]+|(?:{_GREETING})(?: that |[,:!.-]+ *))+(?:that )?"
+    rf"(?:(?:{_ANNOUNCING})(?: that)?[,:!. -]+|(?:{_GREETING})(?: that |[,:!.-]+ *)|"
+    rf"(?:(?:oh|and|also|ok|okay|so|hey|well) )+(?=(?:{_ANNOUNCING})\b))+(?:that )?"
 )
 """How a claim is introduced without saying anything itself; some words only before a comma."""
 

@@ -70,6 +70,7 @@ class _Reading:
         self._follows_word = False
         self._under = ""
         """The sign that words stand under until the next one: from, taken, instead, for."""
+        self._opens_with_origin = False
 
     def of(self, pieces: Iterable[Piece]) -> Claim:
         for piece in pieces:
@@ -108,6 +109,7 @@ class _Reading:
             take(self)
         elif kind in _COVERING:
             self._under = kind
+            self._opens_with_origin = kind == "from" and not self._clauses[-1].words
         elif kind in _JOINING:
             self._under = ""
         else:
@@ -126,6 +128,10 @@ class _Reading:
 
     def say_over(self) -> None:
         self._clauses[-1].marks.add("ended")
+
+    def go_on(self) -> None:
+        self._clauses[-1].marks.add("ongoing")
+        self._is_predicated = True
 
     def predicate(self) -> None:
         self._is_symmetric = not self._verb
@@ -201,7 +207,7 @@ class _Reading:
             self.end_clause()
         if self._verb == "want":
             self._wish()
-        if self._under == "taken":
+        if self._under in ("taken", "from"):
             self._under = ""
 
     def _is_denied(self, piece: Piece) -> bool:
@@ -215,6 +221,8 @@ class _Reading:
             return False
         if self._under == "for":
             return piece.kind not in AMOUNTS
+        if self._under == "from" and self._opens_with_origin:
+            return False
         return not self._is_predicated or self._agent_comes
 
     def _wish(self) -> None:
@@ -276,6 +284,7 @@ _TAKERS: Final[Mapping[str, Callable[[_Reading], None]]] = {
     "not": _Reading.deny,
     "end": _Reading.end,
     "over": _Reading.say_over,
+    "ongoing": _Reading.go_on,
     "is": _Reading.equate,
     "be": _Reading.predicate,
     "than": _Reading.compare,

@@ -12,6 +12,7 @@ from recollect.text import claim_words_chinese as words
 from recollect.text.claim_lexicon import Lexicon, build_lexicon
 from recollect.text.claim_nouns_chinese import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
+from recollect.text.claim_things_chinese import THINGS
 from recollect.text.claim_verbs_chinese import VERBS
 from recollect.text.entities_chinese import chinese_names
 from recollect.text.numbers import han_number
@@ -36,7 +37,10 @@ _WEEKS: Final = {
 }
 _EARLY: Final = frozenset({"凌晨", "早上", "早晨", "清晨", "上午"})
 
-_NUMBERED: Final = "桌楼线店房院门机库工会室铺位台板柜车"
+_NUMBERED: Final = (
+    "(?:[桌楼线店房院门机库工会室铺位台板柜车馆厅仓床]|登机|航站|出口|窗口|发票|文件|病房|球员|选手|泊位|"
+    "展|教室|教学|宿舍|公路|地铁|合同|订单|样品|包裹|发动机)"
+)
 """What is numbered, so that 4号桌 is a table and not the fourth of a month."""
 
 _NUMBER: Final = rf"(?:\d+|[{_NUMERALS}]{{1,4}})"
@@ -46,7 +50,7 @@ _SPECIAL: Final = re.compile(
     rf"(?::(?P<digits>\d\d)|点(?:钟|整)?(?:(?P<part>半|一刻|三刻)|(?P<minutes>{_NUMBER})分?)?))"
     rf"|(?:(?P<year>\d{{4}})年?[-/]?)?(?P<month>{_NUMBER})(?:月份?|[-/])(?:(?P<day>{_NUMBER})[日号]?)?"
     r"|(?P<latin>(?:\d+(?=[A-Z][a-z]))?[A-Za-z][A-Za-z0-9_+#.-]*(?<![.-]))"
-    rf"|(?P<of_month>{_NUMBER})[号日](?![{_NUMBERED}])(?<![街路道巷弄第]..)(?<![街路道巷弄第]...)"
+    rf"|(?P<of_month>{_NUMBER})[号日](?!{_NUMBERED})(?<![街路道巷弄第]..)(?<![街路道巷弄第]...)"
     r"|(?P<only_year>(?:19|20)\d\d)年"
     r"|(?:(?P<every>每个?)|(?P<which>[上下这本]个?))?(?:周|星期|礼拜)"
     r"(?P<weekday>[一二三四五六日天])(?!次|趟|个)"
@@ -58,10 +62,20 @@ _SPECIAL_BEGINNINGS: Final = frozenset(
 ) | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _OVER: Final = re.compile(r"[^,;。!?]{1,20}了(?=[,;。!?]|$)")
 _INTRODUCTION: Final = re.compile(words.POLITE)
+_PARTED: Final = re.compile(
+    "(?<=[结离订])[了过的完](?=婚)|(?<=毕)[了过的](?=业)|(?<=[请休放])[了过的完个](?=假)|"
+    "(?<=搬)[了过的完](?=家)|(?<=[辞离入])[了过的](?=职)|(?<=[跑散])[了过的完个](?=步)|"
+    "(?<=睡)[了过的完个](?=觉)|(?<=戒)[了过的](?=[烟酒])|(?<=怀)[了过的](?=孕)|"
+    "(?<=[游])[了过的完个](?=泳)|(?<=[开上下])[了过的完个](?=[会班课])|(?<=见)[了过的完个](?=面)"
+)
+"""What may stand within a verb of two characters: 结了婚, 请了假."""
+
 _ENDING: Final = re.compile(words.POLITE_ENDINGS)
 _ASKING: Final = re.compile("(?:请|麻烦|烦请|劳驾|拜托)(?!假|客|教|示|[的很多事])")
 _BEGINS: Final = re.compile(r"开始(?=了?(?:[,;。!?]|$))")
 _BEFORE: Final = re.compile("以前|之前|前(?![端台面者天年门])")
+_MEETING: Final = re.compile("会(?![议员计场诊说])")
+_BEFORE_A_MEETING: Final = re.compile("(?:[的场]|[这那]个)$")
 _AT_END: Final = re.compile("了?(?:[,;。!?]|$)")
 _HAPPENED: Final = re.compile(r"是[^,;。]+的[。!]?$")
 _HAN_OR_NAME: Final = re.compile(r"[\w%]")
@@ -72,7 +86,8 @@ def chinese_pieces(text: str) -> Iterator[Piece]:
     if _ASKING.match(text):
         yield Piece("request")
     text = _without_politeness(text)
-    if _HAPPENED.search(text):
+    has_happened = bool(_HAPPENED.search(text))
+    if has_happened:
         yield Piece("done")
     characters = list(text)
     lexicon = _lexicon()
@@ -80,7 +95,7 @@ def chinese_pieces(text: str) -> Iterator[Piece]:
     at = 0
     was_time = was_deed = was_unlisted = False
     while at < len(text):
-        if at in names:
+        if at in names and lexicon.match(characters, at)[0] <= len(names[at]):
             yield Piece("name", names[at])
             at += len(names[at])
             was_time = was_deed = was_unlisted = False
@@ -102,6 +117,8 @@ def chinese_pieces(text: str) -> Iterator[Piece]:
             pieces = (Piece("char", character),) if was_unlisted else ()
         elif pieces and pieces[0].kind == "not" and _OVER.match(text, at + used):
             pieces = (Piece("end"), *pieces[1:])
+        if has_happened and character == "是" and at + used in names:
+            pieces = (Piece("by"),)  # 桥是老王修的: who did it is named next
         yield from pieces
         was_time = bool(pieces) and pieces[-1].kind in ("clock", "half", "day", "year")
         was_deed = bool(pieces) and pieces[-1].kind == "verb"
@@ -114,6 +131,8 @@ def _beside(
     """What characters say beside a time, a deed or the end, whatever the lists say of them."""
     if text[at] == "管" and _AT_END.match(text, at + 1):
         return 1, (Piece("verb", "manage"),)
+    if _MEETING.match(text, at) and _BEFORE_A_MEETING.search(text, 0, at):
+        return 1, (Piece("word", "meeting"),)
     if was_time and _BEGINS.match(text, at):
         return 2, (Piece("verb", "start"),)
     if (was_time or was_deed) and (before := _BEFORE.match(text, at)):
@@ -123,12 +142,13 @@ def _beside(
 
 def _without_politeness(text: str) -> str:
     introduction = _INTRODUCTION.match(text)
-    return _ENDING.sub("", text[introduction.end() :] if introduction else text)
+    plain = _ENDING.sub("", text[introduction.end() :] if introduction else text)
+    return _PARTED.sub("", plain)
 
 
 @cache
 def _lexicon() -> Lexicon:
-    groups = (words.PHRASES, words.PEOPLE, words.SIGNS, VERBS, CLASSES, NOUNS)
+    groups = (words.PHRASES, words.PEOPLE, words.SIGNS, VERBS, CLASSES, NOUNS, THINGS)
     listed = ((key, phrases.split()) for group in groups for key, phrases in group.items())
     synonyms = (
         (f"{kind} {words.SYNONYMS[phrase]}", (phrase,))

@@ -19,6 +19,7 @@ from recollect.text.claim_amounts_english import (
 from recollect.text.claim_lexicon import Lexicon, build_lexicon
 from recollect.text.claim_nouns_english import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
+from recollect.text.claim_things_english import THINGS
 from recollect.text.claim_tokens_english import NUMBERS, Token, lemma, listed, tokens_of
 from recollect.text.claim_verbs_english import VERBS
 from recollect.text.entities_latin import is_everyday
@@ -67,6 +68,13 @@ _NO_NAMES: Final = frozenset({"verb", "weak", "degree", "space", "size", "spacin
 _OFFICES: Final = frozenset(listed("boss partner client assistant colleague neighbour friend"))
 _SINGLING: Final = frozenset({"clock", "day", "year"})
 _PREDICATES: Final = frozenset({"verb", "is", "be", "change"})
+_ORGANISATIONS: Final = frozenset(
+    lemma(word)
+    for word in listed(
+        "department team shop company business division unit store restaurant cafe group office "
+        "school club lab studio agency firm branch bakery bar hotel clinic charity project"
+    )
+)
 _PAST_FORMS: Final = frozenset(
     listed(
         "was were had did went got took made gave kept held came left lost sold bought sent led "
@@ -115,7 +123,7 @@ def _word_pieces(
         used, pieces = 1, exact
     if token.lemma == "by" and is_time(tokens, at + 1):
         pieces = (Piece("joint"),)
-    if used > 1 and _is_thing(tokens, at, pieces):
+    if used > 1 and (_is_thing(tokens, at, pieces) or _is_doing(tokens[at : at + used])):
         used, pieces = lexicon.match(lemmas[: at + 1], at)
     if not used or _is_named(tokens, token, used, pieces):
         return 1, (_unlisted(token),)
@@ -152,7 +160,7 @@ def _singles_out(tokens: list[Token], at: int, used: int) -> bool:
 
 @cache
 def _lexicon() -> Lexicon:
-    groups = (words.PHRASES, words.PEOPLE, words.SIGNS, VERBS, CLASSES, NOUNS)
+    groups = (words.PHRASES, words.PEOPLE, words.SIGNS, VERBS, CLASSES, NOUNS, THINGS)
     listed = chain.from_iterable(group.items() for group in groups)
     numbers = ((f"number {number}", (word,)) for word, number in NUMBERS.items())
     return build_lexicon(
@@ -193,6 +201,11 @@ def _is_thing(tokens: list[Token], at: int, pieces: tuple[Piece, ...]) -> bool:
     return is_behind_article and is_plural and bool(pieces) and pieces[-1].kind == "verb"
 
 
+def _is_doing(matched: list[Token]) -> bool:
+    """Whether something is being done that the list takes for done: both are forms of one word."""
+    return matched[0].lemma == "be" and matched[-1].surface == "doing"
+
+
 def _has_object(pieces: tuple[Piece, ...]) -> bool:
     return bool(pieces) and pieces[-1].kind == "verb"
 
@@ -220,16 +233,34 @@ def _in_context(
     ):
         # The run, my answer: a thing, whatever it is as a verb.
         return (Piece("word", pieces[-1].concept),)
+    if other := _other_meaning(tokens, at, before):
+        return (other,)
+    return _in_time(tokens, at, pieces)
+
+
+def _other_meaning(tokens: list[Token], at: int, before: str) -> Piece | None:
+    """What a word means beside certain others, rather than what the lists say."""
+    token = tokens[at]
     if before in _DETERMINERS and token.surface in _BEHIND_ARTICLES:
-        return (_BEHIND_ARTICLES[token.surface],)
+        return _BEHIND_ARTICLES[token.surface]
     if token.surface == "second" and _is_ordinal(tokens, at):
-        return (Piece("number", "2"),)
+        return Piece("number", "2")
     if token.surface in ("head", "lead") and _stands_before(tokens, at, "trade"):
-        return (Piece("rank", token.surface),)
+        return Piece("rank", token.surface)
     if token.surface.casefold() in ("call", "calls") and not _is_called(tokens, at):
-        return (Piece("verb", "call"),)
+        return Piece("verb", "call")
     if token.lemma == "move" and has_amount(tokens, at):
-        return (Piece("change"),)
+        return Piece("change")
+    if token.lemma == "run" and _has_organisation(tokens, at):
+        return Piece("verb", "manage")
+    return None
+
+
+def _in_time(tokens: list[Token], at: int, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """The pieces with what the form of a verb says: going on, done, formerly."""
+    token = tokens[at]
+    if pieces and pieces[-1].kind == "verb" and _is_going_on(tokens, at):
+        return (Piece("ongoing"), *pieces)
     if not _is_past(token.surface) or not any(it.kind in _PREDICATES for it in pieces):
         return pieces
     helpers = [other.lemma for other in tokens[max(0, at - 2) : at]]
@@ -242,6 +273,22 @@ def _in_context(
     if token.surface in _PAST_STATES:
         return (Piece("formerly"), *pieces)
     return (Piece("done"), *pieces)
+
+
+def _has_organisation(tokens: list[Token], at: int) -> bool:
+    """Whether what is run is led, not started: runs the sales department, runs a small shop."""
+    ahead = tokens[at + 1 : at + 5]
+    return (
+        bool(ahead)
+        and ahead[0].lemma in _DETERMINERS
+        and any(it.lemma in _ORGANISATIONS for it in ahead[1:])
+    )
+
+
+def _is_going_on(tokens: list[Token], at: int) -> bool:
+    """Whether it is being done: is writing, are testing."""
+    is_form = tokens[at].surface.endswith("ing")
+    return is_form and any(it.lemma == "be" for it in tokens[max(0, at - 2) : at])
 
 
 def _is_plural_subject(tokens: list[Token], at: int) -> bool:

@@ -14,7 +14,15 @@ from typing import Final
 
 from recollect.domain.relation import Relation
 from recollect.text.claim_parts import AMOUNTS, DATES, TIMES, Claim, Word
-from recollect.text.claim_slots import ASKED_FOR, BLAND, HELD_BY_ONE, ONCE, STANCES, UNCHANGING
+from recollect.text.claim_slots import (
+    ASKED_FOR,
+    BLAND,
+    ENDED_BY,
+    HELD_BY_ONE,
+    ONCE,
+    STANCES,
+    UNCHANGING,
+)
 from recollect.text.rivalry import are_rivals
 from recollect.text.similarity import Contrast, are_role_and_deed, contrast, weight
 from recollect.text.swapping import are_swapped
@@ -29,8 +37,11 @@ _CLEARLY: Final = 3.0
 _HEAVY: Final = 2.0
 
 _PEOPLE: Final = frozenset({"kin", "pronoun"})
-_ACQUIRES: Final = frozenset({"buy"})
-"""Deeds after which one has what one had not."""
+_SAID_ANYWAY: Final = frozenset({"buy", "use"})
+"""Verbs that a denial need not repeat: what one bought one has, what is used is there."""
+
+_SETTLING: Final = frozenset({"done", "now", "ended"})
+"""Marks of what is no longer going on when it is told."""
 
 _WISHES: Final = frozenset({"want", "prefer"})
 _ANY_WAY: Final = _WISHES | {"use", "format"}
@@ -188,6 +199,7 @@ class Comparison:
             and weight(less) <= _NOTHING
             and weight(more) <= _FEW_WORDS
             and all(word.kind in _PLAIN and not _tells_apart(word) for word in (*less, *more))
+            and not any(word.is_main and word.concept in STANCES for word in more)
             and _is_addition(more, longer)
         )
 
@@ -196,7 +208,16 @@ class Comparison:
         new, old = self._new, self._old
         wishes = ("wish" in new.marks) == ("wish" in old.marks) or self._is_request()
         past = self._is_formerly(new) == self._is_formerly(old)
-        return not self._is_opposed and wishes and past
+        return not self._is_opposed and wishes and past and not self._is_done_and_ongoing()
+
+    def _is_done_and_ongoing(self) -> bool:
+        """One tells that it was done, the other that it is being done."""
+        return any(
+            not _SETTLING.isdisjoint(one.marks)
+            and "ongoing" in other.marks
+            and "ongoing" not in one.marks
+            for one, other in ((self._new, self._old), (self._old, self._new))
+        )
 
     @staticmethod
     def _is_formerly(it: Claim) -> bool:
@@ -233,16 +254,18 @@ class Comparison:
             self._is_opposed
             and self._shares_content()
             and weight(less) <= _NOTHING
-            and not any(word.is_main and word.concept not in _ACQUIRES for word in more)
+            and not any(word.is_main and word.concept not in _SAID_ANYWAY for word in more)
         )
 
     def _ends_the_old(self) -> bool:
         """Whether the new claim itself says that what is stored is over."""
+        if self._completes_the_old():
+            return True
         gone = self._new.gone
         if not gone:
             return False
         if any(word.kind == "name" and word.concept in gone for word in self._old.words):
-            return self._is_of_the_same()
+            return self._is_of_the_same() or self._is_replaced_for_all()
         values = [
             word
             for word in self._old.words
@@ -251,6 +274,33 @@ class Comparison:
         if not values:
             return self._old.verb in gone
         return weight(word for word in values if word.concept in gone) * 2 >= weight(values)
+
+    def _completes_the_old(self) -> bool:
+        """What was going on is done: in negotiation, then signed; studying, then graduated."""
+        new, old = self._new, self._old
+        if not new.verb or self._is_opposed or self._is_about_other_things:
+            return False
+        said = {word.concept for word in self._only_old}
+        if not ENDED_BY.get(new.verb, frozenset()).isdisjoint(said):
+            return any(word.kind != "self" or word.is_topic for word, _ in self._contrast.shared)
+        is_done = new.verb == "finish" or not _SETTLING.isdisjoint(new.marks) or new.is_symmetric
+        was_open = "ongoing" in old.marks and "ongoing" not in new.marks
+        return was_open and is_done and self._shares_topic() and not _times(self._only_new)
+
+    def _shares_topic(self) -> bool:
+        """Whether both speak of one thing: the contract, or that something broke."""
+        return any(
+            (one.is_topic and other.is_topic and one.kind != "self") or other.is_main
+            for one, other in self._contrast.shared
+        )
+
+    def _is_replaced_for_all(self) -> bool:
+        """We replaced Jenkins: whatever of ours ran on it does so no more."""
+        about = [word for word in self._new.words if word.is_topic]
+        return all(word.kind == "self" for word in about) and not any(
+            word.is_topic and (word.kind == "name" or word.kind in _PEOPLE)
+            for word in self._old.words
+        )
 
     def _is_of_the_same(self) -> bool:
         return self._shares_content() or any(
@@ -300,6 +350,10 @@ def _goes_on(words: tuple[Word, ...], whole: Claim) -> bool:
             whole.words, whole.words[1:], (*whole.words[2:], None), strict=False
         )
     )
+
+
+def _times(words: Iterable[Word]) -> bool:
+    return any(word.kind in TIMES for word in words)
 
 
 def _people(words: Iterable[Word]) -> set[str]:

@@ -51,6 +51,8 @@ class _Rivalry:
         verb = self._new.verb or self._old.verb
         if not self._shared_sorts or not self._is_of_one_verb():
             return False
+        if self._counts_other_things():
+            return False
         times = self._shared_sorts & TIMES
         if verb in ONE_VALUE or verb in ONCE or (not verb and self._is_attribute()):
             # Another day and another thing are another event, unless one place can hold only one.
@@ -58,6 +60,13 @@ class _Rivalry:
         if self._shared_sorts - TIMES and (times or self._shared_sorts & AMOUNTS):
             return self._shared_sorts <= AMOUNTS and not times
         return self._new.says_change or self._has_one_value(verb)
+
+    def _counts_other_things(self) -> bool:
+        """Two bathrooms and two bedrooms: the same number of something else."""
+        return self._shared_sorts == frozenset({"thing"}) and any(
+            word.kind == "number" and not word.is_topic and not other.is_topic
+            for word, other in self._contrast.shared
+        )
 
     def _is_of_one_verb(self) -> bool:
         """Both say it with one verb, or one says only what it is, or that it changed."""
@@ -125,7 +134,15 @@ class _Rivalry:
 
     def _is_attribute(self) -> bool:
         return any(
-            word.concept in ATTRIBUTES and word.is_topic for word, _ in self._contrast.shared
+            word.is_topic and (word.concept in ATTRIBUTES or self._is_ones_own(word))
+            for word, _ in self._contrast.shared
+        )
+
+    def _is_ones_own(self, word: Word) -> bool:
+        """Whether it is somebody's own expert: my dentist, Anna's lawyer."""
+        return word.kind == "trade" and (
+            bool(self._new.owners & self._old.owners)
+            or any(it.kind == "self" and it.is_topic for it, _ in self._contrast.shared)
         )
 
     def _has_names(self) -> bool:

@@ -24,7 +24,10 @@ def are_swapped(new: Claim, old: Claim, contrast: Contrast) -> bool:
         return False
     if _order(new.words, named) != _order(old.words, named):
         return True
-    if new.names_agent == old.names_agent and are_exchanged(_units(new), _units(old)):
+    origins = new.origins & old.origins
+    if new.names_agent == old.names_agent and are_exchanged(
+        _units(new, origins), _units(old, origins)
+    ):
         return True
     shared = contrast.shared
     return any(one.is_topic and not other.is_topic for one, other in shared if _acts(one)) and any(
@@ -79,13 +82,16 @@ def _concepts(words: tuple[Word, ...]) -> list[str]:
     return [word.concept for word in words]
 
 
-def _units(it: Claim) -> list[Word]:
-    """The words that carry content, a Chinese name by its characters: not every one is told."""
+def _units(it: Claim, origins: frozenset[str]) -> list[Word]:
+    """The words that carry content, a Chinese name by its characters: not every one is told.
+
+    Where both come from may be said first or last.
+    """
     units: list[Word] = []
     for word in it.words:
         if word.kind == "name" and not word.concept.isascii():
             units += [word._replace(concept=part) for part in word.concept]
-        elif word.kind not in ("self", "weak"):
+        elif word.kind not in ("self", "weak") and word.concept not in origins:
             units.append(word)
     return units
 
