@@ -282,3 +282,35 @@ def test_a_megabyte_made_to_be_slow_is_read_in_linear_time(piece: str):
     start = time.process_time()
     redact(text, "mask")
     assert time.process_time() - start < 8
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk" + "-abcdefghijklmnopqrstuvwxyz123456",
+        "sk" + "-proj-1234567890abcdef1234567890abcdef",
+        "sk" + "-aabbccddeeffgghh00112233",
+        "sk" + "-ant-api03-qwertyuiopasdfghjklz0001",
+    ],
+)
+@pytest.mark.parametrize("sentence", ["OPENAI_API_KEY={}", "Use {} for the demo.", "密钥{}给你用"])
+def test_a_key_is_masked_however_regular_it_looks(sentence: str, key: str):
+    assert key not in redact(sentence.format(key), "mask").text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-learn-pipeline-for-the-2026-report",
+        "see sk-short-names-of-things-v2",
+        "put your key here: sk-xxxxxxxxxxxxxxxxxxxxxxxx",
+        "slovak: sk-SK-the-locale-we-ship-in-2026",
+    ],
+)
+def test_names_with_hyphens_and_placeholders_are_no_keys(text: str):
+    assert redact(text, "mask").text == text
+
+
+def test_a_card_is_found_beside_what_it_pays_for():
+    masked = redact("card for the booking: 4539 1488 0343 6467, thanks", "mask").text
+    assert masked == "card for the booking: [bank card], thanks"

@@ -60,6 +60,7 @@ _COUNTED = re.compile(
 _SENTENCE_ENDS = re.compile(r"""\ ?(?:[\n,;.!?)。、"']|$)""")
 _NOT_A_WORD = re.compile(r"[0-9!#$%&*+=?@^|~]|[a-z][A-Z]")
 _SHORTEST_WORD = 6
+_JOINTS_OF_A_PHRASE = 2
 
 
 def passwords(text: str) -> Iterator[Span]:
@@ -99,6 +100,8 @@ def _is_password(found: re.Match[str], value: str, text: str, end: int) -> bool:
         return False
     if found["quoted"]:
         return found["phrase"] is not None or " " not in value
+    if found["phrase"] and value.count("-") >= _JOINTS_OF_A_PHRASE:
+        return True
     # A plain word is a password where nothing goes on to speak of it.
     if found["verb"] or not found["link"].strip() or len(value) < _SHORTEST_WORD:
         return False

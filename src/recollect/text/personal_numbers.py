@@ -43,6 +43,10 @@ _NETWORK = re.compile(
     r"|3[47][0-9]{13}|35[0-9]{14}|3[068][0-9]{12}|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12}"
 )
 
+_SAYS_CARD = re.compile(
+    r"\bcards?\b(?! (?:order|no\b|game))|卡(?!片|通|车)", re.ASCII | re.IGNORECASE
+)
+
 _PASSPORT = re.compile(
     r"(?<![0-9A-Za-z_])(?:[A-Za-z]{1,3}[0-9]{6,8}[A-Za-z]?|[EG] [0-9]{8}|[0-9]{8}|[A-Z0-9]{9})"
     r"(?![0-9A-Za-z_])"
@@ -121,7 +125,11 @@ def _is_card(text: str, start: int, end: int) -> bool:
     if not passes_luhn(digits):
         return False
     cue = cue_before(text, start)
-    return cue == "card" or (cue not in OF_A_THING and _NETWORK.fullmatch(digits) is not None)
+    if cue == "card":
+        return True
+    # "The card for the booking: …" names a thing last, and is about a card all the same.
+    is_of_a_thing = cue in OF_A_THING and not _SAYS_CARD.search(text[max(0, start - 40) : start])
+    return not is_of_a_thing and _NETWORK.fullmatch(digits) is not None
 
 
 def passes_luhn(digits: str) -> bool:

@@ -25,7 +25,8 @@ _MADE = re.compile(
         | (?:tvly-|pplx-|nvapi-|hvs\.){_BODY}{{24,255}}+ | AGE-SECRET-KEY-1[A-Z0-9]{{58}}
         | [0-9]{{8,10}}:AA{_BODY}{{33}}
         | eyJ{_BODY}{{8,4096}}+\.eyJ{_BODY}{{8,8192}}+\.{_BODY}{{8,1024}}+
-        | (?P<short_sign>sk-{_BODY}{{20,255}}+)
+        | (?P<short_sign>sk-(?:(?:proj|svcacct|admin|or-v1|ant-[a-z]+[0-9]*|live|test)-)?
+            (?P<body>{_BODY}{{16,255}}+))
     )(?![A-Za-z0-9])
     """,
     re.VERBOSE,
@@ -85,6 +86,8 @@ _DIRECTORY = re.compile(r"(?:^|/)[a-z]{4,}(?:/|$)")
 # where names of things are made of words.
 _FEWEST_CHARACTERS = 8
 _JUMPS = 0.25
+_LONG_RUN = 16
+_FEWEST_IN_A_KEY = 5
 
 
 def secrets(text: str) -> Iterator[Span]:
@@ -103,8 +106,17 @@ def _made_to_be_found(text: str) -> Iterator[Span]:
     for found in _MADE.finditer(text):
         if len(set(found[0])) < _FEWEST_CHARACTERS:
             continue
-        if found["short_sign"] is None or is_random(found[0]):
+        if found["short_sign"] is None or is_random(found[0]) or _is_one_run(found["body"]):
             yield found.span()
+
+
+def _is_one_run(body: str) -> bool:
+    """Whether letters and digits run on for long, where names of things have words between hyphens:
+    a key is a key, however regular it looks."""
+    return len(set(body)) >= _FEWEST_IN_A_KEY and any(
+        len(run) >= _LONG_RUN and any(map(str.isdecimal, run)) and any(map(str.isalpha, run))
+        for run in body.split("-")
+    )
 
 
 def _announced(text: str) -> Iterator[Span]:
