@@ -111,8 +111,8 @@ def test_a_denial_is_bound_to_what_it_denies(text: str, denied: list[str]):
         ("We deploy on Mondays instead of Fridays.", {"fri"}),
         ("Anna left Siemens and joined Bosch.", {"siemen"}),
         ("我们把 MySQL 换成了 PostgreSQL。", {"mysql"}),
-        ("我以前住在成都，现在住在重庆。", {"live", "成都"}),
-        ("不学法语了，我改学西班牙语。", {"learn", "法语"}),
+        ("我以前住在成都，现在住在重庆。", {"live", "chengdu"}),
+        ("不学法语了，我改学西班牙语。", {"learn", "french"}),
     ],
 )
 def test_a_claim_tells_what_is_over(text: str, gone: set[str]):

@@ -97,6 +97,7 @@ class Claim:
     is_ordered: bool
     """It says what comes first and what then."""
     clauses: int
+    is_chinese: bool = False
 
     @property
     def says_change(self) -> bool:

@@ -8,7 +8,7 @@ from, by). The grammar of those signs is the same for both languages and stands 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -39,7 +39,7 @@ def claim(text: str) -> Claim:
     folded = fold(text[:LONGEST_CLAIM])
     is_chinese = not folded.isascii() and language(folded) == "zh"
     read = chinese_pieces if is_chinese else english_pieces
-    return _Reading().of(read(folded))
+    return replace(_Reading().of(read(folded)), is_chinese=is_chinese)
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
 from typing import Final
@@ -13,6 +13,8 @@ from recollect.text.claim_lexicon import Lexicon, build_lexicon
 from recollect.text.claim_nouns_chinese import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
 from recollect.text.claim_things_chinese import THINGS
+from recollect.text.claim_tokens_english import lemma
+from recollect.text.claim_translations import MEMBERS, PLACES, by_chinese
 from recollect.text.claim_verbs_chinese import VERBS
 from recollect.text.entities_chinese import chinese_names
 from recollect.text.numbers import han_number
@@ -95,7 +97,7 @@ def chinese_pieces(text: str) -> Iterator[Piece]:
     at = 0
     was_time = was_deed = was_unlisted = False
     while at < len(text):
-        if at in names and lexicon.match(characters, at)[0] <= len(names[at]):
+        if at in names and not _is_listed(lexicon.match(characters, at), names[at]):
             yield Piece("name", names[at])
             at += len(names[at])
             was_time = was_deed = was_unlisted = False
@@ -125,6 +127,12 @@ def chinese_pieces(text: str) -> Iterator[Piece]:
         at += used
 
 
+def _is_listed(match: tuple[int, tuple[Piece, ...]], name: str) -> bool:
+    """Whether the lists know what looks like a name: 意大利语 is a language, 柏林 is Berlin."""
+    used, pieces = match
+    return used > len(name) or (used == len(name) and pieces[0].kind == "name")
+
+
 def _beside(
     text: str, at: int, was_time: bool, was_deed: bool
 ) -> tuple[int, tuple[Piece, ...]] | None:
@@ -150,15 +158,21 @@ def _without_politeness(text: str) -> str:
 def _lexicon() -> Lexicon:
     groups = (words.PHRASES, words.PEOPLE, words.SIGNS, VERBS, CLASSES, NOUNS, THINGS)
     listed = ((key, phrases.split()) for group in groups for key, phrases in group.items())
+    members = by_chinese(MEMBERS)
     synonyms = (
-        (f"{kind} {words.SYNONYMS[phrase]}", (phrase,))
+        (f"{kind} {_concept(words.SYNONYMS.get(phrase, phrase), members)}", (phrase,))
         for kind, phrases in CLASSES.items()
         for phrase in phrases.split()
-        if phrase in words.SYNONYMS
+        if phrase in words.SYNONYMS or phrase in members
     )
+    places = ((f"name {lemma(name)}", (place,)) for place, name in by_chinese(PLACES).items())
     return build_lexicon(
-        chain(synonyms, listed, (("light", words.LIGHT.split()), ("break", ("\n",)))), list
+        chain(synonyms, places, listed, (("light", words.LIGHT.split()), ("break", ("\n",)))), list
     )
+
+
+def _concept(member: str, english: Mapping[str, str]) -> str:
+    return lemma(english[member]) if member in english else member
 
 
 def _special(match: re.Match[str]) -> tuple[Piece, ...]:

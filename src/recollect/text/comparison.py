@@ -90,6 +90,8 @@ class Comparison:
         """The relation so far as the claims alone tell, where any contradiction is a conflict."""
         if self._is_about_others():
             return "different", "the two are about different people"
+        if self._is_lost_in_translation():
+            return "different", "in another language, and not known to be the same or another value"
         if self._ends_the_old():
             return "update", "says that the stored claim is over"
         if self._is_about_other_things and not self._takes_over():
@@ -109,6 +111,18 @@ class Comparison:
     def _is_about_others(self) -> bool:
         only_new, only_old = _people(self._only_new), _people(self._only_old)
         return bool(only_new or only_old) or self._is_self_and_other()
+
+    def _is_lost_in_translation(self) -> bool:
+        """Whether each has a word of its own language left that the other's may translate."""
+        if self._new.is_chinese == self._old.is_chinese:
+            return False
+        chinese, english = self._only_new, self._only_old
+        if self._old.is_chinese:
+            chinese, english = english, chinese
+        return any(not word.concept.isascii() for word in chinese) and any(
+            word.weight >= 0.5 and word.kind not in AMOUNTS and word.kind not in TIMES
+            for word in english
+        )
 
     def _is_self_and_other(self) -> bool:
         """The user in one claim, somebody who is named in the other."""
