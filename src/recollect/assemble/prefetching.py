@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.context import ContextOptions
 from recollect.lifecycle.usage import Usage
 from recollect.models.exact_tokens import ExactTokens
@@ -14,11 +16,12 @@ from recollect.text.tokens import EstimatedTokens
 
 
 def prefetch_of(
-    settings: Settings, recaller: CachedRecaller, clock: Clock, usage: Usage
+    settings: Settings, recaller: CachedRecaller, clock: Clock, usage: Usage, database: Database
 ) -> Prefetch:
     """What makes a block for the prompt, and has counted what enters it."""
     tokens, options = token_counter(settings), _options(settings)
-    return Prefetch(recaller, tokens, clock, options, usage.entered, usage.injected)
+    upkeep = SqlUpkeep(database)
+    return Prefetch(recaller, tokens, clock, options, upkeep, usage.entered, usage.injected)
 
 
 def token_counter(settings: Settings) -> TokenCounter:

@@ -211,7 +211,7 @@ class Wiring(Parts):
     def prefetch(self) -> Prefetch:
         from recollect.assemble.prefetching import prefetch_of
 
-        return prefetch_of(self.settings, self.recaller, self.clock, self.usage)
+        return prefetch_of(self.settings, self.recaller, self.clock, self.usage, self.database)
 
     @cached_property
     def trail(self) -> Trail:

@@ -46,11 +46,12 @@ def build_context(
     already: AbstractSet[str] = frozenset(),
     window_texts: Sequence[str] = (),
     is_about_past: bool = False,
+    disputed: AbstractSet[str] = frozenset(),
 ) -> MemoryContext:
     """The block for a prompt: the best hits that fit the budget whole and are not there already.
 
     The same items give the same bytes until midnight, in whatever order they were found, so that
-    a provider's prompt cache holds.
+    a provider's prompt cache holds. Of what is disputed the reader is told so.
     """
     repeats = _Repeats(window_texts, already)
     unfit = _unfit(hits, is_about_past=is_about_past)
@@ -58,7 +59,7 @@ def build_context(
     left_out: list[LeftOut] = []
     text, tokens = "", 0
     for hit in sorted(hits, key=lambda hit: (-hit.score, hit.id)):
-        item = as_item(hit, options.form, now, language)
+        item = as_item(hit, options.form, now, language, is_disputed=hit.id in disputed)
         reason = unfit.get(hit.id) or repeats.reason_against(item)
         if reason is None:
             # Tokens of parts do not add up to tokens of the whole, so the whole is counted.

@@ -56,6 +56,7 @@ class _Words:
     shared: str
     turn: str
     replaced: str
+    disputed: str
     confidence: str
     sources: str
     whole: str
@@ -70,6 +71,7 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
         shared="由 {} 共享",
         turn="对话原文",
         replaced="后来有变",
+        disputed="有争议，另有记录与此矛盾",
         confidence="置信度: {:.0%}",
         sources="来源: {}次对话",
         whole="全文: {}",
@@ -89,6 +91,7 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
         shared="shared by {}",
         turn="turn",
         replaced="since changed",
+        disputed="disputed, another record says otherwise",
         confidence="confidence: {:.0%}",
         sources="sources: {}",
         whole="full text: {}",
@@ -97,7 +100,9 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
 }
 
 
-def as_item(hit: Hit, form: Form, now: datetime, conversation: Tongue) -> Item:
+def as_item(
+    hit: Hit, form: Form, now: datetime, conversation: Tongue, *, is_disputed: bool = False
+) -> Item:
     """The hit as an item, told about in the conversation's language as the whole block is."""
     words = _WORDS[conversation]
     body, is_excerpt = _body(hit)
@@ -113,6 +118,8 @@ def as_item(hit: Hit, form: Form, now: datetime, conversation: Tongue) -> Item:
             label, title = "archive", hit.item.tool
     if hit.replaced_by is not None:
         notes = f"{notes}, {words.replaced}"
+    if is_disputed:
+        notes = f"{notes}, {words.disputed}"
     if is_excerpt:
         notes = f"{notes}, {words.whole.format(hit.id)}"
     if body.startswith(title):

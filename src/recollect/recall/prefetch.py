@@ -25,9 +25,10 @@ from recollect.domain.ids import new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.message import Message
 from recollect.domain.record import Record
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Scope
 from recollect.ports.clock import Clock
 from recollect.ports.tokens import TokenCounter
+from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.inject import build_context
 from recollect.recall.pipeline import MAX_QUERY
@@ -67,6 +68,7 @@ class Prefetch:
         counter: TokenCounter,
         clock: Clock,
         options: PrefetchOptions,
+        upkeep: UpkeepReader,
         entered: Entered,
         injected: Injected,
     ) -> None:
@@ -74,6 +76,7 @@ class Prefetch:
         self._counter = counter
         self._clock = clock
         self._options = options
+        self._upkeep = upkeep
         self._entered = entered
         self._injected = injected
         self._runs = Runs(clock)
@@ -119,6 +122,7 @@ class Prefetch:
                 min_score=min_score,
                 asked_at=asked_at,
             )
+        disputed = await self._disputed(scopes, recalled)
         # From here to the end nothing is waited for, so that no two agents get the same item.
         built = build_context(
             recalled.hits,
@@ -129,6 +133,7 @@ class Prefetch:
             already=self._runs.given_to_others(receiver),
             window_texts=texts,
             is_about_past=is_about_past(message),
+            disputed=disputed,
         )
         self._runs.give(receiver, built.ids)
         self._entered(session, _records(recalled, built.ids))
@@ -153,6 +158,13 @@ class Prefetch:
             )
         )
         return replace(built, place=options.place, degraded=recalled.degraded, recall_id=recall_id)
+
+    async def _disputed(self, scopes: Sequence[Scope], recalled: Recalled) -> frozenset[str]:
+        """The records that another one contradicts, and nobody has decided between them yet."""
+        if not any(hit.record is not None for hit in recalled.hits):
+            return frozenset()
+        undecided = await self._upkeep.conflicts(scopes)
+        return frozenset(record for it in undecided for record in (it.first, it.second))
 
     def _shaped(self, form: Form | None, max_tokens: int | None) -> ContextOptions:
         usual = self._options.context
