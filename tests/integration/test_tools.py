@@ -412,6 +412,26 @@ async def test_an_archived_result_is_loaded_whole_by_a_query_or_by_a_range(
     assert await refusal(tools, "load_tool_history", **wrong) == "bad_range"
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_knowledge_is_searched_by_passages_of_what_was_put_away(
+    memory: Memory, ann: Memory, tools: Toolbox, language: Any
+):
+    text = manual(language)
+    question = text[:60]
+    await ann.remember(question)
+    assert await told(tools, "knowledge_search", query=question) == []
+    await ann.session("monday").archive.process_tool_result("manual", {}, text, "monday")
+    await ann.drain()
+    found = await told(tools, "knowledge_search", query=question, top_k=1)
+    (archive,) = await ann.archives.list()
+    assert [(it["id"], it["source"]) for it in found] == [(archive.id, "manual")]
+    assert found[0]["content"] in text
+    assert len(found[0]["content"]) < len(text)
+    assert found[0]["age"]
+    bobs = memory.scope(agent="helper", user="bob").tools(session="monday")
+    assert await told(bobs, "knowledge_search", query=question) == []
+
+
 async def test_the_scratchpad_of_the_session_is_updated(ann: Memory, tools: Toolbox):
     await told(tools, "scratchpad_update", current_goal="上线", sub_goals=["测试", "发布"])
     pad = await told(

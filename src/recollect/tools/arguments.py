@@ -22,7 +22,12 @@ def _said(english: str, chinese: str) -> Any:
     return Field(description=english, json_schema_extra={CHINESE: chinese})
 
 
+Query = _said("What to look for", "搜索关键词或问题")
 Limit = Annotated[int, Field(ge=1, le=_MOST)]
+HowMany = _said("How many at most", "返回条数")
+MinScore = Annotated[
+    float, Field(ge=0, le=1), _said("How well it must fit, from 0 to 1", "最低相关度，0 到 1")
+]
 Namespace = Annotated[
     str | None,
     _said(
@@ -64,18 +69,16 @@ class SaveMemory(Arguments):
 
 
 class RecallMemory(Arguments):
-    query: Annotated[str, _said("What to look for", "搜索关键词或问题")]
+    query: Annotated[str, Query]
     type: Annotated[MemoryType | None, _said("Only this type", "只检索这一类型")] = None
-    limit: Annotated[Limit, _said("How many at most", "返回条数")] = 5
+    limit: Annotated[Limit, HowMany] = 5
 
 
 class SearchMemory(Arguments):
-    query: Annotated[str, _said("What to look for", "搜索关键词或问题")]
+    query: Annotated[str, Query]
     namespace: Namespace = None
-    top_k: Annotated[Limit, _said("How many at most", "返回条数")] = 5
-    min_score: Annotated[
-        float, Field(ge=0, le=1), _said("How well it must fit, from 0 to 1", "最低相关度，0 到 1")
-    ] = 0.3
+    top_k: Annotated[Limit, HowMany] = 5
+    min_score: MinScore = 0.3
 
 
 class WriteMemory(Arguments):
@@ -169,3 +172,9 @@ class UpdateScratchpad(Arguments):
     decisions: Annotated[list[DecisionMade], _said("Decisions made", "新作出的决定")] = []
     blockers: Annotated[list[str], _said("What stands in the way", "新出现的阻碍")] = []
     unblocked: Annotated[list[str], _said("Blockers that are gone", "已解除的阻碍")] = []
+
+
+class SearchKnowledge(Arguments):
+    query: Annotated[str, Query]
+    top_k: Annotated[Limit, HowMany] = 5
+    min_score: MinScore = 0.3

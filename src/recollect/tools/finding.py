@@ -18,7 +18,13 @@ from recollect.domain.views import Json
 from recollect.text.ago import ago
 from recollect.text.passages import PASSAGE_SIZE
 from recollect.text.tokens import EstimatedTokens
-from recollect.tools.arguments import LoadToolHistory, RecallMemory, RouteMessage, SearchMemory
+from recollect.tools.arguments import (
+    LoadToolHistory,
+    RecallMemory,
+    RouteMessage,
+    SearchKnowledge,
+    SearchMemory,
+)
 from recollect.tools.desk import Desk
 from recollect.tools.metadata import metadata_of
 from recollect.writing.route import route as by_rules
@@ -62,6 +68,29 @@ async def search(desk: Desk, asked: SearchMemory) -> list[Json]:
             "content": _shown(hit, asked.query),
             "metadata": metadata_of(hit.item),
             "score": _score(hit),
+        }
+        for hit in found
+    ]
+
+
+async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
+    """The passages of archived texts about a question, each with where it comes from."""
+    found = await _found(
+        desk,
+        "knowledge_search",
+        asked.query,
+        Filter(owners=frozenset({"archive"})),
+        limit=asked.top_k,
+        min_score=asked.min_score,
+    )
+    now = desk.parts.clock.now()
+    return [
+        {
+            "id": hit.id,
+            "source": _name(hit.item),
+            "content": hit.content,
+            "score": _score(hit),
+            "age": ago(_at(hit.item), now, desk.language),
         }
         for hit in found
     ]

@@ -21,6 +21,7 @@ from recollect.tools.arguments import (
     RecallMemory,
     RouteMessage,
     SaveMemory,
+    SearchKnowledge,
     SearchMemory,
     SummarizeMemory,
     UpdateMemory,
@@ -192,6 +193,15 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
         english="Note the goal, steps, decisions and blockers of the task at hand. What is left "
         "out stays as it is.",
         needs_session=True,
+    ),
+    _tool(
+        "knowledge_search",
+        SearchKnowledge,
+        finding.search_knowledge,
+        titles=("搜索资料", "Search documents"),
+        chinese="在存档的文档和工具结果中搜索，返回相关段落；全文用 load_tool_history 加载。",
+        english="Search the documents and tool results that were put away; gives the passages "
+        "that fit. load_tool_history loads one as a whole.",
     ),
 )
 
