@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -56,6 +56,14 @@ def _said(*texts: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text} for text in texts]
 
 
+async def _until(holds: Callable[[], bool]) -> None:
+    for _ in range(1_000):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never came to pass")
+
+
 async def test_a_turn_is_kept_before_its_vector_is_made(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -93,6 +101,20 @@ async def test_what_waits_is_embedded_together(memory: Memory, embedder: HeldEmb
     embedder.is_let.set()
     await memory.drain()
     assert embedder.batches == [1, 64, 35]
+
+
+async def test_vectors_are_stored_while_the_next_texts_are_embedded(
+    memory: Memory, embedder: HeldEmbedder, database_path: Path
+):
+    await memory.observe(_said("the harbour master keeps the keys"), session="s")
+    await _until(lambda: len(embedder.batches) == 1)
+    await memory.observe(_said("港口的钥匙在船长那里"), session="s")
+    # One batch goes; whoever comes after it is held again.
+    embedder.is_let.set()
+    embedder.is_let.clear()
+    await _until(lambda: len(embedder.batches) == 2)
+    await _until(lambda: _vectors(database_path) == 1)
+    assert not embedder.is_let.is_set()
 
 
 async def test_whoever_says_too_much_waits_until_some_of_it_has_vectors(
