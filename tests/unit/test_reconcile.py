@@ -511,3 +511,27 @@ def test_another_way_to_say_it_is_the_same(one: str, other: str):
 )
 def test_the_same_number_of_other_things_is_neither_the_same_nor_a_change(new: str, old: str):
     assert _relate(new, old, days=9, cosine=0.97).relation == "different"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("I commute to the office by bicycle.", "The user owns a bicycle."),
+        ("我骑车上下班。", "用户有一辆自行车。"),
+        ("用户怕蜘蛛。", "用户恐高。"),
+    ],
+)
+def test_what_an_embedder_finds_alike_is_not_the_same_for_it(new: str, old: str):
+    assert _relate(new, old, days=3, cosine=0.99).relation == "different"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("I gave up the cello.", "The user plays the cello."),
+        ("租约允许养宠物。", "租约不允许养宠物。"),
+        ("The bill has been paid.", "The bill is outstanding."),
+    ],
+)
+def test_what_is_given_up_allowed_or_paid_by_now_is_an_update(new: str, old: str):
+    assert _relate(new, old, days=12).relation == "update"

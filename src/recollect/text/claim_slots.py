@@ -136,6 +136,7 @@ def is_role_of(role: str, deed: str) -> bool:
 STANCES: Final = _concepts("""
     want, like, prefer, need, learn, fear, find, finish, start, miss, buy, prepare, sell, admire,
     avoid, plan, recommend, teach, test, review, fix, break, pass, delete, expire, speak, interest,
-    know, allergic, die, born, live, work, manage, pay, cost, apply, borrow, lend
+    know, allergic, die, born, live, work, manage, pay, cost, apply, borrow, lend,
+    commute
 """)
 """Verbs that say how somebody stands to a thing: without them the claim is another one."""

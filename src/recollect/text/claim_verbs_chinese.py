@@ -139,7 +139,7 @@ VERBS: Final = {
     "verb open": "开门 营业 打开 开放 开业 开店 开张 营业开始 开馆 开园",
     "not + verb open": """关门 打烊 关闭 关上 停业 歇业 关 闭店 收摊 关店 闭馆 闭园 结束营业
         收工打烊""",
-    "verb enable": "启用 开启 打开了 激活 启动 允许",
+    "verb enable": "启用 开启 打开了 激活 启动",
     "not + verb enable": "禁用 停用了 关掉 禁掉 屏蔽",
     "verb support": "支持 兼容",
     "verb expire": """失效 过期 有效期 有效 到期 有效时间 有效至 到期时间 截至 作废 失去效力
@@ -166,7 +166,7 @@ VERBS: Final = {
     "verb meet": "见面 会面 碰面 见 遇见 认识 碰头 见过面 约见",
     "verb call": "打电话 通电话 致电 电话沟通 给打电话",
     "verb answer": "回答 回复 答复 作答 回应 答 回话 应答 作出回复 给出答复 回信 给回复 予以答复",
-    "verb fear": "怕 害怕 恐 恐惧 畏惧 惧怕 恐惧症 很怕 怕得要命 惧 恐高 怕黑",
+    "verb fear": "怕 害怕 恐 恐惧 畏惧 惧怕 恐惧症 很怕 怕得要命 惧",
     "verb allergic": "过敏 过敏症 不耐受 不能碰 会过敏 吃了过敏 起疹子 起荨麻疹",
     "verb weigh": "体重 重 重量 重达",
     "verb listen on": "监听 端口 端口是 监听端口",
@@ -230,7 +230,6 @@ VERBS: Final = {
     "verb renovate": "装修 翻新 改造",
     "verb install": "安装 装上 安上",
     "verb approve": "批了 放行 核准 审批通过",
-    "verb allow": "许可",
-    "not + verb allow": "不让 不准许 不允许",
+    "verb allow": "许可 允许",
     "verb hold": "拿着 持有 保管着 手里有",
 }

@@ -91,7 +91,8 @@ SIGNS: Final = {
     "break": "but, however, while, whereas, although, though, because, since it",
     "ongoing": """still, in progress, be in progress, ongoing, be ongoing, under way, be under way,
         underway, pending, be pending, under negotiation, under discussion, under review, under
-        construction, in the middle of""",
+        construction, in the middle of, be outstanding, be unpaid, be overdue, remain unpaid, be
+        still open, be unresolved, remain open, be undecided""",
 }
 
 PEOPLE: Final = {

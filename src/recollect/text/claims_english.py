@@ -259,7 +259,8 @@ def _other_meaning(tokens: list[Token], at: int, before: str) -> Piece | None:
 def _in_time(tokens: list[Token], at: int, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """The pieces with what the form of a verb says: going on, done, formerly."""
     token = tokens[at]
-    if pieces and pieces[-1].kind == "verb" and _is_going_on(tokens, at):
+    is_deed = bool(pieces) and pieces[-1].kind in ("verb", "be")
+    if is_deed and _is_going_on(tokens, at):
         return (Piece("ongoing"), *pieces)
     if not _is_past(token.surface) or not any(it.kind in _PREDICATES for it in pieces):
         return pieces

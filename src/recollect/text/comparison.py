@@ -275,6 +275,8 @@ class Comparison:
         """Whether the new claim itself says that what is stored is over."""
         if self._completes_the_old():
             return True
+        if self._gives_up_the_old():
+            return True
         gone = self._new.gone
         if not gone:
             return False
@@ -300,6 +302,17 @@ class Comparison:
         is_done = new.verb == "finish" or not _SETTLING.isdisjoint(new.marks) or new.is_symmetric
         was_open = "ongoing" in old.marks and "ongoing" not in new.marks
         return was_open and is_done and self._shares_topic() and not _times(self._only_new)
+
+    def _gives_up_the_old(self) -> bool:
+        """What somebody does with a thing is over with the thing: plays the violin, gave it up."""
+        return (
+            "ended" in self._new.marks
+            and not self._new.verb
+            and bool(self._contrast.opposed)
+            and not any(word.denied for word in self._old.words)
+            and weight(self._only_new) <= _NOTHING
+            and all(word.is_main or word.weight <= _NOTHING for word in self._only_old)
+        )
 
     def _shares_topic(self) -> bool:
         """Whether both speak of one thing: the contract, or that something broke."""
@@ -334,6 +347,7 @@ class Comparison:
             and self._shares_content()
             and weight(self._only_old) <= _NOTHING
             and not (self._old.verb and _has_verb(new))
+            and not any(word.is_main and word.concept in STANCES for word in new)
             and not any(starmap(are_role_and_deed, self._contrast.shared))
             and _is_addition(new, self._new)
         )
