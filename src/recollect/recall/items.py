@@ -15,6 +15,7 @@ from recollect.domain.turn import Turn
 from recollect.recall.fence import SECTIONS, fenced
 from recollect.text.ago import days_ago
 from recollect.text.passages import passages
+from recollect.text.taste import tells_taste
 
 # A longer text shows the passage that matched, and where the rest is.
 LONG: Final = 600
@@ -30,6 +31,7 @@ _BY_CATEGORY: Final[Mapping[str, str]] = {
     for category in categories
     for name in with_aliases(category)
 }
+_UNSORTED: Final = "general"
 _STATED_BY_USER: Final = frozenset({"user", "user-stated"})
 _NO_BRACKETS: Final = str.maketrans("", "", "[]")
 
@@ -165,8 +167,15 @@ class _Told:
 
 
 def section_of(record: Record) -> str:
-    """Where a record stands in the block: by its kind, and a fact by its category."""
-    return _BY_KIND.get(record.kind) or _BY_CATEGORY.get(record.category, _PROJECT)
+    """Where a record stands in the block: by its kind, and a fact by its category.
+
+    What was saved without a category and tells what somebody likes is a preference here.
+    """
+    if record.kind in _BY_KIND:
+        return _BY_KIND[record.kind]
+    if record.category == _UNSORTED and tells_taste(record.content):
+        return _PREFERENCES
+    return _BY_CATEGORY.get(record.category, _PROJECT)
 
 
 def _about_record(record: Record, words: _Words) -> tuple[str, datetime, str]:

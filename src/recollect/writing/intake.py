@@ -17,13 +17,13 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Step
 from recollect.errors import InvalidInput
 from recollect.ports.clock import Clock
+from recollect.text.taste import tells_taste
 from recollect.writing.batch import Incoming
 from recollect.writing.drafting import Namespace, drafted
 from recollect.writing.ground import ground
 from recollect.writing.redaction import Redactor
 from recollect.writing.routing import Router
 from recollect.writing.strategy import wished_strategy
-from recollect.writing.taste import tells_taste
 
 _GENERAL: Final = "general"
 _PREFERENCE: Final = "preference"

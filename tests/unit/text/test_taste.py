@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.writing.taste import tells_taste
+from recollect.text.taste import tells_taste
 
 
 @pytest.mark.parametrize(
