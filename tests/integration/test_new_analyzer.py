@@ -57,6 +57,15 @@ class Halting(SqlEditions):
         await super().add(scope, analyzer, left, units)
 
 
+class Untidy(SqlEditions):
+    """Ends the work when what was replaced is to be removed."""
+
+    async def discard(self, analyzer: str, *, limit: int) -> int:
+        if await self.stale(analyzer) is None:
+            raise Interrupted
+        return 0
+
+
 @pytest.fixture(autouse=True)
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small batches, and nobody works in the background unless a test says so."""
@@ -80,14 +89,15 @@ def _grow_old(database: Path) -> None:
     _query(database, "UPDATE scopes SET unit_length = unit_count, version = version + 1")
 
 
-async def _begin(database_path: Path, clock: TurnedClock, batches: int = 5) -> None:
-    """Renew so many batches, and no more."""
+async def _begin(database_path: Path, clock: TurnedClock, batches: int | None = 5) -> None:
+    """Renew so many batches, or all without tidying up, and no more."""
     database = Database(database_path)
+    editions = Untidy(database) if batches is None else Halting(database, batches)
 
     async def no_archives(archive: Archive) -> OwnerUnits | None:
         raise AssertionError(archive)
 
-    work = Reindexer(Halting(database, batches), no_archives, SqlJobs(database, clock))
+    work = Reindexer(editions, no_archives, SqlJobs(database, clock))
     job = Job(
         id="job_1",
         kind=reindex.REINDEX,
@@ -153,6 +163,21 @@ async def test_work_that_was_interrupted_goes_on_where_it_was(
     async with Memory.open(database_path, clock=clock) as memory:
         await memory.drain()
     assert _query(database_path, "SELECT first_unit FROM scopes") == [(first,)]
+
+
+async def test_what_was_replaced_is_removed_by_whoever_opens_it_next(
+    database_path: Path, clock: TurnedClock
+):
+    async with Memory.open(database_path, clock=clock) as memory:
+        await memory.remember_many(NOTES)
+        _grow_old(database_path)
+        await _begin(database_path, clock, batches=None)
+        assert await _said(memory, "lighthouse") == set(NOTES)
+        assert (await memory.stats()).store.units == len(NOTES)
+        assert _query(database_path, "SELECT count(*) FROM units") == [(2 * len(NOTES),)]
+    async with Memory.open(database_path, clock=clock) as memory:
+        await memory.drain()
+    _check_counters(database_path)
 
 
 async def test_what_is_written_meanwhile_is_found_at_once_and_afterwards(

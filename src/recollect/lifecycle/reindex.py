@@ -43,7 +43,7 @@ class Reindexer:
 
     async def schedule(self) -> None:
         """Queue the work if there is any."""
-        if await self._editions.stale(ANALYZER_VERSION) is not None:
+        if not await self._editions.is_current(ANALYZER_VERSION):
             await self._jobs.add([NewJob(kind=REINDEX, key=ANALYZER_VERSION)])
 
     async def run(self, job: Job) -> None:

@@ -28,6 +28,10 @@ class Left:
 class Editions(Protocol):
     """The book of which units answer in which scope, and of those beside them."""
 
+    async def is_current(self, analyzer: str) -> bool:
+        """Whether only units of this analyzer answer, and none are beside."""
+        ...
+
     async def stale(self, analyzer: str) -> Scope | None:
         """A scope in which units of another analyzer answer, one that is begun before others."""
         ...

@@ -67,6 +67,14 @@ class SqlEditions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def is_current(self, analyzer: str) -> bool:
+        def read(connection: Connection) -> bool:
+            beside = select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(_FORGOTTEN))
+            stale = select(_UNITS.scope_id).where(by_another(analyzer))
+            return all(connection.scalar(it.limit(1)) is None for it in (beside, stale))
+
+        return await self._database.read(read)
+
     async def stale(self, analyzer: str) -> Scope | None:
         def read(connection: Connection) -> Scope | None:
             begun = select(_EDITIONS.scope_id).where(
