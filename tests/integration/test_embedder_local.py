@@ -97,7 +97,7 @@ async def test_checking_it_works_and_has_nothing_to_complain(cache: Path):
     report = await check(EmbedderChoice(cache_dir=cache))
 
     assert report.works
-    assert report.model == "all-MiniLM-L6-v2/int8-1+cedict-1"
+    assert report.model == "all-MiniLM-L6-v2/int8-1+cedict-2"
     assert report.notes == ()
     assert list_embedders(EmbedderChoice(cache_dir=cache))[0].condition == "ready"
 

@@ -70,15 +70,43 @@ def test_words_unknown_to_the_dictionary_are_read_by_their_parts():
 @pytest.mark.parametrize(
     ("text", "english"),
     [
-        ("彭雨晴的电话", r"Peng \w+"),
+        ("彭雨晴的电话", "Peng Yuqing telephone"),
         ("冯浩然来了", r"Feng \w+"),
-        ("欧阳娜娜唱歌", r"Ouyang \w+"),
+        ("欧阳娜娜唱歌", "Ouyang Nana sing"),
+        ("张伟负责", "Zhang Wei responsible for"),
         ("毛泽东", r"Mao Zedong"),
         ("数据库连接池", r"database link pond"),
     ],
 )
-def test_the_surname_of_a_person_is_spelled(text: str, english: str):
+def test_the_name_of_a_person_is_spelled(text: str, english: str):
     assert re.match(english, bridge(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("订酒店", "book hotel"),
+        ("登录密码", "login password"),
+        ("我老公过敏", "I husband allergic"),
+        ("外婆的表妹", "maternal grandmother younger female cousin"),
+        ("内存不够", "memory not enough"),
+    ],
+)
+def test_everyday_words_are_said_as_people_say_them(text: str, english: str):
+    assert bridge(text) == english
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("什么时候开会", "when meeting"),
+        ("电费多少", "electricity bill how many"),
+        ("几号站台", "which date platform"),
+        ("年假", "annual leave"),
+    ],
+)
+def test_words_that_the_segmenter_cuts_are_read_as_one(text: str, english: str):
+    assert bridge(text) == english
 
 
 def test_full_width_letters_are_read():

@@ -62,3 +62,17 @@ def test_surnames_are_kept_with_their_spelling():
 
     assert glosses.surnames == {"冯": "Feng", "欧阳": "Ouyang", "里": "Li"}
     assert glosses.words == {"欧阳": "Ouyang"}
+
+
+def test_characters_are_kept_with_the_spelling_of_their_everyday_reading():
+    glosses = choose(
+        [
+            "偉 伟 [wei3] /big/large/great/\n",
+            "綠 绿 [lu:4] /green/\n",
+            "會 会 [kuai4] /to balance an account/accounting/\n",
+            "會 会 [hui4] /can; to know how to/to be likely to/to meet/\n",
+            "電腦 电脑 [dian4 nao3] /computer/\n",
+        ]
+    )
+
+    assert glosses.readings == {"伟": "wei", "绿": "lu", "会": "hui"}

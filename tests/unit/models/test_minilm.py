@@ -126,7 +126,7 @@ def test_with_the_dictionary_it_reads_both_languages(here: Places, tmp_path: Pat
 
     embedder = LocalModel(here).open()
 
-    assert embedder.model == "all-MiniLM-L6-v2/int8-1+cedict-1"
+    assert embedder.model == "all-MiniLM-L6-v2/int8-1+cedict-2"
     assert embedder.trust("钥匙在哪里")
     assert embedder.trust("鑰匙在哪裡")
     assert not embedder.trust("鍵はどこですか")

@@ -56,18 +56,24 @@ class _Words:
     def __init__(self, glosses: Glosses) -> None:
         self._glosses = glosses.words | COMMON_WORDS
         self._surnames = glosses.surnames
+        self._readings = glosses.readings
         self._tagged = _segmenter()
 
     def glossed(self, run: str) -> str:
-        words = (self._gloss(word, tag) for word, tag in self._tagged(run))
+        words = (self._gloss(word, tag) for word, tag in _joined(self._tagged(run)))
         return " ".join(filter(None, words))
 
     def _gloss(self, word: str, tag: str) -> str:
         surname = self._surname(word) if tag == _PERSON else ""
         if not surname and word in self._glosses:
             return self._glosses[word]
-        parts = self._parts(word.removeprefix(surname))
-        return " ".join(filter(None, [self._surnames.get(surname, ""), *parts]))
+        if surname:
+            return f"{self._surnames[surname]} {self._given(word.removeprefix(surname))}".strip()
+        return " ".join(filter(None, self._parts(word)))
+
+    def _given(self, name: str) -> str:
+        """A given name as English texts spell it: what it means (伟 big) is not said by anybody."""
+        return "".join(self._readings.get(character, "") for character in name).capitalize()
 
     def _surname(self, name: str) -> str:
         """The surname a person's name begins with, if it is one.
@@ -91,6 +97,19 @@ class _Words:
             end = next((end for end in ends if word[start:end] in self._glosses), start + 1)
             yield self._glosses.get(word[start:end], "")
             start = end
+
+
+def _joined(tagged: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Words that mean something else together than one by one (什么 时候, 电 费) as one."""
+    rest = iter(tagged)
+    word, tag = next(rest, ("", ""))
+    for following, its_tag in rest:
+        if word + following in COMMON_WORDS:
+            word += following
+        else:
+            yield word, tag
+            word, tag = following, its_tag
+    yield word, tag
 
 
 def _segmenter() -> Callable[[str], list[tuple[str, str]]]:

@@ -16,10 +16,11 @@ from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.places import package_folder
 
 # Raised whenever a word would get another gloss, because that changes vectors.
-VERSION: Final = 1
+VERSION: Final = 2
 FOLDER: Final = f"cc-cedict-{VERSION}"
 _WORDS: Final = "words.txt"
 _SURNAMES: Final = "surnames.txt"
+_READINGS: Final = "readings.txt"
 _LICENCE: Final = "LICENCE.txt"
 _LICENCE_TEXT: Final = """\
 Compiled from CC-CEDICT, the community maintained Chinese-English dictionary published by MDBG:
@@ -49,6 +50,7 @@ def compile_dictionary(file: Path | None) -> dict[str, bytes]:
     return {
         _WORDS: _columns(glosses.words),
         _SURNAMES: _columns(glosses.surnames),
+        _READINGS: _columns(glosses.readings),
         _LICENCE: _LICENCE_TEXT.encode(),
     }
 
@@ -56,9 +58,10 @@ def compile_dictionary(file: Path | None) -> dict[str, bytes]:
 def load_dictionary(files: Mapping[str, bytes]) -> Glosses:
     """The glosses out of compiled files."""
     try:
-        return Glosses(words=_table(files[_WORDS]), surnames=_table(files[_SURNAMES]))
+        words, surnames, readings = (_table(files[it]) for it in (_WORDS, _SURNAMES, _READINGS))
     except (KeyError, ValueError) as problem:
         raise ModelDamaged(f"The compiled dictionary cannot be read: {problem}") from None
+    return Glosses(words=words, surnames=surnames, readings=readings)
 
 
 def _columns(table: Mapping[str, str]) -> bytes:

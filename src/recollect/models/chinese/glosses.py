@@ -17,6 +17,8 @@ from recollect.text.scripts import HAN
 _ENTRY: Final = re.compile(r"\S+ (?P<word>\S+) \[(?P<pinyin>[^\]]*)\] /(?P<glosses>.*)/")
 _SURNAME: Final = re.compile(r"(?:two-character )?surname (\w+)|(\w+) \(surname\)")
 
+_TONE: Final = re.compile(r"\d")
+
 # Glosses that speak about the word instead of translating it.
 _ABOUT_THE_WORD: Final = re.compile(
     r"CL:|[\w ]*variant of|(?:two-character )?surname |\w+ \(surname\)|used in |used to "
@@ -32,10 +34,11 @@ _LONGEST_GLOSS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Glosses:
-    """Simplified words with their gloss, and surnames with their spelling."""
+    """Simplified words with their gloss; surnames and single characters with their spelling."""
 
     words: dict[str, str] = field(default_factory=dict[str, str])
     surnames: dict[str, str] = field(default_factory=dict[str, str])
+    readings: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def choose(lines: Iterable[str]) -> Glosses:
@@ -57,11 +60,18 @@ def choose(lines: Iterable[str]) -> Glosses:
         if gloss and place > rank.get(word, (False, -1)):
             rank[word] = place
             glosses.words[word] = gloss
+            if len(word) == 1:
+                glosses.readings[word] = _spelled(entry["pinyin"])
     for surname, spelled in glosses.surnames.items():
         # One character means something else more often (王 king), two hardly ever do (欧阳).
         if len(surname) > 1:
             glosses.words.setdefault(surname, spelled)
     return glosses
+
+
+def _spelled(pinyin: str) -> str:
+    """How passports spell it: without tones (wei3, lu:4)."""
+    return _TONE.sub("", pinyin.lower()).replace("u:", "u")
 
 
 def _surname(meanings: list[str]) -> str:
