@@ -39,9 +39,9 @@ _STEEPNESS: Final = 1.3
 _TURN: Final = KINDS.index("turn")
 # A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
 _FULL_TURN: Final = 12
-# What a Chinese question and an English text have in common counts so much, also where vectors of
+# What a Chinese question and an English text have in common counts in full, also where vectors of
 # two Chinese texts, which share words as well, count less (measured, see decision 0006).
-_BETWEEN_LANGUAGES: Final = 0.8
+_BETWEEN_LANGUAGES: Final = 1.0
 # A message of more terms has a subject of its own.
 _FEW_TERMS: Final = 3
 _DAY: Final = 86_400_000_000
