@@ -82,12 +82,12 @@ class VectorPath:
         if meaning.model is None:
             return Found(path=self.name, degraded=(meaning.absence,))
         models = meaning.answering(question.scopes)
-        asked = await meaning.ask(question.text, models)
+        asked = await meaning.ask(question.subject, models)
         await self._late.settled(question.scopes)
         nearest = await self._nearest(question, asked, limit, within)
         if not nearest.models.issubset(models):
             # Another process has embedded a scope anew, or none has done so yet.
-            asked = await meaning.ask(question.text, nearest.models)
+            asked = await meaning.ask(question.subject, nearest.models)
             nearest = await self._nearest(question, asked, limit, within)
         meaning.notice(question.scopes, nearest.models)
         missing = nearest.missing if asked.vectors else 0

@@ -14,6 +14,7 @@ from recollect.domain.unit import Trait
 from recollect.recall.intent import Judged, Lean, judge, lean_of
 from recollect.text.analysis import query_terms, term_key
 from recollect.text.answers import asked_for
+from recollect.text.asking import without_asking
 from recollect.text.dates import date_terms
 from recollect.text.folding import fold
 from recollect.text.when import AfterEvent, When, find_times
@@ -61,6 +62,11 @@ class Question:
     forced: Judged | None = None
 
     @cached_property
+    def subject(self) -> str:
+        """What it is about, without the words that only ask."""
+        return without_asking(self.text)
+
+    @cached_property
     def terms(self) -> dict[int, str]:
         """The question's terms by their keys.
 
@@ -68,7 +74,7 @@ class Question:
         Wednesday" must not make a question about a dinner a worse fit.
         """
         named = [time for time in self.times if isinstance(time, When)]
-        said = self.text
+        said = self.subject
         dates: list[str] = []
         if named:
             said = fold(said)

@@ -1,0 +1,54 @@
+"""A question is looked for by what it is about, not by the words it is asked with."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.text.analysis import query_terms
+from recollect.text.asking import without_asking
+
+
+@pytest.mark.parametrize(
+    ("asked", "about"),
+    [
+        ("Can you remind me where I planted the beans?", "where I planted the beans"),
+        ("How many days passed since I planted the beans?", "I planted the beans"),
+        ("I was wondering if you could recommend a novel", "a novel"),
+        ("Where did I say I met Laura?", "where I met Laura"),
+        ("What was the novel that you mentioned?", "what was the novel"),
+        ("In our previous conversation about tea, which did you recommend?", "tea recommend"),
+        ("My phone is slow. Any tips?", "my phone is slow"),
+        ("Could you give me a short summary of the garden project?", "the garden project"),
+        ("请问我的护照放在哪里？", "我的护照放在哪里"),
+        ("你还记得我的猫叫什么吗？", "我的猫叫什么吗"),
+        ("能不能告诉我老王的电话？", "老王的电话"),
+        ("我一共买了几本书？", "我 买了几本书"),
+    ],
+)
+def test_the_words_that_only_ask_are_left_out(asked: str, about: str) -> None:
+    assert set(query_terms(without_asking(asked))) == set(query_terms(about))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "What kind of music does Ann like?",  # people ask each other so
+        "How long have they been married?",
+        "Which conversation starters do I use?",
+        "The mentioned invoice is from Acme",
+        "他遇到的麻烦事是什么？",
+        "小王的记性怎么样？",
+    ],
+)
+def test_words_of_the_matter_stay(asked: str) -> None:
+    assert without_asking(asked) == asked
+
+
+def test_a_question_of_nothing_else_stays_as_it_is() -> None:
+    assert without_asking("Do you remember?") == "Do you remember?"
+    assert without_asking("请问") == "请问"
+
+
+def test_a_long_message_is_left_alone() -> None:
+    told = "Can you remind me? " + "We walked on along the river and spoke of this and that. " * 12
+    assert without_asking(told) == told
