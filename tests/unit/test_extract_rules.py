@@ -452,3 +452,20 @@ def test_no_repetition_makes_it_slow(fragments: list[str], between: str):
     began = time.process_time()
     extract([_turn(text)])
     assert time.process_time() - began < 4
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("It's final: the fair will be in Basel.", "decision"),
+        ("缓存我们定下来用 Redis。", "decision"),
+        ("最终确定：年会在厦门开。", "decision"),
+        ("比了三家，最后选了报价低的那家。", "decision"),
+    ],
+)
+def test_a_decision_is_found_however_it_is_put(said: str, category: str):
+    assert _only(f"U: {said}").category == category
+
+
+def test_a_sentence_that_shall_only_be_an_example_is_nobodys_taste():
+    assert extract(_conversation("U: 造三个例句，比如“我喜欢茶”。")) == ()

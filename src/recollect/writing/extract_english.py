@@ -117,7 +117,7 @@ RULES: Final[tuple[Rule, ...]] = (
                 r"""
                 (?:i|we|they|team|board|group|management|committee)(?:'ve| have| has)?(?: (?:all|finally|also|just|now|unanimously|jointly|recently))? (?:decided|agreed|chose|chosen|settled|picked|selected|opted|went with|voted|committed|rejected|approved)\b
                 (?:i|we)(?:'re| are|'m| am)? (?:going|sticking|staying) (?:with|for|ahead with)\b
-                it(?:'s| is| was| has been)(?: been)? (?:decided|settled|agreed)\b
+                it(?:'s| is| was| has been)(?: been)? (?:decided|settled|agreed|final:)(?!\w)
                 adr[- ]?\d+ is\b
                 (?:the|our|my|final) (?:final )?(?:decision|choice) (?:is|was)\b
                 we(?:'ll| will) (?:use|go with|keep|drop|postpone|stick|switch|move to|adopt|build|skip|support|stop|start|replace|migrate|host|stay)\b
