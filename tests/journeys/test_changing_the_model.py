@@ -18,6 +18,8 @@ from tests.unit.models.tiny_model import write_folder
 
 _PEOPLE = ("ann", "bo", "张伟")
 _NOTES = 300
+# Of so many pieces the vectors are made at once.
+_BATCH = 64
 _WORDS = ("one", "two", "three", "four")
 
 _REINDEXER = """
@@ -28,8 +30,10 @@ from recollect.settings import Settings
 async def main():
     settings = {"storage": {"path": sys.argv[1]}, "embedding": {"model": sys.argv[2]}}
     async with Memory.open(Settings.load(settings)) as memory:
-        print("changing", flush=True)
-        await memory.reindex(model=sys.argv[2])
+        def tell(done, total):
+            print("changing", flush=True)
+
+        await memory.reindex(tell, model=sys.argv[2])
         print("changed", flush=True)
 
 asyncio.run(main())
@@ -64,15 +68,16 @@ async def _fill(database: Path, model: str) -> None:
             await memory.scope(user=name).remember_many([_text(it) for it in range(_NOTES)])
 
 
-def _change_until_killed(database: Path, model: str, after: float) -> bool:
-    """Whether the process was killed before it had finished."""
+def _change_until_killed(database: Path, model: str, batches: int) -> bool:
+    """Whether the process was killed before it had finished: after so many batches and a moment."""
     command = [sys.executable, "-c", _REINDEXER, str(database), model]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "changing\n"
-        time.sleep(after)
+        for _ in range(batches):
+            assert process.stdout.readline() == "changing\n"
+        time.sleep(random.uniform(0.0, 0.05))
         process.kill()
-        return process.stdout.read() != "changed\n"
+        return "changed" not in process.stdout.read()
 
 
 def _asked(database: Path, query: str) -> list[str]:
@@ -109,10 +114,13 @@ async def _finish(database: Path, model: str) -> None:
 def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     old, new = _models(folder)
     interrupted = halfway = unanswered = 0
+    original = folder / "original.db"
+    asyncio.run(_fill(original, old))
     for attempt in range(times):
         database = folder / f"killed-{attempt}.db"
-        asyncio.run(_fill(database, old))
-        interrupted += _change_until_killed(database, new, after=random.uniform(0.0, 0.5))
+        database.write_bytes(original.read_bytes())
+        batches = random.randint(1, len(_PEOPLE) * _NOTES // _BATCH)
+        interrupted += _change_until_killed(database, new, batches)
         assert _is_sound(database)
         halfway += len(_asked(database, _STORED)) == 2
         unanswered += asyncio.run(_unanswered(database, old))
@@ -153,4 +161,5 @@ def test_a_change_of_the_model_survives_twenty_kills(tmp_path: Path):
     outcome = _kill_repeatedly(tmp_path, times=20)
     write_report("kill-9-reindex", outcome)
     assert outcome["interrupted"] >= 10
+    assert outcome["with_vectors_of_both"] >= 5
     assert outcome["unanswered"] == 0
