@@ -17,6 +17,7 @@ _TELL: Final = (
 )
 _SUMMARY: Final = "(?:an?|the)(?: [a-z]+)? (?:summary|overview|recap|list|rundown|timeline) of"
 _TALKS: Final = "(?:conversation|chat|discussion|talk|session)s?"
+_AFTER_WHO: Final = "(?:(?<=\\bi )|(?<=you )|(?<=we )|(?<='ve ))"
 _EARLIER: Final = "(?:previous|earlier|last|past|prior)"
 
 _ENGLISH: Final = (
@@ -39,9 +40,9 @@ _ENGLISH: Final = (
     # That it was spoken of before.
     "i(?: was| am|'m) (?:going|looking|thinking) (?:back|through|over)(?: (?:to|at|on|over))?",
     rf"our (?:{_EARLIER} )?{_TALKS}(?: about)?",
-    "did (?:i|you|we) (?:say|mention|tell (?:you|me)|bring up|discuss|talk about)",
-    "(?:i|you|we)(?: have|'ve)?(?: (?:just|already|once|previously|earlier))?"
-    " (?:said|mentioned|told (?:you|me)|brought up|discussed|talked about|covered)",
+    # Who spoke stays: "I" marks what users tell of themselves.
+    rf"{_AFTER_WHO}(?:say|mention|tell (?:you|me)|bring up|discuss|talk about)",
+    rf"{_AFTER_WHO}(?:said|mentioned|told (?:you|me)|brought up|discussed|talked about|covered)",
 )
 _CHINESE: Final = (
     "请问(?:一下)?|麻烦[你您]",
@@ -51,9 +52,9 @@ _CHINESE: Final = (
     "我(?:之前|以前|上次|曾经?)?[跟和对向]?[你您]?[说提讲聊]到?过的?",
     "[一总]共",
 )
+# Of lower-case letters, since a search that disregards the case takes several times as long.
 _ASKING: Final = re.compile(
-    rf"\b(?=[acdfhioprtwy])(?<!')(?:{'|'.join(_ENGLISH)})(?![\w'])|{'|'.join(_CHINESE)}",
-    re.IGNORECASE,
+    rf"\b(?<!')(?:{'|'.join(_ENGLISH)})(?![\w'])|{'|'.join(_CHINESE)}",
 )
 # What is longer tells more than it asks.
 _LONGEST: Final = 500
@@ -61,7 +62,14 @@ _LONGEST: Final = 500
 
 def without_asking(question: str) -> str:
     """What a question is about: all of it but the words that only ask, if there are others."""
-    if len(question) > _LONGEST:
+    low = question.lower()
+    # Some letters of other alphabets are two in lower case.
+    if len(question) > _LONGEST or len(low) != len(question):
         return question
-    subject = _ASKING.sub(" ", question)
+    parts: list[str] = []
+    end = 0
+    for asking in _ASKING.finditer(low):
+        parts.append(question[end : asking.start()])
+        end = asking.end()
+    subject = " ".join((*parts, question[end:]))
     return subject if any(map(str.isalnum, subject)) else question

@@ -44,6 +44,13 @@ def test_words_of_the_matter_stay(asked: str) -> None:
     assert without_asking(asked) == asked
 
 
+def test_who_spoke_stays_and_so_do_capitals() -> None:
+    # "I" marks what users tell of themselves, and a model may tell Rose from rose.
+    assert "I" in without_asking("The novel that I mentioned to Rose").split()
+    assert "Rose" in without_asking("Can you remind me when Rose is born?")
+    assert without_asking("İzmir, can you remind me?") == "İzmir, can you remind me?"
+
+
 def test_a_question_of_nothing_else_stays_as_it_is() -> None:
     assert without_asking("Do you remember?") == "Do you remember?"
     assert without_asking("请问") == "请问"
