@@ -103,7 +103,14 @@ def test_explain_shows_what_was_weighed_and_what_was_left_out(cli: Cli):
     explained = cli(*said, "--explain").out
     assert "Taken for: question" in explained
     (columns,) = [line.split() for line in explained.splitlines() if " surroundings " in line]
-    assert columns[1:-1] == ["surroundings", "factor", "closeness", "relevance", "boosts"]
+    assert columns[1:-1] == [
+        "surroundings",
+        "factor",
+        "closeness",
+        "sureness",
+        "relevance",
+        "boosts",
+    ]
     assert "kind procedural x1.0" in explained
     left_out = cli(*said, "--json").json["near_misses"]
     assert len(left_out) == 2

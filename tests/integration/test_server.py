@@ -103,7 +103,7 @@ async def test_a_recall_says_what_it_was_taken_for_and_what_it_left_out(
     assert found["intent_reason"]
     assert [set(missed) for missed in found["near_misses"]] == [{"id", "score", "reason"}] * 2
     (hit,) = found["hits"]
-    assert {"surroundings", "factor", "closeness", "relevance", "boosts"} < set(hit["explanation"])
+    assert {"surroundings", "factor", "sureness", "relevance", "boosts"} < set(hit["explanation"])
 
 
 async def test_a_block_is_made_for_a_message(client: httpx.AsyncClient):

@@ -39,15 +39,16 @@ def _paths(hits: Sequence[Hit]) -> Table:
 
 def _weighing(hits: Sequence[Hit]) -> Table:
     table = plain_table(
-        *("hit", "surroundings", "factor", "closeness", "relevance", "boosts", "score")
+        *("hit", "surroundings", "factor", "closeness", "sureness", "relevance"),
+        *("boosts", "score"),
     )
     for number, hit in enumerate(hits, start=1):
         why = hit.explanation
         boosts = ", ".join(f"{it.reason} x{it.factor:.3f}" for it in why.boosts)
         table.add_row(
             *(str(number), f"{why.surroundings:.3f}", f"{why.factor:.3f}"),
-            *(f"{why.closeness:.2f}", f"{why.relevance:.3f}", harmless(boosts) or "-"),
-            f"{hit.score:.3f}",
+            *(f"{why.closeness:.2f}", f"{why.sureness:.2f}", f"{why.relevance:.3f}"),
+            *(harmless(boosts) or "-", f"{hit.score:.3f}"),
         )
     return table
 

@@ -41,6 +41,8 @@ class Explanation:
     factor: float = 1.0
     # How close it is to the time that the question names, from 0 to 1,
     closeness: float = 0.0
+    # how sure it is that the memory has anything to do with the question, from 0 to 1,
+    sureness: float = 1.0
     # how well it fits before what is known of it was weighed, and what that changed.
     relevance: float = 0.0
     boosts: tuple[Boost, ...] = ()

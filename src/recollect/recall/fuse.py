@@ -29,6 +29,7 @@ from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 from recollect.recall.ranks import reciprocal_ranks
 from recollect.recall.stretch import closeness
+from recollect.recall.sureness import sureness
 from recollect.recall.surroundings import SurroundingsOptions, from_surroundings
 from recollect.text.language import language
 from recollect.text.searchable import signed
@@ -87,6 +88,8 @@ class Fused:
     owner_id: str
     # The record that says what holds now, where this no longer does.
     replaced_by: str | None
+    # How sure it is that anything here has to do with the question.
+    sureness: float
     at: int
     score: float
     surroundings: float
@@ -119,6 +122,7 @@ class Fused:
             surroundings=self.surroundings,
             factor=self.factor,
             closeness=self.closeness,
+            sureness=self.sureness,
             relevance=self.score,
             boosts=boosts,
         )
@@ -147,6 +151,8 @@ class Ranked:
     surroundings: Scores
     factors: Scores
     closeness: Scores
+    # How sure it is that any of them has to do with the question.
+    sureness: float
     # The turns that no longer hold, and the records that stand for them.
     replaced: Mapping[str, str]
 
@@ -168,7 +174,7 @@ class Ranked:
             *(self.surroundings[places], self.factors[places], self.closeness[places]),
         )
         return [
-            Fused(self.candidates, KINDS[kind], owner, successor, *values)
+            Fused(self.candidates, KINDS[kind], owner, successor, self.sureness, *values)
             for kind, owner, successor, values in zip(
                 kinds, owners, successors, zip(*map(_listed, columns), strict=True), strict=True
             )
@@ -188,7 +194,9 @@ def fuse(
     candidates = gather(found)
     if not len(candidates):
         nothing = np.empty(0)
-        return Ranked(candidates, candidates.owners, nothing, nothing, nothing, nothing, replaced)
+        return Ranked(
+            candidates, candidates.owners, nothing, nothing, nothing, nothing, 1.0, replaced
+        )
     words = weights.keyword * candidates.scores("keyword")
     evidence = words + _beside_words(candidates, found, weights, question)
     around = from_surroundings(candidates, evidence, words, weights.surroundings)
@@ -202,17 +210,18 @@ def fuse(
     before, after = _successions(candidates, replaced)
     holding = np.ones(len(candidates))
     holding[before] = 1 - weights.outdated
-    scores = calibrated(_handed_on(total, before, after) * holding)
+    sure = sureness(candidates, found, _about_last(question, weights))
+    scores = sure * calibrated(_handed_on(total, before, after) * holding)
     if weights.fusion == "rrf":
         ranked = _by_ranks(question, candidates, found, weights)
         ranked *= factors * (1 + weights.time * near)
         ranked = _handed_on(ranked, before, after)
         order = np.lexsort((candidates.owners, -scores, -ranked * holding, scores == 0))
-        return Ranked(
-            candidates, order, np.sort(scores)[::-1], around, factors * holding, near, replaced
-        )
-    order = np.lexsort((candidates.owners, -scores))
-    return Ranked(candidates, order, scores[order], around, factors * holding, near, replaced)
+        scores = np.sort(scores)[::-1]
+    else:
+        order = np.lexsort((candidates.owners, -scores))
+        scores = scores[order]
+    return Ranked(candidates, order, scores, around, factors * holding, near, sure, replaced)
 
 
 def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[Ids, Ids]:
@@ -241,11 +250,7 @@ def _listed(column: NDArray[Any]) -> list[Any]:
 
 
 def calibrated(evidence: Scores) -> Scores:
-    """Evidence bent into [0, 1).
-
-    0.3 is where questions that have nothing to do with the memory end (measured, see
-    docs/decisions/0006-fusion.md).
-    """
+    """Evidence bent into [0, 1)."""
     return 1 - np.exp(-_STEEPNESS * np.maximum(evidence, 0.0))
 
 
@@ -261,12 +266,20 @@ def _beside_words(
     evidence = weights.vector * _trust(question, candidates, trust.get("vector", 0.0)) * nearness
     if "entity" in candidates.opinions:
         evidence = evidence + weights.entity * candidates.scores("entity")
-    # The more a message says itself, the less it takes what is merely recent to understand it.
-    wordless = min(1.0, _FEW_TERMS / max(len(question.terms), 1))
-    recent = max(weights.recent, question.lean.recent * wordless)
+    recent = max(weights.recent, question.lean.recent * _about_last(question, weights))
     if recent:
         evidence = evidence + recent * candidates.scores("recent")
     return evidence
+
+
+def _about_last(question: Question, weights: Weights) -> float:
+    """How much a message is about what was last, from 0 to 1.
+
+    The more it says itself, the less it takes what is merely recent to understand it.
+    """
+    if not weights.recent and not question.lean.recent:
+        return 0.0
+    return min(1.0, _FEW_TERMS / max(len(question.terms), 1))
 
 
 def _trust(question: Question, candidates: Candidates, trust: float) -> Scores | float:
