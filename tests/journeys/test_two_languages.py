@@ -59,6 +59,36 @@ async def test_questions_about_something_else_find_nothing(memory: Memory):
     assert sum(silent) >= 90
 
 
+_TALK = """\
+Hey Mia, how was your day? | Long! We hiked around the lake all morning and my feet still hurt.
+That sounds lovely. Did the kids come along? | Yes, Tom carried his new telescope the whole way.
+Great! What did you do after that? | We had soup at the little place by the bridge, then drove home.
+How is the new job going? | Good, but the train is always late and the office is so cold.
+Maybe bring a jumper. Are you still painting? | Every Sunday! I finished the sunrise for my sister.
+She will love it. When is her party? | Next Saturday at our house, around six in the evening.
+最近怎么样？ | 还不错，周末带孩子去公园放了风筝。
+天气好吗？ | 特别好，天空很蓝，就是有点晒。
+晚上吃了什么？ | 我妈做了红烧肉，大家都吃撑了。
+你的吉他练得怎么样了？ | 每天练半小时，手指还是疼。
+下个月有什么打算？ | 想和同事去云南玩一个星期。
+太好了，记得带防晒霜。 | 哈哈，上次就忘了带，晒脱皮了。"""
+
+
+async def test_questions_about_something_else_find_nothing_in_everyday_talk(memory: Memory):
+    for day, line in enumerate(_TALK.splitlines()):
+        for speaker, content in zip(("Ben", "Mia"), line.split(" | "), strict=True):
+            said = {"role": "user", "speaker": speaker, "content": content}
+            await memory.observe([said], session=f"day {day // 3}")
+    questions = (_DATA / "unrelated_questions.txt").read_text(encoding="utf-8").splitlines()
+    silent = [len(await memory.recall(question)) == 0 for question in questions]
+    assert sum(silent) >= 90
+    for question, answer in (
+        ("Where did Mia have soup?", "bridge"),
+        ("孩子去公园做什么？", "风筝"),
+    ):
+        assert any(answer in hit.content for hit in await memory.recall(question))
+
+
 async def test_words_that_share_nothing_but_their_meaning_find_each_other(memory: Memory):
     saved = await memory.remember("Ann is allergic to peanuts")
     await memory.remember("The quarterly report is due on Friday")
