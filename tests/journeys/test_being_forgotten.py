@@ -99,7 +99,8 @@ async def live_a_life(memory: Memory) -> None:
         await session.scratchpad.update(goal)
         await session.archive.process_tool_result("weather", {"city": "Ulm"}, FORECAST, session.id)
     await ann.write(f"My sister collects {planted['trace']} stamps")
-    await ann.context(f"What of {planted['asked']} {planted['record']}?", session="asking")
+    question = f"Does Ann keep {planted['record']} or {planted['asked']}?"
+    await ann.context(question, session="asking")
     bob = memory.scope(user="bob", agent="cook")
     await bob.remember("Bob keeps tea in the pantry")
     await bob.session("of bob").archive.process_tool_result(

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -114,10 +115,14 @@ def _downloaders(folder: Path) -> Iterator[tuple[list[str], dict[str, str]]]:
 
 
 def _carried_pip() -> list[Path]:
+    folders: list[Path] = []
+    # Distributions keep it where all their Pythons find it.
+    if shared := sysconfig.get_config_var("WHEEL_PKG_DIR"):
+        folders.append(Path(shared))
     found = importlib.util.find_spec("ensurepip")
-    if found is None or found.origin is None:
-        return []
-    return sorted((Path(found.origin).parent / "_bundled").glob("pip-*.whl"))
+    if found is not None and found.origin is not None:
+        folders.append(Path(found.origin).parent / "_bundled")
+    return [wheel for folder in folders for wheel in sorted(folder.glob("pip-*.whl"))]
 
 
 def _unpack(folder: Path) -> None:

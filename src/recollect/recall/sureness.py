@@ -19,7 +19,7 @@ from recollect.recall.paths import Found
 # A cosine says as much as twice the share of words.
 _NEARNESS: Final = 2.0
 # Below the first nothing is sure, from the second on everything is.
-_DOUBTFUL: Final = 0.4
+_DOUBTFUL: Final = 0.3
 _SURE: Final = 0.7
 # What is found is still found when somebody wants all of it.
 _LEAST: Final = 0.1
