@@ -4,6 +4,9 @@ from typing import Final
 
 # Seconds that a short command may take.
 _SHORT: Final = 3.0
+# glibc's number for the size from which memory comes from the system, and ours.
+_MMAP_THRESHOLD: Final = -3
+_LARGE_ARRAY: Final = 1 << 19
 # How libraries start, unless somebody wants it otherwise.
 _LIBRARIES: Final = {
     # numpy's threads sleep when they have nothing to do, instead of keeping a core busy.
@@ -21,6 +24,8 @@ def main() -> None:
     import sys
 
     _look_for_garbage_later()
+    if sys.platform == "linux":
+        _give_large_arrays_back()
     for name, value in _LIBRARIES.items():
         os.environ.setdefault(name, value)
     from recollect.cli.app import run
@@ -47,6 +52,18 @@ def _look_for_garbage_later() -> None:
     later = Timer(_SHORT, begin)
     later.daemon = True
     later.start()
+
+
+def _give_large_arrays_back() -> None:
+    """Let the system have what large arrays took: kept for the next, it is a tenth of a process.
+
+    glibc keeps more and more of it with every array; a limit that is set does not move.
+    """
+    import ctypes
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, _LARGE_ARRAY)
 
 
 def _leave(status: int) -> None:
