@@ -27,6 +27,9 @@ _letters_beside_digits = re.compile(r"([^\W\d]+)(\d+)|(\d+)([^\W\d]+)")
 
 def forms(token: str) -> list[str]:
     """The token whole, then its parts down to words and numbers."""
+    if token.islower() and token.isalpha() and token.isascii() and len(token) <= LONGEST_TERM:
+        # A plain word, as nearly all are.
+        return [token]
     if token.endswith(("+", "#")):
         return [token.casefold()]
     if number := number_forms(token):
