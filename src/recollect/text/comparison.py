@@ -7,7 +7,6 @@ nearly equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from itertools import starmap
 from typing import Final
@@ -23,6 +22,19 @@ from recollect.text.claim_slots import (
     STANCES,
     UNCHANGING,
 )
+from recollect.text.leftovers import (
+    PEOPLE,
+    are_heavy,
+    denials_in,
+    goes_on,
+    has_verb,
+    is_addition,
+    is_request,
+    is_weighty,
+    name_times,
+    people_in,
+    tells_apart,
+)
 from recollect.text.rivalry import are_rivals
 from recollect.text.similarity import Contrast, are_role_and_deed, contrast, weight
 from recollect.text.swapping import are_swapped
@@ -34,9 +46,7 @@ _SLIGHT: Final = 0.75
 _NOTHING: Final = 0.25
 _FEW_WORDS: Final = 2.5
 _CLEARLY: Final = 3.0
-_HEAVY: Final = 2.0
 
-_PEOPLE: Final = frozenset({"kin", "pronoun"})
 _SAID_ANYWAY: Final = frozenset({"buy", "use"})
 """Verbs that a denial need not repeat: what one bought one has, what is used is there."""
 
@@ -109,7 +119,7 @@ class Comparison:
     # --- What the claims are about --------------------------------------------------------------
 
     def _is_about_others(self) -> bool:
-        only_new, only_old = _people(self._only_new), _people(self._only_old)
+        only_new, only_old = people_in(self._only_new), people_in(self._only_old)
         return bool(only_new or only_old) or self._is_self_and_other()
 
     def _is_lost_in_translation(self) -> bool:
@@ -129,7 +139,7 @@ class Comparison:
         return any(
             any(word.concept == "user" for word in mine)
             and not any(word.kind == "self" for word in whole)
-            and weight(word for word in others if _tells_apart(word)) >= 1
+            and weight(word for word in others if tells_apart(word)) >= 1
             for mine, others, whole in (
                 (self._only_new, self._only_old, self._old.words),
                 (self._only_old, self._only_new, self._new.words),
@@ -139,10 +149,10 @@ class Comparison:
     @cached_property
     def _is_about_other_things(self) -> bool:
         topics = [
-            [word for word in words if _tells_apart(word)]
+            [word for word in words if tells_apart(word)]
             for words in (self._only_new, self._only_old)
         ]
-        return all(topics) or any(_heavy(topic) for topic in topics)
+        return all(topics) or any(are_heavy(topic) for topic in topics)
 
     def _takes_over(self) -> bool:
         """Somebody else does what only one can do: lead that team, win that race."""
@@ -164,7 +174,7 @@ class Comparison:
         only_new = self._without_spare_verb(self._only_new, self._old, self._only_old)
         only_old = self._without_spare_verb(self._only_old, self._new, self._only_new)
         if weight(only_new) + weight(only_old) <= _SLIGHT:
-            return not (_goes_on(only_new, self._new) or _goes_on(only_old, self._old))
+            return not (goes_on(only_new, self._new) or goes_on(only_old, self._old))
         if weight(only_new) <= _NOTHING and self._is_detail(only_old, self._old):
             return True
         return self._means_the_same()
@@ -190,14 +200,14 @@ class Comparison:
     def _is_spare(self, verb: str, other: Claim, only_other: tuple[Word, ...]) -> bool:
         if verb == "use" or (not other.verb and verb in BLAND):
             return True
-        if verb in _WISHES and _is_request(other):
+        if verb in _WISHES and is_request(other):
             return True
         verbs = {verb, other.verb}
         if self._is_request() and verbs <= _ASKED and not verbs.isdisjoint(_ANY_WAY):
             return True
         if verb == "start" and not other.verb and self._is_timed():
             return True
-        is_clear = self._contrast.shared_weight >= _CLEARLY and not _has_verb(only_other)
+        is_clear = self._contrast.shared_weight >= _CLEARLY and not has_verb(only_other)
         return is_clear and verb not in STANCES
 
     def _is_timed(self) -> bool:
@@ -212,9 +222,9 @@ class Comparison:
             and self._cosine >= _NEAR
             and weight(less) <= _NOTHING
             and weight(more) <= _FEW_WORDS
-            and all(word.kind in _PLAIN and not _tells_apart(word) for word in (*less, *more))
+            and all(word.kind in _PLAIN and not tells_apart(word) for word in (*less, *more))
             and not any(word.is_main and word.concept in STANCES for word in more)
-            and _is_addition(more, longer)
+            and is_addition(more, longer)
         )
 
     def _agrees_in_manner(self) -> bool:
@@ -238,12 +248,12 @@ class Comparison:
         return "formerly" in it.marks
 
     def _is_request(self) -> bool:
-        return _is_request(self._new) or _is_request(self._old)
+        return is_request(self._new) or is_request(self._old)
 
     @cached_property
     def _is_opposed(self) -> bool:
         """Whether one denies what the other says; "eats no meat" and "does not eat meat" agree."""
-        if _denials(self._new) != _denials(self._old):
+        if denials_in(self._new) != denials_in(self._old):
             return True
         opposed = self._contrast.opposed
         if self._new.clauses == self._old.clauses == 1:
@@ -254,8 +264,8 @@ class Comparison:
         """Words that say more of the same thing, and are too slight to be what matters."""
         return (
             weight(words) <= weight(whole.words) / 2
-            and not any(word.denied or _is_weighty(word) for word in words)
-            and _is_addition(words, whole)
+            and not any(word.denied or is_weighty(word) for word in words)
+            and is_addition(words, whole)
         )
 
     # --- Updates and contradictions -------------------------------------------------------------
@@ -301,7 +311,7 @@ class Comparison:
             return any(word.kind != "self" or word.is_topic for word, _ in self._contrast.shared)
         is_done = new.verb == "finish" or not _SETTLING.isdisjoint(new.marks) or new.is_symmetric
         was_open = "ongoing" in old.marks and "ongoing" not in new.marks
-        return was_open and is_done and self._shares_topic() and not _times(self._only_new)
+        return was_open and is_done and self._shares_topic() and not name_times(self._only_new)
 
     def _gives_up_the_old(self) -> bool:
         """What somebody does with a thing is over with the thing: plays the violin, gave it up."""
@@ -325,7 +335,7 @@ class Comparison:
         """We replaced Jenkins: whatever of ours ran on it does so no more."""
         about = [word for word in self._new.words if word.is_topic]
         return all(word.kind == "self" for word in about) and not any(
-            word.is_topic and (word.kind == "name" or word.kind in _PEOPLE)
+            word.is_topic and (word.kind == "name" or word.kind in PEOPLE)
             for word in self._old.words
         )
 
@@ -346,75 +356,8 @@ class Comparison:
             self._agrees_in_manner()
             and self._shares_content()
             and weight(self._only_old) <= _NOTHING
-            and not (self._old.verb and _has_verb(new))
+            and not (self._old.verb and has_verb(new))
             and not any(word.is_main and word.concept in STANCES for word in new)
             and not any(starmap(are_role_and_deed, self._contrast.shared))
-            and _is_addition(new, self._new)
+            and is_addition(new, self._new)
         )
-
-
-def _is_addition(words: tuple[Word, ...], whole: Claim) -> bool:
-    """Whether the words stand beside the rest of the claim and make no other thing of it."""
-    if not words or any(word.is_topic for word in words):
-        return False
-    inner = {id(word) for word in words}
-    before: Word | None = None
-    for word in whole.words:
-        if before and not word.is_apart and (id(word) in inner) != (id(before) in inner):
-            # What goes on with the word before it makes one thing with it: coffee ice cream.
-            return False
-        before = None if word.kind in TIMES or word.kind in ("verb", "self", "weak") else word
-    return True
-
-
-def _goes_on(words: tuple[Word, ...], whole: Claim) -> bool:
-    """Whether a character at its end makes another word of the one before it: 护士, 护士长."""
-    loose = {id(word) for word in words if word.kind == "char" and not word.is_apart}
-    return any(
-        id(word) in loose
-        and before.kind not in ("self", "weak", "verb")
-        and (after is None or after.is_apart or after.kind != "char")
-        for before, word, after in zip(
-            whole.words, whole.words[1:], (*whole.words[2:], None), strict=False
-        )
-    )
-
-
-def _times(words: Iterable[Word]) -> bool:
-    return any(word.kind in TIMES for word in words)
-
-
-def _people(words: Iterable[Word]) -> set[str]:
-    return {word.concept for word in words if word.kind in _PEOPLE}
-
-
-def _has_verb(words: tuple[Word, ...]) -> bool:
-    return any(word.is_main for word in words)
-
-
-def _tells_apart(word: Word) -> bool:
-    """Whether the word says what a claim is about, so that another one would be about other."""
-    return word.is_topic and word.weight >= 0.5
-
-
-def _is_weighty(word: Word) -> bool:
-    """Whether the claim hangs on the word; one of several in a list can be left out."""
-    return word.weight >= _HEAVY and word.kind not in TIMES and not _is_list_item(word)
-
-
-def _is_list_item(word: Word) -> bool:
-    return word.is_listed and word.kind not in AMOUNTS
-
-
-def _heavy(words: list[Word]) -> bool:
-    return any(word.weight >= _HEAVY for word in words) or weight(words) >= _HEAVY
-
-
-def _denials(it: Claim) -> int:
-    return sum([word.denied for word in it.words])
-
-
-def _is_request(it: Claim) -> bool:
-    """Whether the claim asks for something to be done: "answer briefly", "tests should pass"."""
-    first = next((word for word in it.words if word.kind != "weak"), None)
-    return "request" in it.marks or (first is not None and first.is_main)

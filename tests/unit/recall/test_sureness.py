@@ -1,18 +1,17 @@
 """What has nothing to do with a memory finds nothing, whatever stands around."""
 
-import numpy as np
 import pytest
 
-from recollect.ports.units import COLUMNS, Matches, UnitRows
 from recollect.recall.candidates import gather
+from recollect.recall.fuse import Weights, fuse
 from recollect.recall.paths import Found, PathName
 from recollect.recall.sureness import sureness
+from tests.unit.recall import found as made
+from tests.unit.recall.found import question, row
 
 
 def found(path: PathName, score: float, *, trust: float = 1.0) -> Found:
-    rows = UnitRows.of([[0] * len(COLUMNS)], ["a"])
-    scores = np.array([score])
-    return Found(path=path, matches=Matches(rows=rows, raw=scores, scores=scores), trust=trust)
+    return made.found(path, [(row(1), score)], trust=trust)
 
 
 def sure(*paths: Found, recent: float = 0.0) -> float:
@@ -44,3 +43,12 @@ def test_without_vectors_words_are_believed():
 
 def test_what_was_last_needs_no_words():
     assert sure(found("keyword", 0.1), found("vector", 0.1), recent=1.0) == 1.0
+
+
+def test_all_scores_of_a_doubtful_question_fall_and_their_order_stays():
+    words = made.found("keyword", [(row(1), 0.2), (row(2), 0.15)])
+    alone = fuse(question(), [words], Weights())
+    doubted = fuse(question(), [words, made.found("vector", [(row(1), 0.01)])], Weights())
+    assert [it.owner_id for it in doubted] == [it.owner_id for it in alone]
+    assert all(it.score < 0.2 * one.score for it, one in zip(doubted, alone, strict=True))
+    assert [it.explanation((), ()).sureness for it in doubted] == [0.1, 0.1]
