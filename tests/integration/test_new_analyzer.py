@@ -292,17 +292,31 @@ async def test_vectors_are_kept_and_the_model_is_not_asked_again(
     assert _query(database_path, "SELECT count(*) FROM vectors") == [(len(NOTES),)]
 
 
-async def test_a_vector_that_comes_late_is_on_both_sides(database_path: Path, clock: TurnedClock):
+async def test_a_vector_that_comes_late_is_on_both_sides(
+    database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
+):
+    async def not_now(self: Reindexer, job: Job) -> None: ...
+
     embedder = FakeEmbedder()
     embedder.is_broken = True
     async with Memory.open(database_path, clock=clock, embedder=embedder) as memory:
         await memory.remember_many(NOTES)
         _query(database_path, "UPDATE units SET analyzer = '0'")
         await _begin(database_path, clock)
+        ((renewed,),) = _query(database_path, "SELECT unit_count FROM editions")
+        assert 0 < renewed < len(NOTES)
         embedder.is_broken = False
         clock.turn(minutes=1)
-        await memory.reindex()
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(Reindexer, "run", not_now)
+            await memory.drain()
+        made = len(NOTES) + renewed
+        assert _query(database_path, "SELECT count(*) FROM vectors") == [(made,)]
+    calls = embedder.calls
+    async with Memory.open(database_path, clock=clock, embedder=embedder) as memory:
+        await memory.drain()
         assert (await memory.reindexing()).lacking == 0
+    assert embedder.calls == calls
     assert _query(database_path, "SELECT count(*) FROM vectors") == [(len(NOTES),)]
 
 
