@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.assemble.recalling import archive_passages, recall_options, recall_paths
 from recollect.assemble.reranking import second_look
+from recollect.backends.local.byte_vectors import plain_product
 from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.vector_index import LocalVectorIndex
@@ -24,6 +25,7 @@ from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
+from recollect.models.byte_product import quick_product
 from recollect.parts import Parts
 from recollect.ports.clock import Clock
 from recollect.recall.cache import CachedRecaller, CacheOptions
@@ -95,7 +97,12 @@ class Wiring(Parts):
         self.listing = Listing(self.store, clock)
         catalogue = Catalogue(recall.index_memory_mb * _MEGABYTE)
         self.units = LocalKeywordIndex(database, catalogue, recall.index_memory_mb * _MEGABYTE)
-        self.vectors = LocalVectorIndex(database, catalogue, recall.vector_memory_mb * _MEGABYTE)
+        self.vectors = LocalVectorIndex(
+            database,
+            catalogue,
+            recall.vector_memory_mb * _MEGABYTE,
+            quick_product(plain_product),
+        )
         self.recaller = CachedRecaller(
             Recaller(
                 self.store,

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 Attribute: TypeAlias = int | float | str | tuple[int, ...]
 
-_ELEMENT_TYPES: Final = {"float32": 1, "uint8": 2, "int8": 3, "int64": 7}
+_ELEMENT_TYPES: Final = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
 FLOAT: Final = _ELEMENT_TYPES["float32"]
 UINT8: Final = _ELEMENT_TYPES["uint8"]
+INT8: Final = _ELEMENT_TYPES["int8"]
+INT32: Final = _ELEMENT_TYPES["int32"]
 INT64: Final = _ELEMENT_TYPES["int64"]
 
 _IR_VERSION: Final = 9

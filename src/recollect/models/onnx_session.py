@@ -34,18 +34,20 @@ class Session(Protocol):
     ) -> Sequence[Any]: ...
 
 
-def open_session(graph: bytes | Path) -> Session:
-    """A session that computes on the thread that calls it.
+def open_session(graph: bytes | Path, threads: int = 1) -> Session:
+    """A session that computes on the thread that calls it, unless it is given more.
 
-    Batches run side by side instead of splitting each over threads, which wait for each other as
-    soon as another program takes a core.
+    A model's batches run side by side instead of splitting each over threads, which wait for each
+    other as soon as another program takes a core.
     """
     try:
         onnxruntime: Any = importlib.import_module("onnxruntime")
     except ImportError:
         raise missing_library("onnxruntime", "local") from None
     options: Any = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
+    # Threads that wait would keep a core busy that others could use.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors come as exceptions; warnings would go to stderr
     source = graph if isinstance(graph, bytes) else str(graph)

@@ -33,7 +33,7 @@ class Store(Protocol):
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Record]:
-        """Records that pass the filter, those that happened last first."""
+        """Records that pass the filter, what happened last first: a page, or those of `ids`."""
         ...
 
     async def turns(
@@ -45,7 +45,7 @@ class Store(Protocol):
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Turn]:
-        """Turns that pass the filter, in the order of their sessions."""
+        """Turns that pass the filter, of a session in its order: a page, or those of `ids`."""
         ...
 
     async def weighable(

@@ -224,6 +224,9 @@ class Recaller:
             for path in self._paths
             if path.waits(question)
         }
+        if waiting:
+            # They begin before the others: what they wait for then goes on beside those.
+            await asyncio.sleep(0)
         heard = {
             path: await answer_of(path, path.search(question, limit, within))
             for path in self._paths

@@ -7,9 +7,15 @@ from typing import Final
 
 import numpy as np
 
+from recollect.backends.local.byte_vectors import (
+    ByteVectors,
+    Product,
+    SplitVector,
+    plain_product,
+)
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids
-from recollect.ports.vectors import Vector, Vectors
+from recollect.ports.vectors import Vector
 
 # A block is joined to the one before it when it has more than one row for so many of its.
 _STEP: Final = 4
@@ -26,7 +32,7 @@ class _Block:
     """
 
     units: Ids
-    vectors: Vectors
+    vectors: ByteVectors
     rows: Ids | None = None
 
     @property
@@ -37,7 +43,7 @@ class _Block:
     @property
     def tidied(self) -> _Block:
         """The same with no other vectors than those of its units."""
-        return self if self.rows is None else _Block(self.units, self.vectors[self.rows])
+        return self if self.rows is None else _Block(self.units, self.vectors.take(self.rows))
 
     def without(self, removed: Ids) -> _Block:
         kept = np.flatnonzero(~np.isin(self.units, removed))
@@ -47,8 +53,8 @@ class _Block:
         left = _Block(self.units[kept], self.vectors, rows)
         return left.tidied if len(kept) * _WASTE < len(self.vectors) else left
 
-    def score(self, question: Vector, allowed: Ids | None) -> Ranking:
-        scores = (self.vectors @ question).astype(np.float64)
+    def score(self, question: SplitVector, allowed: Ids | None, product: Product) -> Ranking:
+        scores = self.vectors.cosines(question, product)
         if self.rows is not None:
             scores = scores[self.rows]
         if allowed is None:
@@ -71,7 +77,7 @@ class PackedMatrix:
     def bytes(self) -> int:
         return sum(block.bytes for block in self.blocks)
 
-    def added(self, units: Ids, vectors: Vectors) -> PackedMatrix:
+    def added(self, units: Ids, vectors: ByteVectors) -> PackedMatrix:
         """With these too, in rising order; a unit that was here before is replaced."""
         if not len(units):
             return self
@@ -85,16 +91,19 @@ class PackedMatrix:
         blocks = [block.without(units) for block in self.blocks]
         return PackedMatrix(tuple(block for block in blocks if len(block.units)))
 
-    def score(self, question: Vector, allowed: Ids | None = None) -> Ranking:
+    def score(
+        self, question: Vector, allowed: Ids | None = None, product: Product = plain_product
+    ) -> Ranking:
         """The cosine of every unit, of those allowed, with the question."""
-        return Ranking.of(block.score(question, allowed) for block in self.blocks)
+        split = SplitVector.of(question)
+        return Ranking.of(block.score(split, allowed, product) for block in self.blocks)
 
 
 def _joined(second: _Block, first: _Block) -> _Block:
     units = np.concatenate([first.units, second.units])
-    vectors = np.concatenate([first.tidied.vectors, second.tidied.vectors])
+    vectors = ByteVectors.joined([first.tidied.vectors, second.tidied.vectors])
     if (units[1:] > units[:-1]).all():
         return _Block(units, vectors)
     # Vectors that were filled in later belong between earlier ones.
     order = np.argsort(units, kind="stable")
-    return _Block(units[order], vectors[order])
+    return _Block(units[order], vectors.take(order))

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from sqlalchemy import Connection
 
+from recollect.backends.local.byte_vectors import Product, plain_product
 from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.changes import Changes
 from recollect.backends.local.matrix import PackedMatrix
@@ -59,8 +60,15 @@ class PackedVectors:
 class LocalVectorIndex:
     """A `VectorIndex` over the vectors of a SQLite database, which stays the source of truth."""
 
-    def __init__(self, database: Database, catalogue: Catalogue, memory_budget_bytes: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        catalogue: Catalogue,
+        memory_budget_bytes: int,
+        product: Product = plain_product,
+    ) -> None:
         self._database = database
+        self._product = product
         self._catalogue = catalogue
         self._shelf: Shelf[int, PackedVectors] = Shelf(memory_budget_bytes)
         self._packing = threading.Lock()
@@ -114,7 +122,7 @@ class LocalVectorIndex:
                 matrix = self._matrix(connection, row, model.dimension)
                 missing += row.units - matrix.units
                 allowed = None if within is None else read_allowed(connection, row, within, now)
-                rankings.append(matrix.score(question[model], allowed))
+                rankings.append(matrix.score(question[model], allowed, self._product))
         if not rankings:
             matches = Matches.none()
             return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
+from recollect.backends.local.byte_vectors import ByteVectors
 from recollect.backends.local.segment import Ids
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.scopes import ScopeRow
-from recollect.ports.vectors import Vectors
 
 _TABLE: Final = schema.vectors.c
 _VECTORS: Final = (
@@ -28,7 +28,7 @@ _OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed("units"))))
 
 def read_scope_vectors(
     connection: Connection, row: ScopeRow, model: int, dimension: int, *, after: int = 0
-) -> tuple[Ids, Vectors]:
+) -> tuple[Ids, ByteVectors]:
     """All units of a scope newer than `after` that have a vector of this model, with it."""
     given = {"model": model, **row.numbers(after)}
     most = min(row.units, row.last_unit - after)
@@ -37,20 +37,20 @@ def read_scope_vectors(
 
 def read_vectors(
     connection: Connection, units: Ids, model: int, dimension: int
-) -> tuple[Ids, Vectors]:
+) -> tuple[Ids, ByteVectors]:
     """Those of these units that have a vector of this model, with it."""
     given = {"model": model, "units": str(units.tolist())}
     return _arrays(_OF.slices(connection, given), len(units), dimension)
 
 
-def _arrays(slices: Iterable[Sequence[Any]], most: int, dimension: int) -> tuple[Ids, Vectors]:
-    """At most so many units and their vectors, unpacked as they come: twice they take much room."""
+def _arrays(slices: Iterable[Sequence[Any]], most: int, dimension: int) -> tuple[Ids, ByteVectors]:
+    """At most so many units and their vectors, rounded as they come: all of them take much room."""
     units = np.empty(most, np.int64)
-    vectors = np.empty((most, dimension), np.float32)
+    vectors = ByteVectors.room_for(most, dimension)
     end = 0
     for rows in slices:
         start, end = end, end + len(rows)
         units[start:end] = [unit for unit, _ in rows]
-        packed = np.frombuffer(b"".join([vector for _, vector in rows]), "<f2")
-        vectors[start:end] = packed.reshape(len(rows), dimension)
-    return units[:end], vectors[:end]
+        read = np.frombuffer(b"".join([vector for _, vector in rows]), "<f2")
+        vectors.put(start, read.reshape(len(rows), dimension).astype(np.float32))
+    return units[:end], vectors.take(slice(0, end))

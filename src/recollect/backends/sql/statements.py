@@ -170,9 +170,10 @@ UNITS_OF_OWNER: Final = Quick(
 DELETE_UNITS_OF_OWNER: Final = Quick(
     delete(schema.units).where(schema.units.c.owner_id == bindparam("owner"))
 )
+# Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
 OWNERS_OF_UNITS: Final = Quick(
     select(schema.units.c.id, schema.units.c.owner_id).where(
-        schema.units.c.id.in_(listed("units")), schema.units.c.scope_id == bindparam("scope")
+        schema.units.c.id.in_(listed("units")), schema.units.c.scope_id + 0 == bindparam("scope")
     )
 )
 

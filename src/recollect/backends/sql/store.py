@@ -14,7 +14,6 @@ from sqlalchemy import (
     Select,
     and_,
     func,
-    or_,
     select,
 )
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
@@ -22,6 +21,7 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import records_where, turns_where
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.listings import list_records, list_turns
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import (
     STANDING,
@@ -49,8 +49,6 @@ from recollect.ports.clock import Clock
 
 # So many are read in less time than it takes to hand them to a thread.
 _FEW: Final = 50
-_SCOPES: Final = listed("scopes")
-_IDS: Final = listed("ids")
 
 
 class SqlStore:
@@ -81,15 +79,12 @@ class SqlStore:
             if where.as_of is not None:
                 known = _records_as_of(connection, found, where, now, ids)
                 return _page(known, after, limit)
-            given = {"now": to_micros(now), **_lists(found, ids)}
-            if ids is not None and after is None and limit is None:
+            moment = to_micros(now)
+            if ids is not None:
+                given = {"now": moment, **_lists(found, ids)}
                 rows = _records_by_id(where).by_name(connection, given)
             else:
-                statement = _records_statement(where, by_id=ids is not None)
-                if after is not None:
-                    table = schema.records.c
-                    statement = statement.where(_beyond(table.observed_at, table.id, after))
-                rows = rows_of(connection, statement.limit(limit), given)
+                rows = list_records(connection, found, where, now=moment, after=after, limit=limit)
             return [record_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read, is_quick=_are_few(ids))
@@ -105,18 +100,10 @@ class SqlStore:
     ) -> list[Turn]:
         def read(connection: Connection) -> list[Turn]:
             found = find_scopes(connection, scopes)
-            given = _lists(found, ids)
-            if ids is not None and after is None and limit is None:
-                rows = _turns_by_id(where).by_name(connection, given)
-                return [turn_from(row, found[row["scope_id"]]) for row in rows]
-            statement = _turns_statement(where, by_id=ids is not None)
-            table = schema.turns.c
-            if after is not None and where.session is not None:
-                same = and_(table.ordinal == after.at, table.id > after.id)
-                statement = statement.where(or_(table.ordinal > after.at, same))
-            elif after is not None:
-                statement = statement.where(_beyond(table.at, table.id, after))
-            rows = rows_of(connection, statement.limit(limit), given)
+            if ids is not None:
+                rows = _turns_by_id(where).by_name(connection, _lists(found, ids))
+            else:
+                rows = list_turns(connection, found, where, after=after, limit=limit)
             return [turn_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read, is_quick=_are_few(ids))
@@ -238,46 +225,44 @@ def _page(known: list[Record], after: Cursor | None, limit: int | None) -> list[
 
 # Building a statement costs more than running it, so those of the common filters are kept.
 @lru_cache(maxsize=256)
-def _records_statement(where: Filter, *, by_id: bool) -> Select[*tuple[Any, ...]]:
-    table = schema.records.c
-    chosen = select(schema.records).where(_of_scopes(table, by_id=by_id), records_where(where))
-    return chosen.order_by(table.observed_at.desc(), table.id.desc())
-
-
-@lru_cache(maxsize=256)
-def _turns_statement(where: Filter, *, by_id: bool) -> Select[*tuple[Any, ...]]:
-    table = schema.turns.c
-    chosen = select(schema.turns).where(_of_scopes(table, by_id=by_id), turns_where(where))
-    if where.session is not None:
-        return chosen.order_by(table.ordinal, table.id)
-    return chosen.order_by(table.at.desc(), table.id.desc())
-
-
-@lru_cache(maxsize=256)
 def _records_by_id(where: Filter) -> Quick:
-    return Quick(_records_statement(where, by_id=True))
+    table = schema.records.c
+    return Quick(_records_statement(where).order_by(table.observed_at.desc(), table.id.desc()))
 
 
 @lru_cache(maxsize=256)
 def _turns_by_id(where: Filter) -> Quick:
-    return Quick(_turns_statement(where, by_id=True))
+    table = schema.turns.c
+    in_order = (
+        (table.at.desc(), table.id.desc())
+        if where.session is None
+        else (table.ordinal.asc(), table.id.asc())
+    )
+    return Quick(_turns_statement(where).order_by(*in_order))
 
 
 @lru_cache(maxsize=256)
 def _records_in_any_order(where: Filter) -> Quick:
-    return Quick(_records_statement(where, by_id=True).order_by(None))
+    return Quick(_records_statement(where))
 
 
 @lru_cache(maxsize=256)
 def _standings_of_records(where: Filter) -> Quick:
     table = schema.records.c
-    weighed = _records_statement(where, by_id=True).order_by(None)
-    return Quick(weighed.with_only_columns(*(table[name] for name in STANDING)))
+    return Quick(_records_statement(where).with_only_columns(*(table[name] for name in STANDING)))
 
 
 @lru_cache(maxsize=256)
 def _turns_in_any_order(where: Filter) -> Quick:
-    return Quick(_turns_statement(where, by_id=True).order_by(None))
+    return Quick(_turns_statement(where))
+
+
+def _records_statement(where: Filter) -> Select[*tuple[Any, ...]]:
+    return select(schema.records).where(_by_id(schema.records.c), records_where(where))
+
+
+def _turns_statement(where: Filter) -> Select[*tuple[Any, ...]]:
+    return select(schema.turns).where(_by_id(schema.turns.c), turns_where(where))
 
 
 def _of_others(scopes: Mapping[int, Scope], own: Scope) -> set[int]:
@@ -285,25 +270,14 @@ def _of_others(scopes: Mapping[int, Scope], own: Scope) -> set[int]:
     return {it for it, scope in scopes.items() if scope.agent not in (None, own.agent)}
 
 
-def _lists(scopes: Iterable[int], ids: Sequence[str] | None) -> dict[str, Any]:
-    lists = {"scopes": to_json(list(scopes))}
-    return lists if ids is None else {**lists, "ids": to_json(list(ids))}
+def _lists(scopes: Iterable[int], ids: Sequence[str]) -> dict[str, Any]:
+    return {"scopes": to_json(list(scopes)), "ids": to_json(list(ids))}
 
 
-def _of_scopes(
-    table: ReadOnlyColumnCollection[str, Column[Any]], *, by_id: bool
-) -> ColumnElement[bool]:
-    """Rows of the given scopes, and of those only the ones with the given ids."""
-    if not by_id:
-        return table.scope_id.in_(_SCOPES)
+def _by_id(table: ReadOnlyColumnCollection[str, Column[Any]]) -> ColumnElement[bool]:
+    """Rows with the given ids in the given scopes."""
     # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
-    return and_(table.id.in_(_IDS), (table.scope_id + 0).in_(_SCOPES))
-
-
-def _beyond(
-    time: ColumnElement[int], ident: ColumnElement[str], after: Cursor
-) -> ColumnElement[bool]:
-    return or_(time < after.at, and_(time == after.at, ident < after.id))
+    return and_(table.id.in_(listed("ids")), (table.scope_id + 0).in_(listed("scopes")))
 
 
 def _tally(
