@@ -1,8 +1,11 @@
-"""Turns of a conversation through `observe` beside the embedder alone, on the same texts.
+"""What people say, through the whole of saving, beside the embedder alone on the same texts.
 
-An ingest is over when every turn has its vector and all background work is done. `stored` leaves
-out what is made of the turns afterwards; `read` is the default, where they are also read for what
-is worth remembering.
+An ingest is over when every text has its vector and all background work is done.
+
+- `texts`: sentences saved together by `remember_many`.
+- `chat`: a sentence and an answer of eight, observed together.
+- `turns`: the shortest there are, two sentences observed together.
+- `read`: the same as is the default, also read for what is worth remembering.
 """
 
 from __future__ import annotations
@@ -23,12 +26,15 @@ from recollect.ports.embedder import Embedder
 from recollect.settings import Settings
 from recollect.text.tokens import EstimatedTokens
 
-ROUNDS = 3
+ROUNDS = 5
 TURNS = 192
 WARM_UP = 64
 """Turns, of each form in each language."""
 AT_ONCE = 2
 """What is observed together: what one said and what the other answered."""
+ANSWER = 8
+"""Sentences in an answer of a chat."""
+MODES = ("texts", "chat", "turns", "read")
 
 SAID = {
     "english": (
@@ -123,27 +129,42 @@ async def embed(embedder: Embedder, texts: list[str]) -> float:
     return time.perf_counter() - start
 
 
-async def ingest(memory: Memory, texts: list[str]) -> float:
+async def ingest(memory: Memory, texts: list[str], mode: str) -> float:
     messages = [
         {"role": "assistant" if place % 2 else "user", "content": text}
         for place, text in enumerate(texts)
     ]
     start = time.perf_counter()
-    for first in range(0, len(messages), AT_ONCE):
-        await memory.observe(messages[first : first + AT_ONCE], session="talk")
+    if mode == "texts":
+        await memory.remember_many(texts)
+    else:
+        for first in range(0, len(messages), AT_ONCE):
+            await memory.observe(messages[first : first + AT_ONCE], session="talk")
     await memory.drain()
     return time.perf_counter() - start
 
 
+def said(spoken: Iterator[str], mode: str, turns: int) -> list[str]:
+    """So many turns, or as many tokens in fewer turns of a chat."""
+    if mode != "chat":
+        return [next(spoken) for _ in range(turns)]
+    pairs = range(turns // (1 + ANSWER))
+    return [
+        text
+        for _ in pairs
+        for text in (next(spoken), " ".join(next(spoken) for _ in range(ANSWER)))
+    ]
+
+
 async def measure(language: str, mode: str, settings: Settings) -> dict[str, float]:
     """Rounds alternate, so that a busy machine slows both sides alike."""
-    policy = "off" if mode == "stored" else settings.writing.policy
+    policy = settings.writing.policy if mode == "read" else "off"
     writing = settings.writing.model_copy(update={"policy": policy})
     spoken = sentences(language)
     count = EstimatedTokens().count
     alone: list[float] = []
     ours: list[float] = []
-    tokens = 0
+    turns = tokens = 0
     with tempfile.TemporaryDirectory() as folder:
         storage = settings.storage.model_copy(update={"path": Path(folder) / "memory.db"})
         own = settings.model_copy(update={"storage": storage, "writing": writing})
@@ -152,18 +173,19 @@ async def measure(language: str, mode: str, settings: Settings) -> dict[str, flo
         async with Memory.open(own, embedder=embedder) as memory:
             # What takes long once, like loading the model, its dictionary and the patterns of what
             # is worth remembering, is no part of it.
-            await ingest(memory, [next(spoken) for _ in range(WARM_UP)])
+            await ingest(memory, said(spoken, mode, WARM_UP), mode)
             for _ in range(ROUNDS):
-                texts = [next(spoken) for _ in range(TURNS)]
-                assert max(map(count, texts)) <= 40
+                texts = said(spoken, mode, TURNS)
+                assert mode == "chat" or max(map(count, texts)) <= 40
+                turns += len(texts)
                 tokens += sum(map(count, texts))
                 alone.append(await embed(embedder, texts))
-                ours.append(await ingest(memory, texts))
+                ours.append(await ingest(memory, texts, mode))
         await embedder.close()
     return {
-        "turns_per_s": round(TURNS * ROUNDS / sum(ours), 1),
+        "turns_per_s": round(turns / sum(ours), 1),
         "tokens_per_s": round(tokens / sum(ours)),
-        "embedder_turns_per_s": round(TURNS * ROUNDS / sum(alone), 1),
+        "embedder_turns_per_s": round(turns / sum(alone), 1),
         "share": round(statistics.median(map(float.__truediv__, alone, ours)), 3),
     }
 
@@ -172,7 +194,7 @@ async def main() -> None:
     settings = Settings.load()
     figures: dict[str, dict[str, float]] = {}
     for language in ("english", "chinese", "mixed"):
-        for mode in ("stored", "read"):
+        for mode in MODES:
             found = figures[f"{language}_{mode}"] = await measure(language, mode, settings)
             print(
                 f"{language:8} {mode:7}"
