@@ -25,11 +25,15 @@ _BREAKS: Final = (
 def passages(text: str, size: int = PASSAGE_SIZE) -> list[tuple[int, int]]:
     """Where the passages of a text begin and end; together they are the whole text."""
     spans: list[tuple[int, int]] = []
+    filled = 0
     for start, end in _pieces(text, 0, len(text), size, 0):
-        if spans and reading_size(text, spans[-1][0], end) <= size:
+        more = reading_size(text, start, end)
+        if spans and filled + more <= size:
             spans[-1] = (spans[-1][0], end)
+            filled += more
         else:
             spans.append((start, end))
+            filled = more
     return spans or [(0, len(text))]
 
 

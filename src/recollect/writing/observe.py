@@ -15,6 +15,7 @@ from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.text.searchable import turn_units
+from recollect.writing.analysed import units_of
 from recollect.writing.redaction import Redactor
 from recollect.writing.save import idempotency, redacted_entry
 
@@ -55,7 +56,7 @@ class Observer:
         messages, counts = zip(*map(self._redactor.message, messages), strict=True)
         turns = tuple(new_turn(message, caller.scope, place, now, task) for message in messages)
         extract = self._extract(caller, place) if self._extract else None
-        units = tuple(map(turn_units, turns))
+        units = await units_of(turn_units, turns)
         model = self._vectors.model_of(caller.scope)
         committed = await self._store.commit(
             ChangeSet(

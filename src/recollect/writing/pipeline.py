@@ -27,6 +27,7 @@ from recollect.ports.store import Store
 from recollect.ports.writes import Writes
 from recollect.recall.meaning import Embedded, Meaning
 from recollect.text.searchable import record_units
+from recollect.writing.analysed import units_of
 from recollect.writing.batch import Batch, Incoming
 from recollect.writing.candidates import Candidate, Candidates, compared_scopes
 from recollect.writing.drafting import Namespace
@@ -185,9 +186,8 @@ class WritePipeline:
         return marks != [it.before for it in watermarks]
 
     async def _embedded(self, incoming: Sequence[Incoming]) -> Embedded:
-        return await self._meaning.of_units(
-            [record_units(it.record) for it in incoming if it.record is not None]
-        )
+        new = [it.record for it in incoming if it.record is not None]
+        return await self._meaning.of_units(await units_of(record_units, new))
 
     async def _judged(
         self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded
@@ -283,7 +283,7 @@ class WritePipeline:
     async def _units(self, batch: Batch) -> Embedded:
         """The units of what is new, and of what is found by other words than before."""
         other = [it for it in batch.records.values() if not batch.is_searched_as_before(it)]
-        more = await self._meaning.of_units([record_units(it) for it in other])
+        more = await self._meaning.of_units(await units_of(record_units, other))
         added = batch.records.keys() - {it.id for it in other}
         return Embedded(
             owners=(*(it for it in batch.units.owners if it.owner_id in added), *more.owners),

@@ -26,6 +26,7 @@ from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
 from recollect.text.searchable import is_searched_alike, record_units
+from recollect.writing.analysed import units_of
 from recollect.writing.drafting import drafted
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.replacing import corrected
@@ -67,7 +68,7 @@ class Saver:
             return ()
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
         reason = self._redactor.note(reason)
-        embedded = await self._meaning.of_units([record_units(record) for record in records])
+        embedded = await self._meaning.of_units(await units_of(record_units, records))
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
@@ -163,8 +164,8 @@ class Saver:
     async def _write_version(
         self, caller: Caller, before: Record, after: Record, reason: str, counts: Counts
     ) -> Record:
-        changed = () if is_searched_alike(before, after) else (record_units(after),)
-        embedded = await self._meaning.of_units(changed)
+        changed = () if is_searched_alike(before, after) else (after,)
+        embedded = await self._meaning.of_units(await units_of(record_units, changed))
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
