@@ -65,8 +65,8 @@ class UnitRows:
         return UnitRows(self.numbers.take(places, axis=1), self.owners.take(places))
 
 
-def no_units() -> UnitRows:
-    return UnitRows.of((), ())
+NO_UNITS: Final = UnitRows.of((), ())
+_NO_SCORES: Final[Scores] = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Matches:
 
     @classmethod
     def none(cls) -> Matches:
-        return cls(rows=no_units(), raw=np.empty(0), scores=np.empty(0))
+        return cls(rows=NO_UNITS, raw=_NO_SCORES, scores=_NO_SCORES)
 
     def __len__(self) -> int:
         return len(self.rows)

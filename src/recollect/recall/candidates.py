@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.ports.units import KINDS, Ids, Matches, Scores, UnitRows, no_units
+from recollect.ports.units import KINDS, NO_UNITS, Ids, Matches, Scores, UnitRows
 from recollect.recall.paths import Found, PathName
 
 _ARCHIVE: Final = KINDS.index("archive")
@@ -76,7 +76,7 @@ def gather(found: Sequence[Found]) -> Candidates:
     owners, first = np.unique(
         np.concatenate([_NOBODY, *(it.owners for it in parts)]), return_index=True
     )
-    rows = UnitRows.joined([no_units(), *(it.rows for it in parts)])
+    rows = UnitRows.joined([NO_UNITS, *(it.rows for it in parts)])
     return Candidates(owners, rows.take(first), opinions)
 
 

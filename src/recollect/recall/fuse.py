@@ -162,6 +162,12 @@ class Ranked:
     def __iter__(self) -> Iterator[Fused]:
         return iter(self.between(0, len(self)))
 
+    def turns(self, most: int) -> list[str]:
+        """Those of the best that are turns."""
+        places = self.places[:most]
+        rows = self.candidates.rows
+        return _listed(rows["owner"][places[rows["kind"][places] == _TURN]])
+
     def between(self, start: int, end: int) -> list[Fused]:
         """Those from one rank, counted from 0, up to another."""
         places = self.places[start:end]

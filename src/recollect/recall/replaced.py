@@ -43,8 +43,7 @@ class ReplacedPath:
 
     async def search(self, question: Question, fused: Ranked) -> Succession:
         """What replaced the best turns, if anything did."""
-        best = fused.between(0, _LOOKED_AT * question.limit)
-        turns = {turn_key(it.owner_id): it.owner_id for it in best if it.owner_kind == "turn"}
+        turns = {turn_key(it): it for it in fused.turns(_LOOKED_AT * question.limit)}
         if not turns:
             return Succession()
         matches = await self._units.search(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recollect.domain.scope import Scope
-from recollect.ports.units import COLUMNS, KINDS, Matches, UnitRows, no_units
+from recollect.ports.units import COLUMNS, KINDS, NO_UNITS, Matches, UnitRows
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 
@@ -28,7 +28,7 @@ def found(
     """What a path found; it lists the best first, as paths do."""
     best_first = sorted(scored, key=lambda it: -it[1])
     scores = np.array([score for _, score in best_first])
-    rows = UnitRows.joined([no_units(), *(one for one, _ in best_first)])
+    rows = UnitRows.joined([NO_UNITS, *(one for one, _ in best_first)])
     matches = Matches(rows=rows, raw=10 * scores, scores=scores)
     return Found(path=path, matches=matches, trust=trust, **more)
 

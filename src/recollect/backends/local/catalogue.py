@@ -20,7 +20,7 @@ from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.ports.units import KINDS, Ids, UnitRows, no_units
+from recollect.ports.units import KINDS, NO_UNITS, Ids, UnitRows
 
 # A scope of more units is not read as a whole for the few that are asked for.
 _MOST: Final = 400_000
@@ -72,7 +72,7 @@ class Catalogue:
         """These units of these scopes, in the order asked for; those that are gone are left out."""
         if len(scopes) == 1:
             return self._rows(connection, scopes[0], units)
-        parts = [no_units()]
+        parts = [NO_UNITS]
         for scope in scopes:
             mine = units[units >> UNIT_BITS == scope.id]
             if len(mine):
@@ -130,7 +130,7 @@ class Catalogue:
         """All units of a scope, with those that came since it was last asked for."""
         kept = self._shelf.get(scope.id)
         if kept is None or kept.units > _STALE * scope.units:
-            kept = _Kept(no_units(), 0)
+            kept = _Kept(NO_UNITS, 0)
         if kept.version < scope.last_unit:
             newer = map(_unit_rows, _BETWEEN.slices(connection, scope.numbers(kept.version)))
             kept = _Kept(UnitRows.joined([kept.rows, *newer]), scope.last_unit)
@@ -149,7 +149,7 @@ def _places(numbers: Ids, units: Ids) -> Ids:
 
 def _unit_rows(found: Sequence[Any]) -> UnitRows:
     if not found:
-        return no_units()
+        return NO_UNITS
     owners, units, kinds, *others = zip(*found, strict=True)
     codes = [_CODES[kind] for kind in kinds]
     return UnitRows(np.array([units, codes, *others], np.int64), np.array(owners, np.object_))
