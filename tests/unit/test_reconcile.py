@@ -197,6 +197,25 @@ def test_two_people_are_not_one(new: str, old: str, days: float):
 @pytest.mark.parametrize(
     ("new", "old"),
     [
+        (
+            "用户要求：以后代码都用 Go 写，注释用中文",
+            "用户在字节跳动做后端开发，主要写 Go",
+        ),
+        ("用户要求：以后代码都用 Go 写", "用户平时写 Python"),
+        ("User asks: from now on, write code in Rust", "User writes Python at Acme"),
+    ],
+)
+@pytest.mark.parametrize("days", [0, 30])
+def test_what_is_asked_for_does_not_take_the_place_of_what_somebody_does(
+    new: str, old: str, days: float
+):
+    assert _relate(new, old, days=days).relation == "different"
+    assert _relate(old, new, days=days).relation == "different"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
         ("Ann is Bob's teacher.", "Ann teaches Bob."),
         ("Raj reports to Monica.", "Monica is Raj's manager."),
         ("Carl is Dana's husband.", "Dana is married to Carl."),

@@ -15,6 +15,7 @@ from recollect.text.claim_slots import (
     ONE_VALUE_FOR_A_PURPOSE,
     are_akin,
 )
+from recollect.text.leftovers import is_request
 from recollect.text.similarity import Contrast
 
 _SORTS: Final = {
@@ -25,6 +26,7 @@ _SORTS: Final = {
     "often": "period",
 }
 _NO_VALUES: Final = frozenset({"self", "weak", "verb", "when", "direction"})
+_WISHES: Final = frozenset({"want", "prefer", "like"})
 _SOMEBODY: Final = frozenset({"self", "kin", "pronoun", "name"})
 
 
@@ -48,9 +50,12 @@ class _Rivalry:
         """Sorts of which each claim has another member: these may exclude each other."""
 
     def is_over_one_slot(self) -> bool:
+        new, old = self._new, self._old
         verb = self._new.verb or self._old.verb
         if not self._shared_sorts or not self._is_of_one_verb():
             return False
+        if any(_asks(a) and _tells(b) for a, b in ((new, old), (old, new))):
+            return False  # who writes Go at work may ask for code in Rust
         if self._counts_other_things():
             return False
         times = self._shared_sorts & TIMES
@@ -153,6 +158,18 @@ class _Rivalry:
         ) and any(
             word.is_topic and word.kind in ("word", "char") for word, _ in self._contrast.shared
         )
+
+
+def _asks(it: Claim) -> bool:
+    """Whether the claim tells what somebody asks for: "User asks: …", "wants … to be done"."""
+    return "wish" in it.marks or is_request(it) or any(word.concept == "ask" for word in it.words)
+
+
+def _tells(it: Claim) -> bool:
+    """Whether the claim tells what somebody does, rather than wants."""
+    is_of_somebody = any(word.is_topic and word.kind in _SOMEBODY for word in it.words)
+    is_wish = _asks(it) or any(word.concept in _WISHES for word in it.words)
+    return is_of_somebody and bool(it.verb) and not is_wish
 
 
 def _how_often(words: Iterable[Word]) -> frozenset[str]:
