@@ -13,6 +13,7 @@ from recollect.errors import InvalidInput
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
 from tests.integration.archive_texts import ANSWERS, manual
+from tests.integration.test_late_vectors import HeldEmbedder
 from tests.integration.test_server import serving
 
 _ALL: Any = ["record", "turn", "archive"]
@@ -129,3 +130,24 @@ async def test_an_archive_is_found_among_many_records_that_fit(memory: Memory):
     (hit,) = await memory.recall(question, owners="archive", min_score=0.0)
     assert hit.id == archive.id
     assert answer in hit.content
+
+
+async def test_an_archive_is_found_by_its_words_while_its_vectors_are_made(database_path: Path):
+    # The vectors of a long result take seconds, and a short process ends before they are there.
+    question, answer = ANSWERS["en"]
+    embedder = HeldEmbedder()
+    async with Memory.open(database_path, embedder=embedder) as memory:
+        manager = memory.session("s").archive
+        await manager.process_tool_result("search", {"query": "q"}, manual("en"), "s")
+        working = asyncio.create_task(memory.drain())
+        for _ in range(1_000):
+            if embedder.batches:
+                break
+            await asyncio.sleep(0.01)
+        (hit,) = await memory.recall(question, owners="archive")
+        assert answer in hit.content
+        assert not working.done()
+        embedder.is_let.set()
+        await working
+        (hit,) = await memory.recall(question, owners="archive")
+        assert {path.path for path in hit.explanation.paths} == {"keyword", "vector"}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 from recollect.context.archive_vault import Vault
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.change import ChangeSet
+from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
@@ -98,18 +100,21 @@ class ArchiveIndexer:
     async def _index(self, archive: Archive, blob: Blob) -> None:
         content = await self._vault.read(archive, blob)
         units = await asyncio.to_thread(archive_units, archive, content.text or "")
+        # Vectors of a long result take seconds: until they are there it is found by its words,
+        # also when this process ends before.
+        await self._store_units(archive, [units])
         embedded = await self._meaning.of_units([units])
-        await self._store.commit(
-            ChangeSet(
-                principal=INDEX_ARCHIVE,
-                scope=archive.scope,
-                units=embedded.owners,
-                model=embedded.model,
-            )
-        )
+        await self._store_units(archive, embedded.owners, embedded.model)
         if embedded.jobs:
             # Found by its words meanwhile; this job itself is what tries again.
             raise NotAvailable(
                 f"{archive.id} has no vectors yet: {self._meaning.absence}",
                 code="embedding_failed",
             )
+
+    async def _store_units(
+        self, archive: Archive, units: Sequence[OwnerUnits], model: EmbeddingModel | None = None
+    ) -> None:
+        await self._store.commit(
+            ChangeSet(principal=INDEX_ARCHIVE, scope=archive.scope, units=tuple(units), model=model)
+        )

@@ -21,7 +21,7 @@ _LEASE: Final = timedelta(seconds=60)
 _MOST_ATTEMPTS: Final = 8
 _FIRST_WAIT: Final = timedelta(seconds=1)
 _LONGEST_WAIT: Final = timedelta(minutes=10)
-_IDLE_SECONDS: Final = 5.0
+_IDLE_SECONDS: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
