@@ -512,3 +512,25 @@ def test_bodies_have_exactly_the_fields_of_the_library():
     )
     assert Filters.model_fields.keys() == FilterFields.__annotations__.keys()
     assert Prompt.model_fields.keys() - {"message"} == ContextFields.__annotations__.keys()
+
+
+@pytest.mark.parametrize(
+    ("method", "route", "body"),
+    [
+        ("POST", "records", {"content": "Ann's secret"}),
+        ("POST", "recall", {"query": "secret"}),
+        ("POST", "observe", {"messages": [{"role": "user", "content": "x"}]}),
+        ("POST", "forget", {"everything": True}),
+        ("GET", "stats", None),
+        ("DELETE", "records/mem_nothing", None),
+    ],
+)
+async def test_whose_memory_it_is_must_be_spelled_right(
+    client: httpx.AsyncClient, method: str, route: str, body: dict[str, Any] | None
+):
+    # Other systems say user_id: without a word everybody would share one memory.
+    response = await client.request(method, f"/v1/{route}?user_id=ann", json=body)
+    assert problem_of(response) == (422, "unknown_field")
+    assert "user_id" in response.json()["detail"]
+    assert "agent, " in response.json()["hint"] and "user, " in response.json()["hint"]
+    assert await listed(client) == []

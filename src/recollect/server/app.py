@@ -13,7 +13,7 @@ from fastapi import Depends, FastAPI
 from recollect.domain.views import Json
 from recollect.memory import Memory
 from recollect.server.audit_routes import router as audit_router
-from recollect.server.caller import opened
+from recollect.server.caller import only_known_parameters, opened
 from recollect.server.forget_routes import router as forget_router
 from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
 from recollect.server.problems import RESPONSES, tell_problems
@@ -27,6 +27,16 @@ from recollect.settings import Settings
 
 # The longest record in the widest script, with room for the rest of the request.
 MOST_BYTES: Final = 5_000_000
+_ROUTERS: Final = (
+    router,
+    writing_router,
+    upkeep_router,
+    sharing_router,
+    tool_router,
+    audit_router,
+    forget_router,
+    reindex_router,
+)
 # Somebody will say something: what reads either language loads before the first request comes.
 _FIRST_WORDS: Final = "hello 你好"
 
@@ -52,14 +62,8 @@ def create_app(
         responses=RESPONSES,
     )
     app.get("/health", tags=["operation"])(health)
-    app.include_router(router)
-    app.include_router(writing_router)
-    app.include_router(upkeep_router)
-    app.include_router(sharing_router)
-    app.include_router(tool_router)
-    app.include_router(audit_router)
-    app.include_router(forget_router)
-    app.include_router(reindex_router)
+    for routes in _ROUTERS:
+        app.include_router(routes, dependencies=[Depends(only_known_parameters)])
     app.add_middleware(BodyLimit, most_bytes=MOST_BYTES)
     app.add_middleware(OnlyFromHere, hosts=hosts)
     tell_problems(app)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Response
 
 from recollect.domain.views import Json, as_json
-from recollect.errors import InvalidInput
 from recollect.server.bodies import (
     ChangedRecord,
     Conversation,
@@ -18,7 +17,7 @@ from recollect.server.bodies import (
     Question,
     Use,
 )
-from recollect.server.caller import SCOPE_PARTS, CallersMemory
+from recollect.server.caller import CallersMemory
 
 IdempotencyKey = Annotated[
     str | None, Header(description="the same key with the same request happens only once")
@@ -48,11 +47,8 @@ async def save(
 
 
 @router.get("/records", tags=["records"])
-async def list_records(
-    memory: CallersMemory, request: Request, wanted: Annotated[Listing, Query()]
-) -> Json:
+async def list_records(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Json:
     """Records that pass the filters, those that happened last first, a page at a time."""
-    _require_known(request)
     return as_json(await memory.list(limit=wanted.limit, cursor=wanted.cursor, **wanted.filters()))
 
 
@@ -149,11 +145,8 @@ async def observe(
 
 
 @router.get("/turns", tags=["turns"])
-async def list_turns(
-    memory: CallersMemory, request: Request, wanted: Annotated[Listing, Query()]
-) -> Json:
+async def list_turns(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Json:
     """Turns of a session in their order, or without a session the latest ones first."""
-    _require_known(request)
     return as_json(await memory.turns(limit=wanted.limit, cursor=wanted.cursor, **wanted.filters()))
 
 
@@ -167,10 +160,3 @@ async def get_turn(memory: CallersMemory, turn_id: str) -> Json:
 async def stats(memory: CallersMemory) -> Json:
     """How much is stored for this caller, and how the parts are doing."""
     return as_json(await memory.stats())
-
-
-def _require_known(request: Request) -> None:
-    unknown = set(request.query_params) - set(Listing.model_fields) - SCOPE_PARTS
-    if unknown:
-        # A filter with a typing mistake would otherwise list everything.
-        raise InvalidInput(f"Unknown filter: {', '.join(sorted(unknown))}", code="unknown_field")
