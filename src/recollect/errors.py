@@ -17,6 +17,9 @@ class RecollectError(Exception):
         self.hint = hint
         if code is not None:
             self.code = code
+        if hint:
+            # A traceback shows notes: whoever does not catch the error is told what to do too.
+            self.add_note(f"hint: {hint}")
 
     def __str__(self) -> str:
         return f"{self.message} ({self.code})"

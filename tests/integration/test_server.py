@@ -532,5 +532,6 @@ async def test_whose_memory_it_is_must_be_spelled_right(
     response = await client.request(method, f"/v1/{route}?user_id=ann", json=body)
     assert problem_of(response) == (422, "unknown_field")
     assert "user_id" in response.json()["detail"]
-    assert "agent, " in response.json()["hint"] and "user, " in response.json()["hint"]
+    assert "agent, " in response.json()["hint"]
+    assert "user, " in response.json()["hint"]
     assert await listed(client) == []

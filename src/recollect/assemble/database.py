@@ -20,7 +20,7 @@ def open_database(settings: Settings) -> Database:
         raise StorageError(
             f"The folder {path.parent} cannot be made: {problem.strerror}",
             code="database_unreachable",
-            hint="Choose another place with RECOLLECT_DATA_DIR or Memory.open(path).",
+            hint="Choose another place: --data, RECOLLECT_DATA_DIR or Memory.open(path).",
         ) from None
     database = database_at(settings, path, is_temporary=is_temporary)
     try:

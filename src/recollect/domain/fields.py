@@ -155,9 +155,9 @@ def checked_text(text: object, name: str, limit: int, *, blank: bool = False) ->
         raise InvalidInput(f"{name} must be text, not {type(text).__name__}", code="wrong_type")
     if len(text) > limit:
         raise InvalidInput(
-            f"{name} has {len(text):,} characters; at most {limit:,} are kept in one piece",
+            f"{name} has {len(text):,} characters; at most {limit:,} are taken in one piece",
             code="text_too_large",
-            hint="Split the text and save the parts.",
+            hint="Split the text and give the parts, or give less of it.",
         )
     if not blank and not text.strip():
         raise InvalidInput(f"{name} is empty", code="empty_text")
@@ -226,7 +226,7 @@ def _checked(fields: RecordFields) -> dict[str, Any]:
             code="unknown_field",
             hint="recorded_at, version and status are kept by Recollect itself."
             if unknown & {"recorded_at", "version", "status"}
-            else "",
+            else f"There are: {', '.join(sorted(_KNOWN))}.",
         )
     given = cast("dict[str, Any]", dict(fields))
     if "name" in given:

@@ -164,7 +164,11 @@ def _reserved() -> InvalidInput:
 
 
 def _check_part(name: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
+        raise InvalidInput(
+            f"The scope's {name} must be text, not {type(value).__name__}", code="bad_scope"
+        )
+    if not value.strip():
         raise InvalidInput(f"The scope's {name} is empty", code="bad_scope")
     if len(value) > MAX_PART:
         raise InvalidInput(
