@@ -110,8 +110,13 @@ class ToolResultManager:
         result: ToolResult,
         conversation_id: str,
         thread_id: str | None = None,
+        *,
+        question: str = "",
     ) -> ToolResult:
-        """The result itself when it is short; else it is archived and what to show instead."""
+        """The result itself when it is short; else it is archived and what to show instead.
+
+        Shown are the passages that fit what the tool was asked, and the question it was called for.
+        """
         threshold = self._options.threshold
         is_short = isinstance(result, str | bytes) and len(result) <= threshold
         if is_short or is_memory_tool(tool_name):
@@ -136,7 +141,7 @@ class ToolResultManager:
         # What is shown is chosen while the disk writes.
         archive, (shown, text) = await asyncio.gather(
             self._archived(content, origin, Counter(asked) + Counter(held)),
-            self._to_show(content, query_of(tool_input)),
+            self._to_show(content, f"{query_of(tool_input)}\n{question}"),
         )
         placeholder = self.placeholder(archive)
         return opened(placeholder, shown, text) if text else str(placeholder)
@@ -263,7 +268,7 @@ class ToolResultManager:
             return "full", ""
         if self._options.show == "full" and self._fits(text):
             return "full", text
-        return "passages", await self._passages(text, query, self._options.passage_tokens)
+        return await self._passages(text, query, self._options.passage_tokens)
 
     def _fits(self, text: str) -> bool:
         room = self._options.full_tokens
@@ -303,12 +308,12 @@ class ToolResultManager:
         if range is not None:
             return "range", parse_range(range).of(content.text)
         if query is not None:
-            return "passages", await self._passages(content.text, query, self._options.load_tokens)
+            return await self._passages(content.text, query, self._options.load_tokens)
         return "full", content.text
 
-    async def _passages(self, text: str, query: str, budget: int) -> str:
+    async def _passages(self, text: str, query: str, budget: int) -> tuple[Shown, str]:
         chosen = await asyncio.to_thread(select_passages, text, query, self._tokens, budget)
-        return chosen.render(text)
+        return "passages" if chosen.fits else "beginning", chosen.render(text)
 
     async def _content_or_problem(self, uuid: str, query: str | None) -> tuple[Shown, str]:
         try:

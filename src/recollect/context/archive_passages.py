@@ -44,6 +44,8 @@ class Selection:
 
     spans: tuple[Span, ...]
     of: int
+    fits: bool = True
+    """Whether they have words of the question; otherwise they are how the text begins."""
 
     def render(self, text: str) -> str:
         """The parts, each under the characters it was taken from, as `range` takes them."""
@@ -107,7 +109,7 @@ def select_passages(text: str, query: str, tokens: TokenCounter, budget: int) ->
             # Not even one fits: as much of it as there is room for.
             chosen.append((start, start + (end - start) * left // cost))
             break
-    return Selection(spans=_joined(chosen), of=len(text))
+    return Selection(spans=_joined(chosen), of=len(text), fits=bool(ranked))
 
 
 def _ranked(text: str, needles: Needles) -> list[Span]:

@@ -111,7 +111,7 @@ class Listener:
         if message.role != "tool":
             return _Kept(incoming=it)
         call = self._call(message, incoming)
-        shown = _readable(await self._shown(message.text, call))
+        shown = _readable(await self._shown(message.text, call, self._question(it, incoming)))
         closed = close_in(shown)
         if closed == message.text:
             return _Kept(incoming=it, call=call)
@@ -121,11 +121,11 @@ class Listener:
             shown=None if shown == closed else shown,
         )
 
-    async def _shown(self, text: str, call: ToolCall) -> str:
+    async def _shown(self, text: str, call: ToolCall, question: str) -> str:
         """What this turn shows of a result: itself, or what stands for it once it is put away."""
         try:
             return await self._archive.process_tool_result(
-                call.name, tool_input(call), text, self._session
+                call.name, tool_input(call), text, self._session, question=question
             )
         except StorageError as problem:
             if len(text) > MAX_CONTENT:
@@ -133,6 +133,12 @@ class Listener:
             # The turn can hold it as well: the conversation goes on without the archive.
             _log.warning("a result of %s stays in its turn: %s", call.name, problem)
             return text
+
+    def _question(self, result: Incoming, incoming: Sequence[Incoming]) -> str:
+        """What the user said last before a result: most likely the tool was called for it."""
+        before = incoming[: next(at for at, it in enumerate(incoming) if it is result)]
+        said = (*self.messages, *(it.message for it in before))
+        return next((it.text for it in reversed(said) if it.role == "user"), "")
 
     def _call(self, result: Message, incoming: Sequence[Incoming]) -> ToolCall:
         """The call that a result answers; there is one, or the message would not be taken."""

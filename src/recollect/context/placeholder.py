@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 Language: TypeAlias = Literal["zh", "en"]
 LengthUnit: TypeAlias = Literal["characters", "bytes"]
-Shown: TypeAlias = Literal["full", "passages", "range", "problem"]
+Shown: TypeAlias = Literal["full", "passages", "beginning", "range", "problem"]
 
 SHOWN_SUMMARY: Final = 200
 SHOWN_QUERY: Final = 200
@@ -56,6 +56,7 @@ _WORDS: Final[Mapping[Language, _Words]] = {
         blocks={
             "full": "完整内容",
             "passages": "相关段落",
+            "beginning": "未找到相关段落，开头如下",
             "range": "所选范围",
             "problem": "无法加载",
         },
@@ -74,6 +75,7 @@ _WORDS: Final[Mapping[Language, _Words]] = {
         blocks={
             "full": "Full content",
             "passages": "Relevant passages",
+            "beginning": "No relevant passage found, its beginning",
             "range": "Selected range",
             "problem": "Could not be loaded",
         },

@@ -210,11 +210,13 @@ class ToolResultManager:
         result: ToolResult,
         conversation_id: str,
         thread_id: str | None = None,
+        *,
+        question: str = "",
     ) -> ToolResult:
         """The result itself when it is short; else it is archived and what to show instead."""
         return self._loop.run(
             lambda: self._inner.process_tool_result(
-                tool_name, tool_input, result, conversation_id, thread_id
+                tool_name, tool_input, result, conversation_id, thread_id, question=question
             )
         )
 
