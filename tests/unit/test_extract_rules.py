@@ -164,6 +164,8 @@ def test_what_rules_find_is_grounded_in_its_span(language: str, part: str):
         ("I really don't like long meetings", "User really doesn't like long meetings"),
         ("I'm allergic to nuts and I know it", "User is allergic to nuts and they know it"),
         ("My name is Ada.", "User's name is Ada"),
+        ("Hi! I'm Maria.", "User is Maria"),
+        ("I’m Maria, I just moved to Dublin.", "User is Maria"),
         ("Remember that my badge is number 7.", "User's badge is number 7"),
         ("I have two cats because I love animals", "User has two cats because they love animals"),
         ("I went to Rome yesterday with my wife.", "User went to Rome yesterday with their wife"),
@@ -183,6 +185,20 @@ def test_what_rules_find_is_grounded_in_its_span(language: str, part: str):
 )  # fmt: skip
 def test_a_claim_is_understood_on_its_own(text: str, content: str):
     assert content in {claim.content for claim in extract([_turn(text)])}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm Ok.",
+        "I'm done.",
+        "If I'm allergic to nuts, what can I eat?",
+        "If I live in Porto, which bus do I take?",
+        "Even if I'm allergic to nuts, I can try it.",
+    ],
+)
+def test_what_may_be_is_not_said_of_the_user(text: str):
+    assert not [it for it in extract([_turn(text)]) if it.category == "user"]
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,11 @@ _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _FEWEST_WORDS: Final = 2
 _LONGEST_ANSWER: Final = 2
 _FEWEST_HAN: Final = 4
+# "I'm Maria": two words, and the first thing to know of somebody.
+_INTRODUCTION: Final = re.compile(r"I['’]m [A-Z][a-z]+[.!,]*$")
+_CONDITION: Final = re.compile(
+    r"(?:(?:and|but|so|or|even|only|well),? )*(?:if|unless|whether|in case)\b"
+)
 _QUESTION_MARKS: Final = "?？"
 # What may stand between two clauses of one event: a comma, "and", a gap.
 _LONGEST_JOINT: Final = 8
@@ -164,11 +169,13 @@ def _told_before_question(sentence: Sentence) -> Sentence | None:
 def _of_clauses(sentence: Sentence, turn: Utterance, *, remember: bool) -> Iterator[Claim]:
     for clause, rule in _ruled(sentence):
         explicit = remember or signals.is_wish(clause.plain)
+        if rule and rule.category == "user" and not explicit and _CONDITION.match(clause.plain):
+            continue  # "if I'm allergic to nuts, …" does not say that one is
         if links(_text(turn, clause)) and (rule is None or rule.category in _MAY_BE_REFERENCE):
             yield _claim(
                 "reference", clause, turn, confidence=_LINKED_CONFIDENCE, explicit=explicit
             )
-        elif rule and _says_enough(clause.plain):
+        elif rule and (_says_enough(clause.plain) or _INTRODUCTION.match(_text(turn, clause))):
             make = _of_event if rule.event else _of_statement
             yield make(rule, clause, turn, explicit=explicit)
 
