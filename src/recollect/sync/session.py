@@ -213,7 +213,10 @@ class ToolResultManager:
         *,
         question: str = "",
     ) -> ToolResult:
-        """The result itself when it is short; else it is archived and what to show instead."""
+        """The result itself when it is short; else it is archived and what to show instead.
+
+        Shown are the passages that fit what the tool was asked, and the question it was called for.
+        """
         return self._loop.run(
             lambda: self._inner.process_tool_result(
                 tool_name, tool_input, result, conversation_id, thread_id, question=question
