@@ -51,7 +51,7 @@ class Parties:
             is_writer = shared.writer in (party.role, EVERYBODY)
         if not party.is_person and not is_writer:
             raise NotAllowed(
-                f"{party.name} ({party.role or 'no role'}) may not propose a {shared.name}",
+                f"{party.name} ({party.role or 'no role'}) may not propose: {shared.name}",
                 code="wrong_role",
                 hint=f"That is for the {shared.writer}; agents.{party.name}.role gives a role.",
             )

@@ -140,7 +140,8 @@ def _counts(forgotten: Forgotten) -> str:
 
 def _tell(console: Console, forgotten: Forgotten) -> None:
     went = "Would go" if forgotten.is_dry_run else "Gone"
-    undone = "" if forgotten.is_dry_run else "; this cannot be undone"
+    is_gone = forgotten.counts and not forgotten.is_dry_run
+    undone = "; this cannot be undone" if is_gone else ""
     show.line(console, f"{went}: {_counts(forgotten)}{undone}.")
     if forgotten.evidence_left:
         turns = ", ".join(forgotten.evidence_left[:5])
