@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, and_, bindparam, false, func, or_, select, true
+from typing import Final
+
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    bindparam,
+    false,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 
 from recollect.backends.sql.schema import archives, record_tags, records, turns
 from recollect.domain.filters import Filter
 from recollect.domain.record import Status
 from recollect.domain.times import to_micros
+
+# Written out, as the partial index on status has it: a bound value would not let it be used.
+NOT_ACTIVE: Final = records.c.status != literal_column("'active'")
 
 
 def records_where(where: Filter) -> ColumnElement[bool]:
@@ -22,6 +37,8 @@ def records_where(where: Filter) -> ColumnElement[bool]:
     if Status.ACTIVE in where.statuses and Status.EXPIRED not in where.statuses:
         has_time = or_(columns.expires_at.is_(None), columns.expires_at > bindparam("now", 0))
         parts.append(or_(columns.status != Status.ACTIVE, has_time))
+    if Status.ACTIVE not in where.statuses:
+        parts.append(NOT_ACTIVE)
     if where.kinds:
         parts.append(columns.kind.in_(sorted(where.kinds)))
     if where.categories:

@@ -21,6 +21,7 @@ from recollect.backends.sql.quick import Quick
 from recollect.backends.sql.rows import Row
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
+from recollect.domain.record import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,14 @@ def _page(
 @lru_cache(maxsize=256)
 def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: bool) -> Quick:
     table = order.table.c
-    place, ident = table[order.column], table.id
-    parts = [table.scope_id == bindparam("scope", 0), order.condition(where)]
+    place: ColumnElement[Any] = table[order.column]
+    ident = table.id
+    scope_id: ColumnElement[int] = table.scope_id
+    if order is _RECORDS and _has_few(where):
+        # Adding nothing keeps SQLite from walking through all in order instead of sorting the few.
+        place = place + 0
+        scope_id = scope_id if where.session is not None else scope_id + 0
+    parts = [scope_id == bindparam("scope", 0), order.condition(where)]
     if is_continued:
         # Compared together, a page begins in the midst of the index.
         last = tuple_(bindparam("after_place", 0), bindparam("after_id", ""))
@@ -102,3 +109,8 @@ def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: boo
     columns = (place.desc(), ident.desc()) if order.is_falling else (place, ident)
     chosen = chosen.order_by(*columns)
     return Quick(chosen.limit(bindparam("most", 0)) if is_limited else chosen)
+
+
+def _has_few(where: Filter) -> bool:
+    """Whether another index finds the few records that are meant: by session or by status."""
+    return where.session is not None or Status.ACTIVE not in where.statuses

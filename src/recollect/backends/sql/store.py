@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from recollect.backends.sql import commit, schema
-from recollect.backends.sql.conditions import records_where, turns_where
+from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.listings import list_records, list_turns
 from recollect.backends.sql.quick import Quick, listed
@@ -39,7 +39,7 @@ from recollect.backends.sql.scopes import find_scopes, read_versions
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
-from recollect.domain.record import Record, Version
+from recollect.domain.record import Kind, Record, Status, Version
 from recollect.domain.scope import Scope
 from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
@@ -172,12 +172,12 @@ class SqlStore:
     async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
         def read(connection: Connection) -> StoreCounts:
             found = find_scopes(connection, scopes)
-            records, turns, units = schema.records.c, schema.turns.c, schema.scopes.c
-            by_kind = _tally(connection, records.kind, records.scope_id.in_(found))
+            turns, units = schema.turns.c, schema.scopes.c
+            by_kind, by_status = _tallies(connection, found)
             return StoreCounts(
                 records=sum(by_kind.values()),
                 by_kind=by_kind,
-                by_status=_tally(connection, records.status, records.scope_id.in_(found)),
+                by_status=by_status,
                 turns=_number(connection, func.count(), turns.scope_id.in_(found)),
                 sessions=_number(
                     connection, func.count(turns.session.distinct()), turns.scope_id.in_(found)
@@ -280,11 +280,26 @@ def _by_id(table: ReadOnlyColumnCollection[str, Column[Any]]) -> ColumnElement[b
     return and_(table.id.in_(listed("ids")), (table.scope_id + 0).in_(listed("scopes")))
 
 
-def _tally(
-    connection: Connection, column: ColumnElement[str], where: ColumnElement[bool]
-) -> dict[str, int]:
-    statement = select(column, func.count()).where(where).group_by(column)
-    return {row[0]: row[1] for row in connection.execute(statement).all()}
+def _tallies(
+    connection: Connection, scopes: Collection[int]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """How many records there are by kind and by status, of which there are any."""
+    table = schema.records.c
+    # One walk through the records, in which nothing is sorted as grouping would.
+    kinds = select(
+        *(func.count().filter(table.kind == kind.value).label(kind.value) for kind in Kind)
+    ).where(table.scope_id.in_(scopes))
+    by_kind = {name: count for name, count in rows_of(connection, kinds)[0].items() if count}
+    # Adding nothing lets SQLite find what is not active by its small index.
+    others = (
+        select(table.status, func.count())
+        .where(NOT_ACTIVE, (table.scope_id + 0).in_(scopes))
+        .group_by(table.status)
+    )
+    by_status = {row[0]: row[1] for row in connection.execute(others)}
+    if active := sum(by_kind.values()) - sum(by_status.values()):
+        by_status[Status.ACTIVE.value] = active
+    return by_kind, by_status
 
 
 def _number(connection: Connection, figure: ColumnElement[Any], where: ColumnElement[bool]) -> int:

@@ -13,28 +13,26 @@ from sqlalchemy import (
     and_,
     case,
     func,
-    literal_column,
     or_,
     select,
 )
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.attached_rows import conflict_from
+from recollect.backends.sql.conditions import NOT_ACTIVE
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.category import with_aliases
 from recollect.domain.conflict import Conflict
 from recollect.domain.health import HealthFigures
-from recollect.domain.record import Record, Status, Tier
+from recollect.domain.record import Kind, Record, Status, Tier
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.upkeep import EXPIRED_BY, Selection, Worth
 
 _NOBODY: Final = "-"
 _records = schema.records.c
-# Written out, as the partial index on status has it: a bound value would not let it be used.
-_NOT_ACTIVE: Final = _records.status != literal_column("'active'")
 # How the reason begins that a sweep gives for the version it makes.
 _WHY: Final = case(
     *((_records.reason.like(f"{why}:%"), why) for why in EXPIRED_BY),
@@ -124,19 +122,26 @@ def _place(selection: Selection) -> ColumnElement[str]:
 
     Adding nothing to it keeps SQLite from walking through all ids where an index finds the few.
     """
-    has_few = selection.expires_by is not None or Status.ACTIVE not in selection.statuses
+    has_few = _has_few(selection) or selection.tier is Tier.SHORT
     return _records.id.concat("") if has_few else _records.id
+
+
+def _has_few(selection: Selection) -> bool:
+    """Whether a small index finds all of it: what is not active, or what expires."""
+    return selection.expires_by is not None or Status.ACTIVE not in selection.statuses
 
 
 def _conditions(connection: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     """The selection; what is not active and what expires is found by small indexes."""
     parts: list[ColumnElement[bool]] = [_records.status.in_(sorted(selection.statuses))]
     if Status.ACTIVE not in selection.statuses:
-        parts.append(_NOT_ACTIVE)
+        parts.append(NOT_ACTIVE)
+    # Adding nothing keeps SQLite from walking through a whole scope where an index finds the few.
+    scope_id = _records.scope_id + 0 if _has_few(selection) else _records.scope_id
     if selection.scopes is not None:
-        parts.append(_records.scope_id.in_(find_scopes(connection, selection.scopes)))
+        parts.append(scope_id.in_(find_scopes(connection, selection.scopes)))
     if (named := _scopes_named(selection)) is not None:
-        parts.append(_records.scope_id.in_(named))
+        parts.append(scope_id.in_(named))
     if selection.kind is not None:
         parts.append(_records.kind == selection.kind.value)
     if selection.category is not None:
@@ -210,21 +215,22 @@ def _worth(row: Row) -> Worth:
 
 
 def _figures(connection: Connection, scopes: list[int], now: datetime) -> HealthFigures:
-    here, active = _records.scope_id.in_(scopes), _is_active(now)
-    total, confidence = connection.execute(
-        select(func.count(), func.avg(_records.confidence)).where(here, active)
-    ).one()
     conflicts = schema.conflicts.c
-    over = _records.expires_at <= to_micros(now)
-    expired_by = _counts(connection, _WHY, here, _has_status(Status.EXPIRED))
-    forgotten_by_time = _number(connection, here, _records.status == Status.ACTIVE.value, over)
+    # Found by the small indexes: adding nothing keeps SQLite from walking through the scopes.
+    few = (_records.scope_id + 0).in_(scopes)
+    over = and_(_records.status == Status.ACTIVE.value, _records.expires_at <= to_micros(now))
+    expired_by = _counts(connection, _WHY, few, _has_status(Status.EXPIRED))
+    held = [_held(connection, scope_id, now) for scope_id in scopes]
+    total = sum(it["total"] for it in held)
     return HealthFigures(
         total=total,
-        mean_confidence=None if confidence is None else float(confidence),
-        by_kind=_counts(connection, _records.kind, here, active),
-        buffered=_number(connection, here, active, _records.tier == Tier.SHORT.value),
-        quarantined=_number(connection, here, _has_status(Status.QUARANTINED)),
-        expired=sum(expired_by.values()) + forgotten_by_time,
+        mean_confidence=sum(it["confidence"] for it in held) / total if total else None,
+        by_kind={
+            kind.value: count for kind in Kind if (count := sum(it[kind.value] for it in held))
+        },
+        buffered=sum(it["buffered"] for it in held),
+        quarantined=_number(connection, few, _has_status(Status.QUARANTINED)),
+        expired=sum(expired_by.values()) + _number(connection, few, over),
         expired_by=expired_by,
         conflicts=connection.scalar(
             select(func.count())
@@ -232,12 +238,23 @@ def _figures(connection: Connection, scopes: list[int], now: datetime) -> Health
             .where(conflicts.scope_id.in_(scopes), _is_open())
         )
         or 0,
-        fullest=max(_counts(connection, _records.scope_id, here, active).values(), default=0),
+        fullest=max((it["total"] for it in held), default=0),
     )
 
 
+def _held(connection: Connection, scope_id: int, now: datetime) -> Row:
+    """How much of what is active a scope holds; all in one walk, and nothing is sorted for it."""
+    counted = select(
+        func.count().label("total"),
+        func.total(_records.confidence).label("confidence"),
+        func.count().filter(_records.tier == Tier.SHORT.value).label("buffered"),
+        *(func.count().filter(_records.kind == kind.value).label(kind.value) for kind in Kind),
+    ).where(_records.scope_id == scope_id, _is_active(now))
+    return rows_of(connection, counted)[0]
+
+
 def _has_status(status: Status) -> ColumnElement[bool]:
-    return and_(_NOT_ACTIVE, _records.status == status.value)
+    return and_(NOT_ACTIVE, _records.status == status.value)
 
 
 def _counts(
