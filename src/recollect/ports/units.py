@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
@@ -16,6 +16,10 @@ from recollect.domain.stats import IndexStats
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
+# The keys of the terms of a text, in its order.
+Terms = Sequence[int] | NDArray[np.uint64]
+# By the owner's id and the version of it that they are of; of a turn there is only version 1.
+KnownTerms = Mapping[tuple[str, int], Terms]
 
 KINDS: Final[tuple[OwnerKind, ...]] = ("record", "turn", "archive")
 # What is known of a unit in numbers, see domain/unit.py; `kind` is its owner's place in KINDS.
@@ -116,7 +120,11 @@ class UnitIndex(Protocol):
         """The keys of the terms that these units have, to explain why they were found."""
         ...
 
-    async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:
+    async def known_terms(self, scopes: Sequence[Scope], analyzer: str) -> KnownTerms:
+        """What this analyzer found in all that the scopes' index holds."""
+        ...
+
+    async def rank(self, terms: Sequence[int], texts: Sequence[Terms]) -> list[float]:
         """Calibrated scores of texts that are not in the index, ranked among themselves."""
         ...
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
 
 from recollect.domain.hit import Explanation, Hit, PathScore
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn
 from recollect.ports.store import Store
-from recollect.ports.units import UnitIndex
+from recollect.ports.units import KnownTerms, Terms, UnitIndex
 from recollect.recall.question import Question
+from recollect.text.analysis import ANALYZER_VERSION
 from recollect.text.searchable import record_units, turn_units
 
 
@@ -27,7 +28,9 @@ class Scan:
             items += await self._store.records(question.scopes, question.where, now=question.now)
         if question.where.wants_turns:
             items += await self._store.turns(question.scopes, question.where)
-        texts = [_terms(item) for item in items]
+        known = await self._units.known_terms(question.scopes, ANALYZER_VERSION)
+        # What the index does not hold takes long to analyse; others go on meanwhile.
+        texts = await asyncio.to_thread(lambda: [_terms(item, known) for item in items])
         scores = await self._units.rank(list(question.terms), texts)
         good = [
             index for index, score in enumerate(scores) if score > 0 and score >= question.min_score
@@ -39,15 +42,17 @@ class Scan:
         ]
 
 
-def _terms(item: Record | Turn) -> list[int]:
+def _terms(item: Record | Turn, known: KnownTerms) -> Terms:
+    """The terms of an item: as the index has them, unless it holds another state or none."""
+    version = item.version if isinstance(item, Record) else 1
+    if (found := known.get((item.id, version))) is not None:
+        return found
     owner = record_units(item, hidden=True) if isinstance(item, Record) else turn_units(item)
     return [key for unit in owner.units for key in unit.terms]
 
 
-def _hit(
-    question: Question, item: Record | Turn, score: float, text: Sequence[int], rank: int
-) -> Hit:
-    present = set(text)
+def _hit(question: Question, item: Record | Turn, score: float, text: Terms, rank: int) -> Hit:
+    present = set[int](text)
     return Hit(
         item=item,
         score=score,

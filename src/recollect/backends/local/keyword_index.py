@@ -24,14 +24,19 @@ from recollect.backends.local.postings import PackedPostings
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
 from recollect.backends.local.segment import Keys, pack_texts
-from recollect.backends.local.unit_rows import read_allowed, read_latest, read_term_rows
+from recollect.backends.local.unit_rows import (
+    read_allowed,
+    read_known_terms,
+    read_latest,
+    read_term_rows,
+)
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.times import to_micros
-from recollect.ports.units import Matches
+from recollect.ports.units import KnownTerms, Matches, Terms
 
 _log: Final = logging.getLogger(__name__)
 
@@ -108,7 +113,17 @@ class LocalKeywordIndex:
         )
         return {unit: frozenset[int](np.frombuffer(terms, "<u8").tolist()) for unit, terms in rows}
 
-    async def rank(self, terms: Sequence[int], texts: Sequence[Sequence[int]]) -> list[float]:
+    async def known_terms(self, scopes: Sequence[Scope], analyzer: str) -> KnownTerms:
+        """What this analyzer found in all that the scopes' index holds."""
+
+        def read(connection: Connection) -> KnownTerms:
+            rows = read_scopes(connection, scopes)
+            parts = [read_known_terms(connection, row, analyzer) for row in rows]
+            return {owner: terms for part in parts for owner, terms in part.items()}
+
+        return await self._database.read(read)
+
+    async def rank(self, terms: Sequence[int], texts: Sequence[Terms]) -> list[float]:
         """Calibrated scores of texts that are not in the index, ranked among themselves."""
         return await asyncio.to_thread(_rank, _unique(terms), texts)
 
@@ -173,7 +188,7 @@ def _unique(terms: Sequence[int]) -> Keys:
     return np.fromiter(dict.fromkeys(terms), np.uint64)
 
 
-def _rank(keys: Keys, texts: Sequence[Sequence[int]]) -> list[float]:
+def _rank(keys: Keys, texts: Sequence[Terms]) -> list[float]:
     if not len(keys) or not texts:
         return [0.0] * len(texts)
     postings = PackedPostings().added(pack_texts(texts, only=keys))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.backends.local.bm25 import MAX_REPEATS, Scores, Weights, gains
+from recollect.ports.units import Terms
 
 Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -132,10 +133,10 @@ def keep(segment: Segment, alive: Mask) -> Segment:
     )
 
 
-def pack_texts(texts: Sequence[Sequence[int]], *, only: Keys) -> Segment:
+def pack_texts(texts: Sequence[Terms], *, only: Keys) -> Segment:
     """Pack texts that are not stored anywhere, numbered as they come."""
     lengths = np.fromiter(map(len, texts), np.int32, len(texts))
-    keys = np.fromiter((key for one in texts for key in one), np.uint64, int(lengths.sum()))
+    keys = np.concatenate([np.asarray(one, np.uint64) for one in texts])
     return pack(np.arange(len(texts), dtype=np.int64), lengths, keys, only=only)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, select
+from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, func, select
 
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys
@@ -36,6 +36,14 @@ _TERMS_BETWEEN: Final = Quick(
     _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
 )
 _TERMS_OF: Final = Quick(_TERMS.where(_LISTED))
+# Turns never change, so they have but one version.
+_KNOWN: Final = Quick(
+    select(_TABLE.owner_id, func.coalesce(schema.records.c.version, 1), _TABLE.terms)
+    .join(schema.records, schema.records.c.id == _TABLE.owner_id, isouter=True)
+    .where(_TABLE.id.between(bindparam("first"), bindparam("last")))
+    .where(_TABLE.analyzer + "" == bindparam("analyzer"), _TABLE.owner_kind != "archive")
+    .order_by(_TABLE.id)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +70,18 @@ def read_terms(connection: Connection, units: Ids) -> UnitTerms:
 def read_term_rows(connection: Connection, units: Sequence[int]) -> Sequence[Row[int, bytes]]:
     """These units in rising order, each with its terms packed."""
     return _TERMS_OF.rows(connection, {"units": str([*map(int, units)])})
+
+
+def read_known_terms(
+    connection: Connection, scope: ScopeRow, analyzer: str
+) -> dict[tuple[str, int], Keys]:
+    """The terms of the records and turns of a scope, all units of one together."""
+    parts: dict[tuple[str, int], bytes] = {}
+    for rows in _KNOWN.slices(connection, {**scope.numbers(), "analyzer": analyzer}):
+        for owner, version, terms in rows:
+            place = (owner, version)
+            parts[place] = parts[place] + terms if place in parts else terms
+    return {place: np.frombuffer(terms, "<u8") for place, terms in parts.items()}
 
 
 def read_latest(

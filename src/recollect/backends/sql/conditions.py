@@ -26,9 +26,10 @@ NOT_ACTIVE: Final = records.c.status != literal_column("'active'")
 
 
 def records_where(where: Filter) -> ColumnElement[bool]:
-    """The filter as a condition on current `records` rows (`as_of` is answered from versions).
+    """The filter as a condition on current `records` rows.
 
-    The time of asking is the parameter `now`.
+    The time of asking is the parameter `now`. With `as_of` that moment is; what was replaced since
+    is a version, see `past_records`.
     """
     if not where.wants_records:
         return false()
@@ -56,6 +57,8 @@ def records_where(where: Filter) -> ColumnElement[bool]:
         parts.append(columns.session == where.session)
     if where.task is not None:
         parts.append(columns.task == where.task)
+    if where.as_of is not None:
+        parts.append(columns.recorded_at <= to_micros(where.as_of))
     if where.valid_at is not None:
         moment = to_micros(where.valid_at)
         parts.append(or_(columns.valid_from.is_(None), columns.valid_from <= moment))

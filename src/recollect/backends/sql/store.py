@@ -22,10 +22,10 @@ from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.listings import list_records, list_turns
+from recollect.backends.sql.past import in_order, past_records
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import (
     STANDING,
-    Row,
     past_row,
     record_from,
     rows_of,
@@ -76,16 +76,17 @@ class SqlStore:
     ) -> list[Record]:
         def read(connection: Connection) -> list[Record]:
             found = find_scopes(connection, scopes)
-            if where.as_of is not None:
-                known = _records_as_of(connection, found, where, now, ids)
-                return _page(known, after, limit)
-            moment = to_micros(now)
+            moment = to_micros(where.as_of or now)
             if ids is not None:
                 given = {"now": moment, **_lists(found, ids)}
                 rows = _records_by_id(where).by_name(connection, given)
             else:
                 rows = list_records(connection, found, where, now=moment, after=after, limit=limit)
-            return [record_from(row, found[row["scope_id"]]) for row in rows]
+            current = [record_from(row, found[row["scope_id"]]) for row in rows]
+            if where.as_of is None:
+                return current
+            past = past_records(connection, found, where, moment, ids=ids, after=after)
+            return in_order([*current, *past])[:limit]
 
         return await self._database.read(read, is_quick=_are_few(ids))
 
@@ -189,38 +190,6 @@ class SqlStore:
 
     async def close(self) -> None:
         await self._database.close()
-
-
-def _records_as_of(
-    connection: Connection,
-    found: dict[int, Scope],
-    where: Filter,
-    now: datetime,
-    ids: Sequence[str] | None,
-) -> list[Record]:
-    """What the records were at a past moment: each version stood from one time to the next."""
-    assert where.as_of is not None
-    moment = to_micros(where.as_of)
-    current, past = schema.records.c, schema.versions.c
-    still = select(schema.records).where(current.scope_id.in_(found), current.recorded_at <= moment)
-    replaced = select(past.body).where(
-        past.scope_id.in_(found), past.recorded_at <= moment, past.replaced_at > moment
-    )
-    if ids is not None:
-        still = still.where(current.id.in_(ids))
-        replaced = replaced.where(past.record_id.in_(ids))
-    rows: list[Row] = [*rows_of(connection, still)]
-    rows.extend(past_row(row["body"]) for row in rows_of(connection, replaced))
-    known = [record_from(row, found[row["scope_id"]]) for row in rows]
-    return [record for record in known if where.accepts_record(record, now)]
-
-
-def _page(known: list[Record], after: Cursor | None, limit: int | None) -> list[Record]:
-    """The same order and paging that the database gives for current records."""
-    placed = sorted(((to_micros(it.observed_at), it.id, it) for it in known), reverse=True)
-    if after is not None:
-        placed = [place for place in placed if place[:2] < (after.at, after.id)]
-    return [record for _, _, record in placed[:limit]]
 
 
 # Building a statement costs more than running it, so those of the common filters are kept.
