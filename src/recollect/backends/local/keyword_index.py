@@ -30,6 +30,7 @@ from recollect.backends.local.unit_rows import (
     read_latest,
     read_term_rows,
 )
+from recollect.backends.local.within import best_within
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.filters import Filter
@@ -147,17 +148,35 @@ class LocalKeywordIndex:
             return Matches.none(), []
         searches = [self._scope_search(connection, row, keys) for row in rows]
         weights = Weights(reduce(add, (search.statistics for search in searches)))
-        rankings: list[Ranking] = []
-        for row, search in zip(rows, searches, strict=True):
-            allowed = None if within is None else read_allowed(connection, row, within, now)
-            rankings.append(search.score(weights, allowed))
-        best = Ranking.of(rankings).top(limit)
+        best = self._best(connection, rows, searches, weights, limit, now, within)
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),
             raw=best.scores,
             scores=weights.similarities(best.scores),
         )
         return matches, searches
+
+    def _best(
+        self,
+        connection: Connection,
+        rows: Sequence[ScopeRow],
+        searches: Sequence[ScopeSearch],
+        weights: Weights,
+        limit: int,
+        now: datetime,
+        within: Filter | None,
+    ) -> Ranking:
+        if within is None:
+            return Ranking.of(search.score(weights) for search in searches).top(limit)
+        if all(isinstance(search, PackedSearch) for search in searches):
+            everything = Ranking.of(search.score(weights) for search in searches)
+            best = best_within(connection, everything, within, now, limit)
+            if best is not None:
+                return best
+        return Ranking.of(
+            search.score(weights, read_allowed(connection, row, within, now))
+            for row, search in zip(rows, searches, strict=True)
+        ).top(limit)
 
     def _scope_search(self, connection: Connection, row: ScopeRow, keys: Keys) -> ScopeSearch:
         postings = self._packed.postings(connection, row)

@@ -35,6 +35,11 @@ class Ranking:
             np.concatenate([part.scores for part in parts]),
         )
 
+    def only(self, units: Ids) -> Ranking:
+        """Those of these units."""
+        chosen = np.flatnonzero(np.isin(self.units, units))
+        return Ranking(self.units[chosen], self.scores[chosen])
+
     def top(self, limit: int) -> Ranking:
         """The best, best first; of equals the one written first."""
         chosen = self._likely(limit)

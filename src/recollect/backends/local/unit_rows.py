@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, Select, Table, and_, bindparam, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    func,
+    select,
+    union_all,
+)
 
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys
@@ -105,6 +117,29 @@ def read_allowed(connection: Connection, scope: ScopeRow, where: Filter, now: da
     allowed = of_records.union_all(of_turns, of_archives)
     rows = connection.execute(allowed, {"now": to_micros(now)})
     return np.sort(np.fromiter(rows.scalars(), np.int64))
+
+
+def read_accepted(connection: Connection, units: Ids, where: Filter, now: datetime) -> Ids:
+    """Those of these units whose owners the filter accepts."""
+    given = {"units": str(units.tolist()), "now": to_micros(now)}
+    return np.array([row[0] for row in _accepted(where).rows(connection, given)], np.int64)
+
+
+# Building a statement costs more than running it, so those of the common filters are kept.
+@lru_cache(maxsize=256)
+def _accepted(where: Filter) -> Quick:
+    owners: tuple[tuple[Table, OwnerKind, ColumnElement[bool]], ...] = (
+        (schema.records, "record", records_where(where, are_few=True)),
+        (schema.turns, "turn", turns_where(where)),
+        (schema.archives, "archive", archives_where(where)),
+    )
+    parts = [
+        select(_TABLE.id)
+        .join(table, and_(table.c.id == _TABLE.owner_id, _TABLE.owner_kind == kind))
+        .where(_LISTED, condition)
+        for table, kind, condition in owners
+    ]
+    return Quick(union_all(*parts))
 
 
 def _owned_by(owners: Table, kind: OwnerKind, scope: ScopeRow) -> Select[int]:

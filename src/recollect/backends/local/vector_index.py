@@ -23,6 +23,7 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.shelf import Shelf
 from recollect.backends.local.unit_rows import read_allowed
 from recollect.backends.local.vector_rows import read_scope_vectors, read_vectors
+from recollect.backends.local.within import best_within
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.models import find_model, models_by_number
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
@@ -112,7 +113,7 @@ class LocalVectorIndex:
         rows = [row for row in read_scopes(connection, scopes) if row.units]
         self._catalogue.notice(scopes, rows, now)
         models = self._models(connection, {row.model for row in rows}, question)
-        rankings: list[Ranking] = []
+        answering: list[tuple[ScopeRow, PackedMatrix, Vector]] = []
         missing = 0
         for row in rows:
             model = models.get(row.model)
@@ -121,12 +122,11 @@ class LocalVectorIndex:
             elif model in question:
                 matrix = self._matrix(connection, row, model.dimension)
                 missing += row.units - matrix.units
-                allowed = None if within is None else read_allowed(connection, row, within, now)
-                rankings.append(matrix.score(question[model], allowed, self._product))
-        if not rankings:
+                answering.append((row, matrix, question[model]))
+        if not answering:
             matches = Matches.none()
             return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
-        best = Ranking.of(rankings).top(limit)
+        best = self._best(connection, answering, limit, now, within)
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),
             raw=best.scores,
@@ -134,6 +134,25 @@ class LocalVectorIndex:
             scores=np.clip(best.scores, 0.0, 1.0),
         )
         return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
+
+    def _best(
+        self,
+        connection: Connection,
+        answering: Sequence[tuple[ScopeRow, PackedMatrix, Vector]],
+        limit: int,
+        now: datetime,
+        within: Filter | None,
+    ) -> Ranking:
+        everything = [it.score(vector, None, self._product) for _, it, vector in answering]
+        if within is None:
+            return Ranking.of(everything).top(limit)
+        best = best_within(connection, Ranking.of(everything), within, now, limit)
+        if best is not None:
+            return best
+        return Ranking.of(
+            scored.only(read_allowed(connection, row, within, now))
+            for (row, _, _), scored in zip(answering, everything, strict=True)
+        ).top(limit)
 
     def _models(
         self,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, or_, select, update
 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.erasers_ledger import begun_since
@@ -24,6 +25,10 @@ from recollect.domain.times import to_micros
 _SALT_BYTES: Final = 16
 _ERASER: Final = "recollect"
 _PAGE: Final = 1_000
+# Of more than so many, each entry is asked by itself.
+_FEW: Final = 30
+# What is spelled in JSON as it is, whoever writes it; every id is.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.\-]+")
 _AUDIT: Final = schema.audit.c
 _BLANK: Final = (
     update(schema.audit)
@@ -71,7 +76,7 @@ def erase_audit_of(
     for scope_id in scope_ids:
         ids = [
             row["id"]
-            for row in _told_in(connection, scope_id)
+            for row in _told_in(connection, scope_id, wanted)
             if wanted is None or not wanted.isdisjoint(_named(row))
         ]
         if ids:
@@ -134,18 +139,29 @@ def _scope_number(connection: Connection, scope: Scope) -> int:
     return found[0]["id"]
 
 
-def _told_in(connection: Connection, scope_id: int) -> Iterator[Row]:
-    """The entries of a scope that still tell something, a page at a time."""
+def _told_in(
+    connection: Connection, scope_id: int, naming: Collection[str] | None
+) -> Iterator[Row]:
+    """The entries of a scope that still tell something, and may name these, a page at a time."""
     page = (
         select(_AUDIT.id, _AUDIT.actor, _AUDIT.target, _AUDIT.payload)
         .where(_AUDIT.scope_id == scope_id, _AUDIT.salt != "", _AUDIT.action != ERASE)
         .order_by(_AUDIT.id)
         .limit(_PAGE)
     )
+    if naming and len(naming) <= _FEW and all(map(_PLAIN.fullmatch, naming)):
+        # The database goes through them far quicker than reading each one takes.
+        page = page.where(or_(*map(_may_name, sorted(naming))))
     after = -1
     while rows := rows_of(connection, page.where(_AUDIT.id > after)):
         yield from rows
         after = rows[-1]["id"]
+
+
+def _may_name(text: str) -> ColumnElement[bool]:
+    """That an entry is about this, or has it somewhere in what it tells."""
+    is_told = func.instr(_AUDIT.payload, text) > 0
+    return or_(_AUDIT.actor == text, _AUDIT.target == text, is_told)
 
 
 def _named(row: Row) -> set[str]:

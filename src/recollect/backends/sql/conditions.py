@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from sqlalchemy import (
     ColumnElement,
+    Select,
     and_,
     bindparam,
     false,
@@ -25,11 +27,12 @@ from recollect.domain.times import to_micros
 NOT_ACTIVE: Final = records.c.status != literal_column("'active'")
 
 
-def records_where(where: Filter) -> ColumnElement[bool]:
+def records_where(where: Filter, *, are_few: bool = False) -> ColumnElement[bool]:
     """The filter as a condition on current `records` rows.
 
     The time of asking is the parameter `now`. With `as_of` that moment is; what was replaced since
-    is a version, see `past_records`.
+    is a version, see `past_records`. Of few, as those of some ids are, each is asked for its tags;
+    otherwise what has these tags is looked up once.
     """
     if not where.wants_records:
         return false()
@@ -45,13 +48,7 @@ def records_where(where: Filter) -> ColumnElement[bool]:
     if where.categories:
         parts.append(columns.category.in_(sorted(where.all_categories)))
     if where.tags:
-        tagged = (
-            select(record_tags.c.record_id)
-            .where(record_tags.c.tag.in_(sorted(where.tags)))
-            .group_by(record_tags.c.record_id)
-            .having(func.count() == len(where.tags))
-        )
-        parts.append(columns.id.in_(tagged))
+        parts.extend(_each_tag(where) if are_few else [columns.id.in_(_tagged(where))])
     parts.extend(_in_range(columns.observed_at, where))
     if where.session is not None:
         parts.append(columns.session == where.session)
@@ -64,6 +61,22 @@ def records_where(where: Filter) -> ColumnElement[bool]:
         parts.append(or_(columns.valid_from.is_(None), columns.valid_from <= moment))
         parts.append(or_(columns.valid_to.is_(None), columns.valid_to > moment))
     return and_(*parts)
+
+
+def _each_tag(where: Filter) -> Iterator[ColumnElement[bool]]:
+    its = record_tags.c.record_id == records.c.id
+    for tag in sorted(where.tags):
+        yield select(record_tags.c.tag).where(its, record_tags.c.tag == tag).exists()
+
+
+def _tagged(where: Filter) -> Select[str]:
+    """The records that have all these tags."""
+    return (
+        select(record_tags.c.record_id)
+        .where(record_tags.c.tag.in_(sorted(where.tags)))
+        .group_by(record_tags.c.record_id)
+        .having(func.count() == len(where.tags))
+    )
 
 
 def turns_where(where: Filter) -> ColumnElement[bool]:
