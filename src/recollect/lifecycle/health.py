@@ -23,6 +23,7 @@ from recollect.text.analysis import term_keys, terms
 from recollect.writing.reconcile import relate
 
 _COMPARED: Final = 200
+_MANY: Final = 50
 _NEIGHBOURS: Final = 3
 # Turns that say the same stand beside the records made of them, and are passed over.
 _LOOKED_AT: Final = 50
@@ -67,6 +68,8 @@ class HealthCheck:
     async def _alike(self, latest: Sequence[Record], now: datetime) -> list[DuplicatePair]:
         """Pairs that reconciling would take for the same."""
         pairs: dict[tuple[str, str], None] = {}
+        if len(latest) >= _MANY:
+            await self._units.expect_many(list({record.scope for record in latest}))
         for record in latest:
             for other in await self._neighbours(record, now):
                 pairs[min(record.id, other), max(record.id, other)] = None

@@ -110,6 +110,10 @@ class UnitIndex(Protocol):
         """The best units for these term keys, best first; with `within`, only owners it accepts."""
         ...
 
+    async def expect_many(self, scopes: Sequence[Scope]) -> None:
+        """Make ready for many searches; for one alone that may take longer than searching."""
+        ...
+
     async def recent(
         self, scopes: Sequence[Scope], since: datetime, limit: int, *, until: datetime
     ) -> Matches:

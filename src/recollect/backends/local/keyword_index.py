@@ -86,6 +86,12 @@ class LocalKeywordIndex:
                 self._pack_later(search.row.id, now)
         return matches
 
+    async def expect_many(self, scopes: Sequence[Scope]) -> None:
+        """Make ready for many searches; for one alone that may take longer than searching."""
+        for row in await self._database.read(lambda it: read_scopes(it, scopes), is_quick=True):
+            if self._packed.fits(row):
+                await self._pack(row.id)
+
     async def recent(
         self, scopes: Sequence[Scope], since: datetime, limit: int, *, until: datetime
     ) -> Matches:
