@@ -236,6 +236,15 @@ async def test_a_large_scope_is_answered_at_once_and_packed_in_the_background(da
     assert await _search(index, 1, 3) == from_full_text
 
 
+async def test_a_large_scope_is_packed_at_once_when_many_searches_come(database, writer):
+    index = _index(database, _MEGABYTE, at_once=10)
+    writer.add(_ANN, *([1, 2 + place % 5] for place in range(20)))
+    from_full_text = await _search(index, 1, 3)
+    await index.expect_many((_ANN,))
+    assert index.stats().units == 20
+    assert await _search(index, 1, 3) == from_full_text
+
+
 async def test_a_packed_scope_that_grew_much_is_packed_again_without_anybody_waiting(
     database, writer
 ):

@@ -27,6 +27,7 @@ from recollect.backends.sql.audits import erase_audit_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.listings import list_records, list_turns
 from recollect.backends.sql.open_scope import units_of
+from recollect.backends.sql.rows import Row
 from recollect.backends.sql.scopes import find_scopes, read_scopes
 from recollect.backends.sql.store import SqlStore
 from recollect.backends.sql.upkeep import SqlUpkeep
@@ -153,6 +154,9 @@ _WORKS: dict[str, Work] = {
     ),
     "the latest records as of a moment": _as_of,
     "a few records with a tag that many have": _tagged,
+    "the latest records with a tag that many have": lambda it, scope: list_records(
+        it, _rows(it, scope), _OFTEN, now=_LATER, after=None, limit=10
+    ),
     "which of a few units have such a tag": lambda it, scope: read_accepted(
         it, np.array(scope.units), _OFTEN, scope.known
     ).tolist(),
@@ -277,7 +281,12 @@ async def test_what_is_forgotten_of_the_audit_is_found_by_the_database(
         scope = memory.caller_scope
     database = Database(path)
     named = audits._named  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(audits, "_named", lambda row: [read.append(row), named(row)][1])
+
+    def counted(row: Row) -> set[str]:
+        read.append(row)
+        return named(row)
+
+    monkeypatch.setattr(audits, "_named", counted)
 
     def erase(connection: Connection) -> int:
         scopes = list(find_scopes(connection, [scope]))

@@ -129,7 +129,7 @@ def read_accepted(connection: Connection, units: Ids, where: Filter, now: dateti
 @lru_cache(maxsize=256)
 def _accepted(where: Filter) -> Quick:
     owners: tuple[tuple[Table, OwnerKind, ColumnElement[bool]], ...] = (
-        (schema.records, "record", records_where(where, are_few=True)),
+        (schema.records, "record", records_where(where)),
         (schema.turns, "turn", turns_where(where)),
         (schema.archives, "archive", archives_where(where)),
     )

@@ -7,11 +7,9 @@ from typing import Final
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
     and_,
     bindparam,
     false,
-    func,
     literal_column,
     or_,
     select,
@@ -27,12 +25,11 @@ from recollect.domain.times import to_micros
 NOT_ACTIVE: Final = records.c.status != literal_column("'active'")
 
 
-def records_where(where: Filter, *, are_few: bool = False) -> ColumnElement[bool]:
+def records_where(where: Filter) -> ColumnElement[bool]:
     """The filter as a condition on current `records` rows.
 
     The time of asking is the parameter `now`. With `as_of` that moment is; what was replaced since
-    is a version, see `past_records`. Of few, as those of some ids are, each is asked for its tags;
-    otherwise what has these tags is looked up once.
+    is a version, see `past_records`.
     """
     if not where.wants_records:
         return false()
@@ -48,7 +45,7 @@ def records_where(where: Filter, *, are_few: bool = False) -> ColumnElement[bool
     if where.categories:
         parts.append(columns.category.in_(sorted(where.all_categories)))
     if where.tags:
-        parts.extend(_each_tag(where) if are_few else [columns.id.in_(_tagged(where))])
+        parts.extend(_has_tags(where))
     parts.extend(_in_range(columns.observed_at, where))
     if where.session is not None:
         parts.append(columns.session == where.session)
@@ -63,20 +60,15 @@ def records_where(where: Filter, *, are_few: bool = False) -> ColumnElement[bool
     return and_(*parts)
 
 
-def _each_tag(where: Filter) -> Iterator[ColumnElement[bool]]:
+def _has_tags(where: Filter) -> Iterator[ColumnElement[bool]]:
+    """That a record has all these tags.
+
+    Each is asked for its own: looking up first what has a tag goes through the tags of everybody.
+    """
+    yield records.c.tags != "[]"
     its = record_tags.c.record_id == records.c.id
     for tag in sorted(where.tags):
         yield select(record_tags.c.tag).where(its, record_tags.c.tag == tag).exists()
-
-
-def _tagged(where: Filter) -> Select[str]:
-    """The records that have all these tags."""
-    return (
-        select(record_tags.c.record_id)
-        .where(record_tags.c.tag.in_(sorted(where.tags)))
-        .group_by(record_tags.c.record_id)
-        .having(func.count() == len(where.tags))
-    )
 
 
 def turns_where(where: Filter) -> ColumnElement[bool]:

@@ -227,8 +227,7 @@ def _turns_in_any_order(where: Filter) -> Quick:
 
 
 def _records_statement(where: Filter) -> Select[*tuple[Any, ...]]:
-    condition = records_where(where, are_few=True)
-    return select(schema.records).where(_by_id(schema.records.c), condition)
+    return select(schema.records).where(_by_id(schema.records.c), records_where(where))
 
 
 def _turns_statement(where: Filter) -> Select[*tuple[Any, ...]]:
