@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -19,6 +19,7 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from recollect import Memory
+from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.unit_rows import read_accepted, read_allowed
 from recollect.backends.local.within import best_within
@@ -31,12 +32,15 @@ from recollect.backends.sql.rows import Row
 from recollect.backends.sql.scopes import find_scopes, read_scopes
 from recollect.backends.sql.store import SqlStore
 from recollect.backends.sql.upkeep import SqlUpkeep
+from recollect.domain.fields import Draft
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Status
+from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import Selection
+from recollect.ports.units import Matches
 from recollect.recall import scan
 from tests.conftest import TurnedClock
 
@@ -181,7 +185,7 @@ async def _filled(path: Path, size: int) -> tuple[Database, _Scope]:
         await memory.remember_many(
             [{"content": f"of a session {it}", "session": "rare"} for it in range(_FEW)]
         )
-        notes = [{"content": f"note number {it}", "tags": ["often"]} for it in range(size)]
+        notes = [Draft(content=f"note number {it}", tags=["often"]) for it in range(size)]
         records = await memory.remember_many(notes)
         scope.tagged = [record.id for record in records[:_FEW]]
         scope.known = clock.now()
@@ -267,6 +271,28 @@ async def test_what_counts_all_records_walks_through_them_once(tmp_path: Path):
         taken = await database.read(lambda it, work=work: _steps(it, scope, work))
         assert taken < 5 * walk, (work.__name__, taken, walk)
     await database.close()
+
+
+async def test_health_makes_ready_before_it_searches_many_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    told: list[str] = []
+    search = LocalKeywordIndex.search
+
+    async def expect_many(index: LocalKeywordIndex, scopes: Sequence[Scope]) -> None:
+        told.append("ready")
+
+    async def searched(index: LocalKeywordIndex, *given: Any, **named: Any) -> Matches:
+        told.append("search")
+        return await search(index, *given, **named)
+
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        await memory.remember_many([f"note number {it}" for it in range(_SMALL)])
+        monkeypatch.setattr(LocalKeywordIndex, "expect_many", expect_many)
+        monkeypatch.setattr(LocalKeywordIndex, "search", searched)
+        await memory.upkeep.health()
+
+    assert told == ["ready", *["search"] * _SMALL]
 
 
 async def test_what_is_forgotten_of_the_audit_is_found_by_the_database(
