@@ -124,8 +124,8 @@ class UnitIndex(Protocol):
         """The keys of the terms that these units have, to explain why they were found."""
         ...
 
-    async def known_terms(self, scopes: Sequence[Scope], analyzer: str) -> KnownTerms:
-        """What this analyzer found in all that the scopes' index holds."""
+    async def known_terms(self, owners: Sequence[str], analyzer: str) -> KnownTerms:
+        """What this analyzer found in those of these records and turns that the index holds."""
         ...
 
     async def rank(self, terms: Sequence[int], texts: Sequence[Terms]) -> list[float]:

@@ -28,7 +28,8 @@ class Scan:
             items += await self._store.records(question.scopes, question.where, now=question.now)
         if question.where.wants_turns:
             items += await self._store.turns(question.scopes, question.where)
-        known = await self._units.known_terms(question.scopes, ANALYZER_VERSION)
+        held = [item.id for item in items if isinstance(item, Turn) or item.is_live]
+        known = await self._units.known_terms(held, ANALYZER_VERSION)
         # What the index does not hold takes long to analyse; others go on meanwhile.
         texts = await asyncio.to_thread(lambda: [_terms(item, known) for item in items])
         scores = await self._units.rank(list(question.terms), texts)

@@ -120,15 +120,9 @@ class LocalKeywordIndex:
         )
         return {unit: frozenset[int](np.frombuffer(terms, "<u8").tolist()) for unit, terms in rows}
 
-    async def known_terms(self, scopes: Sequence[Scope], analyzer: str) -> KnownTerms:
-        """What this analyzer found in all that the scopes' index holds."""
-
-        def read(connection: Connection) -> KnownTerms:
-            rows = read_scopes(connection, scopes)
-            parts = [read_known_terms(connection, row, analyzer) for row in rows]
-            return {owner: terms for part in parts for owner, terms in part.items()}
-
-        return await self._database.read(read)
+    async def known_terms(self, owners: Sequence[str], analyzer: str) -> KnownTerms:
+        """What this analyzer found in those of these records and turns that the index holds."""
+        return await self._database.read(lambda it: read_known_terms(it, owners, analyzer))
 
     async def rank(self, terms: Sequence[int], texts: Sequence[Terms]) -> list[float]:
         """Calibrated scores of texts that are not in the index, ranked among themselves."""

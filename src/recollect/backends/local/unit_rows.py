@@ -28,6 +28,7 @@ from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import archives_where, records_where, turns_where
 from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.scopes import ScopeRow
 from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.times import to_micros
@@ -52,9 +53,9 @@ _TERMS_OF: Final = Quick(_TERMS.where(_LISTED))
 _KNOWN: Final = Quick(
     select(_TABLE.owner_id, func.coalesce(schema.records.c.version, 1), _TABLE.terms)
     .join(schema.records, schema.records.c.id == _TABLE.owner_id, isouter=True)
-    .where(_TABLE.id.between(bindparam("first"), bindparam("last")))
-    .where(_TABLE.analyzer + "" == bindparam("analyzer"), _TABLE.owner_kind != "archive")
-    .order_by(_TABLE.id)
+    # Adding nothing keeps SQLite from walking through all that the analyzer has found.
+    .where(_TABLE.owner_id.in_(listed("owners")), _TABLE.analyzer + "" == bindparam("analyzer"))
+    .order_by(_TABLE.owner_id, _TABLE.ordinal)
 )
 
 
@@ -85,11 +86,12 @@ def read_term_rows(connection: Connection, units: Sequence[int]) -> Sequence[Row
 
 
 def read_known_terms(
-    connection: Connection, scope: ScopeRow, analyzer: str
+    connection: Connection, owners: Sequence[str], analyzer: str
 ) -> dict[tuple[str, int], Keys]:
-    """The terms of the records and turns of a scope, all units of one together."""
+    """The terms of records and turns by their version, all units of one together."""
     parts: dict[tuple[str, int], bytes] = {}
-    for rows in _KNOWN.slices(connection, {**scope.numbers(), "analyzer": analyzer}):
+    given = {"owners": to_json(list(owners)), "analyzer": analyzer}
+    for rows in _KNOWN.slices(connection, given):
         for owner, version, terms in rows:
             place = (owner, version)
             parts[place] = parts[place] + terms if place in parts else terms
