@@ -63,6 +63,10 @@ class CachedEmbedder(EmbedderAround):
             vectors[position] = known[key]
         return vectors
 
+    def knows(self, text: str, purpose: Purpose) -> bool:
+        """Whether the vector of this text is at hand."""
+        return self._shelves[purpose].has(self._key(text), self._clock.now())
+
     def clear(self) -> None:
         """Forget every vector: a text that was embedded is to be forgotten."""
         for shelf in self._shelves.values():
@@ -98,18 +102,21 @@ class _Shelf:
     def __len__(self) -> int:
         return len(self._vectors)
 
+    def has(self, key: bytes, now: datetime) -> bool:
+        kept = self._vectors.get(key)
+        return kept is not None and now - kept[0] <= self._lifetime
+
     def take(self, keys: Sequence[bytes], now: datetime) -> dict[bytes, NDArray[np.float32]]:
         """The vectors that are here and not too old."""
         found: dict[bytes, NDArray[np.float32]] = {}
         with self._lock:
             for key in keys:
-                kept = self._vectors.get(key)
-                if kept is None or now - kept[0] > self._lifetime:
+                if not self.has(key, now):
                     self.misses += 1
                     continue
                 self.hits += 1
                 self._vectors.move_to_end(key)
-                found[key] = kept[1]
+                found[key] = self._vectors[key][1]
         return found
 
     def clear(self) -> None:

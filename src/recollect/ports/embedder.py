@@ -55,6 +55,15 @@ class Metered(Protocol):
     def input_tokens(self) -> int: ...
 
 
+@runtime_checkable
+class Remembering(Protocol):
+    """An embedder that need not read again what it has read."""
+
+    def knows(self, text: str, purpose: Purpose) -> bool:
+        """Whether the vector of this text is at hand."""
+        ...
+
+
 class EmbedderAround:
     """Another embedder as it is, for those that add something to it."""
 

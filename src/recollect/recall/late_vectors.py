@@ -86,16 +86,19 @@ class LateVectors:
         async with self._moved:
             await self._moved.wait_for(lambda: len(self._waiting) <= _MOST_WAITING)
 
+    def is_settled(self, scopes: Collection[Scope]) -> bool:
+        """Whether all that was added so far in these scopes has its vectors."""
+        return self._done >= self._last_of(scopes)
+
     async def settled(self, scopes: Collection[Scope] | None = None) -> None:
         """Wait until all that was added so far, in these scopes or anywhere, has its vectors."""
-        awaited = (
-            self._added
-            if scopes is None
-            else max((self._last.get(scope, 0) for scope in scopes), default=0)
-        )
+        awaited = self._added if scopes is None else self._last_of(scopes)
         if self._done < awaited:
             async with self._moved:
                 await self._moved.wait_for(lambda: self._done >= awaited)
+
+    def _last_of(self, scopes: Collection[Scope]) -> int:
+        return max((self._last.get(scope, 0) for scope in scopes), default=0)
 
     async def _make_all(self) -> None:
         made = _Made()

@@ -81,6 +81,11 @@ class Meaning:
         """Why there are no vectors at the moment; empty when there are."""
         return self._absence if self._own is None else self._own.absence
 
+    def waits(self, text: str, scopes: Iterable[Scope]) -> bool:
+        """Whether a model has yet to read this question, as those that answer there do."""
+        readers = map(self._readers.get, self.answering(scopes))
+        return any(reader is None or not reader.knows(text) for reader in readers)
+
     async def ask(self, text: str, models: Collection[EmbeddingModel]) -> Asked:
         """A question as each of these models reads it."""
         vectors: dict[EmbeddingModel, Vector] = {}

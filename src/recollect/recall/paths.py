@@ -75,7 +75,8 @@ class VectorPath:
         self._late = late
 
     def waits(self, question: Question) -> bool:
-        return self._meaning.model is not None
+        scopes = question.scopes
+        return self._meaning.waits(question.subject, scopes) or not self._late.is_settled(scopes)
 
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found:
         meaning = self._meaning

@@ -14,7 +14,7 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
-from recollect.ports.embedder import Embedder
+from recollect.ports.embedder import Embedder, Remembering
 from recollect.ports.vectors import Vector
 
 # A dead endpoint must not slow every call.
@@ -31,6 +31,7 @@ class Reader:
             name=embedder.model, dimension=embedder.dimension, choice=choice
         )
         self._embedder = embedder
+        self._remembers = embedder if isinstance(embedder, Remembering) else None
         self._clock = clock
         self._absence = ""
         self._rests_until: datetime | None = None
@@ -45,6 +46,10 @@ class Reader:
     def trust(self, text: str) -> float:
         """How much a vector of this text means, from 0 to 1."""
         return self._embedder.trust(text)
+
+    def knows(self, text: str) -> bool:
+        """Whether the vector of this question is at hand."""
+        return self._remembers is not None and self._remembers.knows(text, "query")
 
     async def question(self, text: str) -> Vector | None:
         """The vector of a question; None when it cannot be had."""

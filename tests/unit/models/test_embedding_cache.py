@@ -57,6 +57,19 @@ async def test_a_question_is_not_taken_for_a_passage(
     assert inner.asked == ["red", "red"]
 
 
+async def test_whether_a_vector_is_at_hand_is_told_without_asking_for_it(
+    cached: CachedEmbedder, clock: TurnedClock
+):
+    assert not cached.knows("red", "query")
+    await cached.embed(["red"], "query")
+
+    assert cached.knows("red", "query")
+    assert not cached.knows("red", "passage")
+    assert cached.stats().hits == 0, "asking so is no use of it"
+    clock.turn(hours=25)
+    assert not cached.knows("red", "query")
+
+
 async def test_after_a_day_a_text_is_embedded_anew(
     cached: CachedEmbedder, inner: CountingEmbedder, clock: TurnedClock
 ):

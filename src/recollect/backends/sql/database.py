@@ -136,12 +136,12 @@ class Database:
         What is quick is done at once in the asking thread, unless another is reading so: handing
         a few rows from thread to thread takes longer than reading them (see decision 0007).
         """
+        if is_quick and (now := time.monotonic()) > self._turn_ends:
+            # Others get their turn even if somebody asks in a loop.
+            self._turn_ends = now + _TURN
+            await asyncio.sleep(0)
         if is_quick and self._at_once.acquire(blocking=False):
             try:
-                # Others get their turn even if somebody asks in a loop.
-                if (now := time.monotonic()) > self._turn_ends:
-                    await asyncio.sleep(0)
-                    self._turn_ends = now + _TURN
                 self._require_open()
                 return self._read_on(self._quick, work)
             finally:
