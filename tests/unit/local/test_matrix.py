@@ -48,12 +48,3 @@ def test_following_changes_leads_to_what_packing_anew_does(steps: list[tuple[boo
     }
     assert dict(zip(found.units.tolist(), found.scores.tolist(), strict=True)) == expected
     assert followed.units == len(present)
-
-
-def test_only_what_is_allowed_is_scored():
-    units = np.array([2, 5, 9])
-    matrix = PackedMatrix().added(units, _vectors(units, 0))
-
-    found = matrix.score(np.ones(_DIMENSION, np.float32), np.array([1, 5, 9]))
-
-    assert found.units.tolist() == [5, 9]

@@ -53,14 +53,9 @@ class _Block:
         left = _Block(self.units[kept], self.vectors, rows)
         return left.tidied if len(kept) * _WASTE < len(self.vectors) else left
 
-    def score(self, question: SplitVector, allowed: Ids | None, product: Product) -> Ranking:
+    def score(self, question: SplitVector, product: Product) -> Ranking:
         scores = self.vectors.cosines(question, product)
-        if self.rows is not None:
-            scores = scores[self.rows]
-        if allowed is None:
-            return Ranking(self.units, scores)
-        chosen = np.flatnonzero(np.isin(self.units, allowed, assume_unique=True))
-        return Ranking(self.units[chosen], scores[chosen])
+        return Ranking(self.units, scores if self.rows is None else scores[self.rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +86,10 @@ class PackedMatrix:
         blocks = [block.without(units) for block in self.blocks]
         return PackedMatrix(tuple(block for block in blocks if len(block.units)))
 
-    def score(
-        self, question: Vector, allowed: Ids | None = None, product: Product = plain_product
-    ) -> Ranking:
-        """The cosine of every unit, of those allowed, with the question."""
+    def score(self, question: Vector, product: Product = plain_product) -> Ranking:
+        """The cosine of every unit with the question."""
         split = SplitVector.of(question)
-        return Ranking.of(block.score(split, allowed, product) for block in self.blocks)
+        return Ranking.of(block.score(split, product) for block in self.blocks)
 
 
 def _joined(second: _Block, first: _Block) -> _Block:

@@ -143,7 +143,7 @@ class LocalVectorIndex:
         now: datetime,
         within: Filter | None,
     ) -> Ranking:
-        everything = [it.score(vector, None, self._product) for _, it, vector in answering]
+        everything = [it.score(vector, self._product) for _, it, vector in answering]
         if within is None:
             return Ranking.of(everything).top(limit)
         best = best_within(connection, Ranking.of(everything), within, now, limit)
