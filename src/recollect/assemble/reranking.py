@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recollect.assemble.recalling import rerank_options
 from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
 from recollect.recall.second_look import SecondLook, SecondLookOptions
 from recollect.settings import Settings
@@ -27,4 +26,4 @@ def second_look(settings: Settings) -> SecondLook | None:
     options = SecondLookOptions(
         candidates=wanted.candidates, weight=wanted.weight, patience=settings.recall.patience
     )
-    return SecondLook(reranker, options, rerank_options(settings.recall))
+    return SecondLook(reranker, options)

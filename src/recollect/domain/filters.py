@@ -119,6 +119,9 @@ class Filter:
         return record.expires_at <= (self.as_of or now) and Status.EXPIRED not in self.statuses
 
 
+_USUAL: Final = Filter()
+
+
 class CommonFilters(TypedDict, total=False):
     """What a caller may filter by everywhere: one value or several, words or members."""
 
@@ -142,6 +145,8 @@ class FilterFields(CommonFilters, total=False):
 
 def make_filter(**fields: Unpack[FilterFields]) -> Filter:
     """A filter from what a caller wrote."""
+    if not fields:
+        return _USUAL
     unknown = set(fields) - set(FilterFields.__annotations__)
     if unknown:
         raise InvalidInput(f"Unknown filter: {', '.join(sorted(unknown))}", code="unknown_field")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Turn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(NamedTuple):
     """What is known of a record or, without a kind, of a turn."""
 
     observed_at: datetime
@@ -25,8 +24,7 @@ class Standing:
     is_of_others: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Weighable:
+class Weighable(NamedTuple):
     """How a record or turn stands, and a way to the thing itself if all of it was read."""
 
     standing: Standing

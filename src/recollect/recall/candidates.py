@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.hit import PathScore
 from recollect.ports.units import KINDS, NO_UNITS, Ids, Matches, Scores, UnitRows
 from recollect.recall.paths import Found, PathName
 
@@ -35,10 +36,16 @@ class Opinion:
         places = np.minimum(self.owners.searchsorted(owners), len(self.owners) - 1)
         return np.where(self.owners[places] == owners, self.scores[places], otherwise)
 
-    def place_of(self, owner: int) -> int | None:
-        """Where an owner is among those that were found."""
-        place = int(self.owners.searchsorted(owner))
-        return place if place < len(self.owners) and self.owners[place] == owner else None
+    def told(self, path: PathName, owners: Ids) -> list[PathScore | None]:
+        """What it thinks of these owners, None of those that it did not find."""
+        places = np.minimum(self.owners.searchsorted(owners), len(self.owners) - 1)
+        scores = self.scores[places]
+        ranks = 1 + len(self.scores) - np.sort(self.scores).searchsorted(scores, "right")
+        columns = (self.owners[places] == owners, ranks, self.raw[places], scores)
+        return [
+            PathScore(path=path, rank=rank, raw=raw, score=score) if is_found else None
+            for is_found, rank, raw, score in zip(*map(_listed, columns), strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,12 @@ class Candidates:
             return np.full(len(self), otherwise)
         return opinion.of(self.owners, otherwise)
 
+    def told(self, places: Sequence[int]) -> list[tuple[PathScore, ...]]:
+        """What the paths think of those at these places, each of what it found."""
+        owners = self.owners[list(places)]
+        by_path = (opinion.told(path, owners) for path, opinion in self.opinions.items())
+        return [tuple(filter(None, scores)) for scores in zip(*by_path, strict=True)]
+
 
 def gather(found: Sequence[Found]) -> Candidates:
     """All that the paths found; words say best which unit speaks for an owner."""
@@ -72,12 +85,18 @@ def gather(found: Sequence[Found]) -> Candidates:
     parts = list(opinions.values())
     if len(parts) == 1:
         return Candidates(parts[0].owners, parts[0].rows, opinions)
+    owners = np.concatenate([_NOBODY, *(it.owners for it in parts)])
     # Paths come in the order in which their units are preferred, and the first is kept.
-    owners, first = np.unique(
-        np.concatenate([_NOBODY, *(it.owners for it in parts)]), return_index=True
-    )
+    order = owners.argsort(kind="stable")
+    owners = owners[order]
+    is_first = np.ones(len(owners), np.bool_)
+    np.not_equal(owners[1:], owners[:-1], out=is_first[1:])
     rows = UnitRows.joined([NO_UNITS, *(it.rows for it in parts)])
-    return Candidates(owners, rows.take(first), opinions)
+    return Candidates(owners[is_first], rows.take(order[is_first]), opinions)
+
+
+def _listed(column: NDArray[Any]) -> list[Any]:
+    return column.tolist()
 
 
 def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
@@ -86,7 +105,7 @@ def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
     units = matches.column("unit")
     horizon = float(matches.scores[-1]) if is_cut_off else 0.0
     if not ordinals.any():
-        order = np.argsort(units)
+        order = units.argsort()
         rows = matches.rows.take(order)
         return Opinion(units[order], matches.scores[order], rows, matches.raw[order], horizon)
     # An owner's units are numbered in a row, so the number of its first one names it.

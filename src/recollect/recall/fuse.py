@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +79,7 @@ class Weights:
     answering: float = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """An owner that some path found, with its score."""
 
     candidates: Candidates
@@ -113,11 +112,15 @@ class Fused:
         """Whether a part of it speaks for it, not all."""
         return bool(self.candidates.column("ordinal")[self.at])
 
-    def explanation(self, matched_terms: tuple[str, ...], boosts: tuple[Boost, ...]) -> Explanation:
+    def explanation(
+        self,
+        paths: tuple[PathScore, ...],
+        matched_terms: tuple[str, ...],
+        boosts: tuple[Boost, ...],
+    ) -> Explanation:
         """Why it has its score; made only for what is returned."""
-        owner = int(self.candidates.owners[self.at])
         return Explanation(
-            paths=tuple(self._path_scores(owner)),
+            paths=paths,
             matched_terms=matched_terms,
             surroundings=self.surroundings,
             factor=self.factor,
@@ -126,17 +129,6 @@ class Fused:
             relevance=self.score,
             boosts=boosts,
         )
-
-    def _path_scores(self, owner: int) -> Sequence[PathScore]:
-        scores: list[PathScore] = []
-        for path, opinion in self.candidates.opinions.items():
-            place = opinion.place_of(owner)
-            if place is not None:
-                mine = opinion.scores[place]
-                rank = 1 + int(np.count_nonzero(opinion.scores > mine))
-                raw = float(opinion.raw[place])
-                scores.append(PathScore(path=path, rank=rank, raw=raw, score=float(mine)))
-        return scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from recollect.recall.linked import EntityPath
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
 from recollect.recall.replaced import ReplacedPath, Succession, below_successors, outlived
-from recollect.recall.rerank import RerankOptions, boosts
+from recollect.recall.rerank import RerankOptions
 from recollect.recall.same import Sameness, arranged
 from recollect.recall.scan import Scan
 from recollect.recall.second_look import SecondLook
@@ -165,7 +165,7 @@ class Recaller:
                 answer, more = again, None
         answer = await self._shown(question, answer, weigher, more)
         return Recalled(
-            hits=await self._hits(question, answer.kept, weigher, changed),
+            hits=await self._hits(question, fused, answer.kept, weigher, changed),
             degraded=tuple(degraded),
             near_misses=answer.near_misses,
             intent=question.judged.intent,
@@ -286,7 +286,8 @@ class Recaller:
         limit = max(look.candidates, question.limit)
         weighed, _, _ = await self._weigh(wide, fused, weigher, limit)
         del weighed[limit:]
-        judged = await look.judged(question, weighed, await weigher.items(weighed))
+        items = await weigher.items(weighed)
+        judged = await look.judged(question, weighed, items, weigher.weighing)
         if isinstance(judged, str):
             return judged
         kept, near_misses = self._cut(question, judged, limit)
@@ -321,45 +322,43 @@ class Recaller:
         self, question: Question, weighed: Sequence[Weighed], limit: int
     ) -> tuple[list[Weighed], tuple[NearMiss, ...]]:
         """What is shown, and what came after it with the reason why it is not."""
-        kept: list[Weighed] = []
-        left_out: list[NearMiss] = []
         weighed = below_successors(weighed)
         floor = weighed[0].score * self._options.gap if weighed else 0.0
-        for it in weighed:
-            reason = ""
+        least = max(question.min_score, floor)
+        kept = [it for it in weighed[:limit] if it.score >= least]
+        left_out: list[NearMiss] = []
+        for it in weighed[len(kept) : len(kept) + _NEAR_MISSES]:
             if it.score < question.min_score:
                 reason = "below min_score"
-            elif it.score < floor:
-                reason = "far below the best"
-            elif len(kept) == limit:
-                reason = "beyond the limit"
-            if not reason:
-                kept.append(it)
-            elif len(left_out) < _NEAR_MISSES:
-                left_out.append(NearMiss(id=it.fused.owner_id, score=it.score, reason=reason))
+            else:
+                reason = "far below the best" if it.score < floor else "beyond the limit"
+            left_out.append(NearMiss(id=it.fused.owner_id, score=it.score, reason=reason))
         return kept, tuple(left_out)
 
     async def _hits(
         self,
         question: Question,
+        fused: Ranked,
         weighed: Sequence[Weighed],
         weigher: Weigher,
         changed: Succession,
     ) -> tuple[Hit, ...]:
         """Hits that can say why they are there; made only of what is shown."""
         items = await weigher.items(weighed)
-        present = await self._units.terms_of([it.fused.unit for it in weighed])
+        units = [it.fused.unit for it in weighed]
+        present = await self._units.terms_of(units)
+        told = fused.candidates.told([it.fused.at for it in weighed])
         hits: list[Hit] = []
-        for it in weighed:
+        for it, unit, paths in zip(weighed, units, told, strict=True):
             item = items.get(it.fused.owner_id)
             if item is not None:
                 # Of an archive the item itself is the passage.
                 is_part = isinstance(item, ArchivePassage)
                 span = (0, len(item.content)) if is_part else it.fused.span
-                keys = present.get(it.fused.unit, frozenset[int]())
-                matched = tuple(term for key, term in question.terms.items() if key in keys)
-                bent_by = boosts(it.standing, question.lean, self._options.rerank)
-                explanation = it.fused.explanation(matched, (*bent_by, *it.boosts))
+                keys = present.get(unit, frozenset[int]())
+                matched = tuple([term for key, term in question.terms.items() if key in keys])
+                bent_by = weigher.weighing.boosts(it.standing)
+                explanation = it.fused.explanation(paths, matched, (*bent_by, *it.boosts))
                 hits.append(
                     Hit(
                         item=item,

@@ -8,7 +8,7 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.domain.record import Record
@@ -72,11 +72,11 @@ def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str,
 
 def below_successors(weighed: Sequence[Weighed]) -> Sequence[Weighed]:
     """The same, best first, and nothing that was replaced before what replaced it."""
-    if all(it.fused.replaced_by is None for it in weighed):
+    if not any(it.fused.replaced_by for it in weighed):
         return weighed
     scores = {it.fused.owner_id: it.score for it in weighed}
     bounded = [
-        replace(it, score=min(it.score, scores.get(it.fused.replaced_by or "", it.score)))
+        it._replace(score=min(it.score, scores.get(it.fused.replaced_by or "", it.score)))
         for it in weighed
     ]
     return sorted(bounded, key=lambda it: (-it.score, it.fused.replaced_by is not None))

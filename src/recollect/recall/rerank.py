@@ -7,7 +7,7 @@ not lifted over one that does.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -45,23 +45,38 @@ class RerankOptions:
         return max(by_kind, 1.0) * leaning * lean.preference * lean.shared * (1 + self.use)
 
 
-def reranked(
-    standing: Standing, relevance: float, lean: Lean, options: RerankOptions, now: datetime
-) -> float:
-    """The score of a hit with all that is known of it."""
-    score = _sum(standing, relevance, options, now)
-    for _, factor in _factors(standing, lean, options):
-        score *= factor
-    return min(max(score, 0.0), 1.0)
+class Weighing:
+    """How what one question found is weighed."""
 
+    def __init__(self, lean: Lean, options: RerankOptions, now: datetime) -> None:
+        self._lean = lean
+        self._options = options
+        self._now = now
+        # Most memories stand alike, so each way of standing is weighed once.
+        self._weighed: dict[Hashable, tuple[float, tuple[Boost, ...]]] = {}
 
-def boosts(standing: Standing, lean: Lean, options: RerankOptions) -> tuple[Boost, ...]:
-    """What of that raised or lowered the score."""
-    return tuple(
-        Boost(reason=reason, factor=factor)
-        for reason, factor in _factors(standing, lean, options)
-        if factor != 1
-    )
+    def score(self, standing: Standing, relevance: float) -> float:
+        """The score of a hit with all that is known of it."""
+        factor, _ = self._weigh(standing)
+        score = factor * _sum(standing, relevance, self._options, self._now)
+        return min(max(score, 0.0), 1.0)
+
+    def boosts(self, standing: Standing) -> tuple[Boost, ...]:
+        """What of that raised or lowered the score."""
+        _, boosts = self._weigh(standing)
+        return boosts
+
+    def _weigh(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
+        """The factor of all that is known beside age and source, and what it is made of."""
+        # All but when.
+        alike = standing[1:]
+        known = self._weighed.get(alike)
+        if known is None:
+            factors = _factors(standing, self._lean, self._options)
+            boosts = (Boost(reason=reason, factor=it) for reason, it in factors if it != 1)
+            known = math.prod(it for _, it in factors), tuple(boosts)
+            self._weighed[alike] = known
+        return known
 
 
 def _sum(standing: Standing, relevance: float, options: RerankOptions, now: datetime) -> float:

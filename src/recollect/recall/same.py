@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -78,15 +78,14 @@ class Sameness:
         return found
 
     def _is_same(self, one: _Said, other: _Said) -> bool:
-        if _is_made_of(one.item, other.item):
-            return self._covers(one, other)
-        if _is_made_of(other.item, one.item):
-            return self._covers(other, one)
-        few, many = sorted((len(one.words), len(other.words)))
-        if few < self._share * many:
-            return False
+        if type(one.item) is not type(other.item):
+            if _is_made_of(one.item, other.item):
+                return self._covers(one, other)
+            if _is_made_of(other.item, one.item):
+                return self._covers(other, one)
         common = len(one.words & other.words)
-        if not common or common < self._share * (few + many - common):
+        together = len(one.words) + len(other.words) - common
+        if not common or common < self._share * together:
             return False
         return _are_of_the_same(one, other) and _say_the_same(one, other)
 
@@ -115,7 +114,7 @@ def arranged(
         if same is not None and len(shown) < limit:
             score = min(it.score, last)
             boost = Boost(reason=f"says the same as {same}", factor=score / it.score)
-            shown.append(replace(it, score=score, boosts=(*it.boosts, boost)))
+            shown.append(it._replace(score=score, boosts=(*it.boosts, boost)))
         elif same is not None:
             left_out.append(_left_out(it, f"says the same as {same}"))
     left_out.sort(key=lambda miss: -miss.score)

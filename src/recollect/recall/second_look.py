@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from recollect.domain.hit import ArchivePassage, Boost, Item
@@ -17,7 +17,7 @@ from recollect.domain.record import Record
 from recollect.errors import RecollectError
 from recollect.ports.reranker import Reranker
 from recollect.recall.question import Question
-from recollect.recall.rerank import RerankOptions, reranked
+from recollect.recall.rerank import Weighing
 from recollect.recall.weigh import Weighed
 
 _log: Final = logging.getLogger(__name__)
@@ -36,12 +36,9 @@ class SecondLookOptions:
 class SecondLook:
     """Judges candidates anew with a reranker."""
 
-    def __init__(
-        self, reranker: Reranker, options: SecondLookOptions, weighing: RerankOptions
-    ) -> None:
+    def __init__(self, reranker: Reranker, options: SecondLookOptions) -> None:
         self._reranker = reranker
         self._options = options
-        self._weighing = weighing
         self._calls = 0
         self._failures = 0
 
@@ -50,7 +47,11 @@ class SecondLook:
         return self._options.candidates
 
     async def judged(
-        self, question: Question, weighed: Sequence[Weighed], items: Mapping[str, Item]
+        self,
+        question: Question,
+        weighed: Sequence[Weighed],
+        items: Mapping[str, Item],
+        weighing: Weighing,
     ) -> list[Weighed] | str:
         """These in their new order, or why there is none."""
         present = [it for it in weighed if it.fused.owner_id in items]
@@ -66,7 +67,7 @@ class SecondLook:
         except RecollectError as failure:
             return self._without(f"failed: {failure}")
         anew = [
-            self._anew(question, it, float(score))
+            self._anew(weighing, it, float(score))
             for it, score in zip(present, scores, strict=True)
         ]
         return sorted(anew, key=lambda it: -it.score)
@@ -79,14 +80,14 @@ class SecondLook:
     async def close(self) -> None:
         await self._reranker.close()
 
-    def _anew(self, question: Question, it: Weighed, judgement: float) -> Weighed:
+    def _anew(self, weighing: Weighing, it: Weighed, judgement: float) -> Weighed:
         """The model's judgement takes its share of the relevance; all else is weighed as before."""
         share = self._options.weight
         relevance = (1 - share) * it.fused.score + share * judgement
-        score = reranked(it.standing, relevance, question.lean, self._weighing, question.now)
+        score = weighing.score(it.standing, relevance)
         reason = f"reranker {self._reranker.name} says {judgement:.2f}"
         boost = Boost(reason=reason, factor=relevance / it.fused.score)
-        return replace(it, score=score, boosts=(*it.boosts, boost))
+        return it._replace(score=score, boosts=(*it.boosts, boost))
 
     def _without(self, why: str) -> str:
         self._failures += 1

@@ -12,9 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.ports.units import Scores
 from recollect.recall.candidates import Candidates
-from recollect.recall.paths import Found
+from recollect.recall.paths import Found, PathName
 
 # A cosine says as much as twice the share of words.
 _NEARNESS: Final = 2.0
@@ -31,7 +30,7 @@ def sureness(candidates: Candidates, found: Sequence[Found], recent: float) -> f
     if vector is None or not vector.trust or "vector" not in candidates.opinions:
         # Words alone know nothing of what means the same.
         return 1.0
-    words, nearness = _best(candidates.scores("keyword")), _best(candidates.scores("vector"))
+    words, nearness = _best(candidates, "keyword"), _best(candidates, "vector")
     fit = math.hypot(words, _NEARNESS * nearness)
     sure = (fit - _DOUBTFUL) / (_SURE - _DOUBTFUL)
     # A question that is about a time is answered by what was then.
@@ -39,5 +38,6 @@ def sureness(candidates: Candidates, found: Sequence[Found], recent: float) -> f
     return min(1.0, max(_LEAST, sure, timed, recent))
 
 
-def _best(scores: Scores) -> float:
-    return float(scores.max())
+def _best(candidates: Candidates, path: PathName) -> float:
+    opinion = candidates.opinions.get(path)
+    return 0.0 if opinion is None else float(opinion.scores.max())

@@ -6,6 +6,7 @@ day in which much fits is where the answer lies. Measured in docs/decisions/0008
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.unit import Trait
-from recollect.ports.units import KINDS, Scores, UnitRows
+from recollect.ports.units import KINDS, Ids, Scores
 from recollect.recall.candidates import Candidates
 
 _TURN: Final = KINDS.index("turn")
+_LOOKED_AT: Final = ("cluster", "place", "size", "kind", "traits")
 # What is longer than this explains itself and speaks of too much to explain its neighbours.
 _SELF_CONTAINED: Final = 600
 
@@ -38,14 +40,14 @@ def from_surroundings(
 ) -> Scores:
     """What is added to the evidence for each candidate by what stands around it."""
     order = np.lexsort((candidates.column("place"), candidates.column("cluster")))
-    rows = candidates.rows.take(order)
+    rows = {name: candidates.column(name)[order] for name in _LOOKED_AT}
     brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED, 0.0)
     said = evidence[order] * brevity
     is_turn = rows["kind"] == _TURN
     weight = np.where(is_turn, options.session, options.day)
-    added = weight * _company(rows, said, evidence[order])
-    if len(rows) > 1 and is_turn.any():
-        for step in (1, 2)[: len(rows) - 1]:
+    added = weight * _company(rows["cluster"], said, evidence[order])
+    if len(order) > 1 and is_turn.any():
+        for step in (1, 2)[: len(order) - 1]:
             near = _are_near(rows, is_turn, step) * (options.neighbour / step)
             added[step:] += near * said[:-step]
             added[:-step] += near * said[step:]
@@ -59,23 +61,22 @@ def from_surroundings(
     return back
 
 
-def _company(rows: UnitRows, said: Scores, alone: Scores) -> Scores:
+def _company(clusters: Ids, said: Scores, alone: Scores) -> Scores:
     """The best that was said in the same session or on the same day, be it by itself.
 
     The more of the candidates are there, the less it tells that one of them is.
     """
-    clusters = rows["cluster"]
     # What is in no cluster is alone.
     begins = clusters == 0
     begins[0] = True
     begins[1:] |= clusters[1:] != clusters[:-1]
     number = begins.cumsum() - 1
-    share = np.bincount(number) / len(rows)
-    best = np.maximum(np.maximum.reduceat(said, np.flatnonzero(begins))[number], alone)
+    share = np.bincount(number) / len(clusters)
+    best = np.maximum(np.maximum.reduceat(said, begins.nonzero()[0])[number], alone)
     return best * (1 - share[number])
 
 
-def _are_near(rows: UnitRows, is_turn: Flags, step: int) -> Flags:
+def _are_near(rows: Mapping[str, Ids], is_turn: Flags, step: int) -> Flags:
     """Whether each is a turn that was said right after the one `step` before it."""
     together = is_turn[step:] & (rows["cluster"][step:] == rows["cluster"][:-step])
     return together & (rows["place"][step:] - rows["place"][:-step] <= step)

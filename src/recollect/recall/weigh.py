@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recollect.domain.archive import Archive
 from recollect.domain.hit import Boost, Item
@@ -12,11 +12,10 @@ from recollect.ports.store import Store
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused
 from recollect.recall.question import Question
-from recollect.recall.rerank import RerankOptions, reranked
+from recollect.recall.rerank import RerankOptions, Weighing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
+class Weighed(NamedTuple):
     """Something that was found, with its final score and what bent it."""
 
     fused: Fused
@@ -42,7 +41,7 @@ class Weigher:
         self._store = store
         self._archives = archives
         self._question = question
-        self._options = options
+        self.weighing = Weighing(question.lean, options, question.now)
         self._found: dict[str, Weighable] = {}
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}
@@ -51,13 +50,12 @@ class Weigher:
     async def weigh(self, fused: Sequence[Fused]) -> list[Weighed]:
         """What the filter accepts of these, with all that is known of it."""
         await self._read_standings([it for it in fused if it.owner_id not in self._standings])
-        lean, now = self._question.lean, self._question.now
         weighed: list[Weighed] = []
         for it in fused:
             standing = self._standings[it.owner_id]
             if standing is not None:
-                score = reranked(standing, it.score, lean, self._options, now)
-                weighed.append(Weighed(fused=it, standing=standing, score=score))
+                score = self.weighing.score(standing, it.score)
+                weighed.append(Weighed(it, standing, score))
         return weighed
 
     async def items(self, weighed: Sequence[Weighed]) -> dict[str, Item]:

@@ -52,9 +52,13 @@ _CHINESE: Final = (
     "我(?:之前|以前|上次|曾经?)?[跟和对向]?[你您]?[说提讲聊]到?过的?",
     "[一总]共",
 )
+# What those can begin with: in most places nothing else needs to be tried.
+_ENGLISH_BEGINNINGS: Final = "[abcdfhimoprstwy]"
+_CHINESE_BEGINNINGS: Final = "[请麻你您还记能可再告提我一总]"
 # Of lower-case letters, since a search that disregards the case takes several times as long.
 _ASKING: Final = re.compile(
-    rf"\b(?<!')(?:{'|'.join(_ENGLISH)})(?![\w'])|{'|'.join(_CHINESE)}",
+    rf"\b(?={_ENGLISH_BEGINNINGS})(?<!')(?:{'|'.join(_ENGLISH)})(?![\w'])"
+    rf"|(?={_CHINESE_BEGINNINGS})(?:{'|'.join(_CHINESE)})",
 )
 # What is longer tells more than it asks.
 _LONGEST: Final = 500

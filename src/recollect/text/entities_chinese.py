@@ -66,8 +66,10 @@ _TITLE: Final = re.compile(
 _TITLE_BEGINNINGS: Final = "".join(
     {title[0] for title in words.PERSON_TITLES | words.SHORT_TITLES.keys()}
 )
+_PERSON_BEGINNINGS: Final = _SURNAMES + "".join({name[0] for name in words.COMPOUND_SURNAMES})
 _PERSON: Final = re.compile(
-    f"[{_SURNAMES}](?=[{_GIVEN}{_TITLE_BEGINNINGS}])|" + "|".join(sorted(words.COMPOUND_SURNAMES))
+    f"(?=[{_PERSON_BEGINNINGS}])(?:[{_SURNAMES}](?=[{_GIVEN}{_TITLE_BEGINNINGS}])"
+    f"|{'|'.join(sorted(words.COMPOUND_SURNAMES))})"
 )
 _CALL: Final = re.compile(
     f"[老小](?:[{words.CALLED_BY_SURNAME}]|[{words.CALLED_BY_SURNAME_WITH_CARE}]"

@@ -5,10 +5,11 @@ Upper case stays: getUserName shows its parts by it.
 """
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 _MOST_REMEMBERED = 1 << 16
+_SHORT = 1_000
 _VOICING_OF_KANA = "\u3099\u309a"
 _STROKED = dict(zip("ØøŁłĐđÐðĦħŦŧı", "OoLlDdDdHhTti", strict=True))
 _LIGATURES = {"Æ": "Ae", "æ": "ae", "Œ": "Oe", "œ": "oe", "Þ": "Th", "þ": "th"}
@@ -19,8 +20,16 @@ def fold(text: str) -> str:
     """The text in its plain spelling; folding it again changes nothing."""
     if text.isascii():
         return text
+    return _folded_lately(text) if len(text) <= _SHORT else _folded(text)
+
+
+def _folded(text: str) -> str:
     # Marks are gone before normalisation, which would sort a long run of them in square time.
     return unicodedata.normalize("NFC", text.translate(_plain))
+
+
+# A question is folded for its words, its times and its names.
+_folded_lately = lru_cache(maxsize=16)(_folded)
 
 
 class _PlainCharacters(dict[int, str]):

@@ -17,6 +17,7 @@ from recollect.text.mentions import EventMention, Found, Mention, longest, withi
 Join = Callable[[str, Mention, Mention], Mention | None]
 
 _RULES = (*when_digits.RULES, *when_english.RULES, *when_chinese.RULES)
+_CLUES = frozenset[str]().union(*(rule.clues for rule in _RULES))
 _LONGEST_JOINT = 12
 
 _word = re.compile("[a-z]+")
@@ -71,6 +72,8 @@ def find_times(text: str, asked_at: datetime) -> tuple[When | AfterEvent, ...]:
 
 def _mentions(text: str, clues: set[str], now: datetime) -> list[Mention]:
     """The times that the words name by themselves, narrowed to parts and joined to ranges."""
+    if _CLUES.isdisjoint(clues):
+        return []
     found = longest(
         mention
         for rule in _RULES

@@ -71,7 +71,7 @@ RULES = (
         read=_month,
     ),
     Rule(
-        clues=frozenset("qQhH"),
+        clues=frozenset("1234"),
         pattern=(
             rf"{_ALONE_BEFORE}(?P<time>(?:(?P<which>(?:19|20)\d\d)[ 年-]?)?"
             rf"(?P<letter>[QqHh])(?P<number>[1-4])"

@@ -26,8 +26,9 @@ def test_what_a_path_did_not_find_scores_what_the_caller_says():
     candidates = gather([found("keyword", [(row(10), 0.6)]), found("vector", [(row(20), 0.5)])])
     assert candidates.scores("vector", otherwise=0.2).tolist() == [0.2, 0.5]
     assert candidates.opinions["vector"].horizon == 0.0, "nothing was cut off"
-    assert candidates.opinions["vector"].place_of(10) is None
-    assert candidates.opinions["vector"].place_of(20) == 0
+    by_words, by_vector = candidates.told([0, 1])
+    assert [(it.path, it.rank, it.score) for it in by_words] == [("keyword", 1, 0.6)]
+    assert [(it.path, it.rank, it.score) for it in by_vector] == [("vector", 1, 0.5)]
 
 
 def test_a_long_text_counts_half_as_a_whole_and_half_by_its_best_passage():

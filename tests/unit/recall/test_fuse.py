@@ -154,8 +154,10 @@ def test_an_explanation_tells_ranks_and_scores_of_every_path():
         found("vector", [(one, 0.5)]),
         found("recent", []),
     ]
-    by_id = {it.owner_id: it for it in fuse(question(), paths, _PLAIN)}
-    told = by_id["turn_1"].explanation(("harbour",), ())
+    ranked = fuse(question(), paths, _PLAIN)
+    by_id = {it.owner_id: it for it in ranked}
+    (scores,) = ranked.candidates.told([by_id["turn_1"].at])
+    told = by_id["turn_1"].explanation(scores, ("harbour",), ())
     assert [(it.path, it.rank, it.raw, it.score) for it in told.paths] == [
         ("keyword", 2, 2.0, 0.2),
         ("vector", 1, 5.0, 0.5),

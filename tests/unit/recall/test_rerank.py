@@ -1,6 +1,5 @@
 """What is known of a memory itself bends its score a little, within bounds, and says so."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.standing import Standing
 from recollect.domain.turn import Turn, new_turn
 from recollect.recall.intent import Intent, Lean, lean_of
-from recollect.recall.rerank import RerankOptions, boosts, reranked
+from recollect.recall.rerank import RerankOptions, Weighing
 from tests.unit.recall.found import NOW
 
 _PLAIN = Lean()
@@ -49,9 +48,8 @@ class _Weighed(NamedTuple):
 def _weighed(
     item: Record | Turn, options: RerankOptions | None = None, lean: Lean = _PLAIN
 ) -> _Weighed:
-    options, standing = options or RerankOptions(), _standing(item)
-    score = reranked(standing, 0.5, lean, options, NOW)
-    return _Weighed(score, boosts(standing, lean, options))
+    weighing, standing = Weighing(lean, options or RerankOptions(), NOW), _standing(item)
+    return _Weighed(weighing.score(standing, 0.5), weighing.boosts(standing))
 
 
 def test_a_plain_record_keeps_its_score_and_has_nothing_to_explain():
@@ -107,12 +105,13 @@ def test_an_intent_leans_to_the_kinds_it_asks_for():
 def test_a_question_to_other_agents_leans_to_what_they_know():
     asked = lean_of("cross_agent")
     own = _standing(_record(confidence=1.0))
-    theirs = replace(own, is_of_others=True)
+    theirs = own._replace(is_of_others=True)
     options = RerankOptions()
-    assert reranked(own, 0.5, asked, options, NOW) == 0.5
-    assert reranked(theirs, 0.5, asked, options, NOW) == pytest.approx(0.5 * asked.shared)
-    assert boosts(theirs, asked, options) == (Boost(reason="known to others", factor=asked.shared),)
-    assert boosts(theirs, _PLAIN, options) == ()
+    weighing = Weighing(asked, options, NOW)
+    assert weighing.score(own, 0.5) == 0.5
+    assert weighing.score(theirs, 0.5) == pytest.approx(0.5 * asked.shared)
+    assert weighing.boosts(theirs) == (Boost(reason="known to others", factor=asked.shared),)
+    assert Weighing(_PLAIN, options, NOW).boosts(theirs) == ()
     assert options.most(asked) >= asked.shared > 1
 
 
@@ -132,7 +131,8 @@ def test_a_preferred_source_is_weighed_by_the_fit():
     other = _weighed(_record(source="web", confidence=1.0), options).score
     assert preferred == pytest.approx(0.5)
     assert other == pytest.approx(0.5 / 1.2)
-    unfit = reranked(_standing(_record(source="user")), 0.0, _PLAIN, options, NOW)
+    weighing = Weighing(_PLAIN, options, NOW)
+    unfit = weighing.score(_standing(_record(source="user")), 0.0)
     assert unfit == 0.0, "what does not fit is not lifted"
 
 
@@ -165,6 +165,6 @@ def test_no_score_leaves_its_bounds(
         confidence=confidence,
         first_observed=NOW - timedelta(days=days),
     )
-    score = reranked(_standing(record), relevance, lean, options, NOW)
+    score = Weighing(lean, options, NOW).score(_standing(record), relevance)
     assert 0 <= score <= 1
     assert score <= relevance * options.most(lean) + 1e-12, "candidates farther back are safe"

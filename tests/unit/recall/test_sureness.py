@@ -51,4 +51,4 @@ def test_all_scores_of_a_doubtful_question_fall_and_their_order_stays():
     doubted = fuse(question(), [words, made.found("vector", [(row(1), 0.01)])], Weights())
     assert [it.owner_id for it in doubted] == [it.owner_id for it in alone]
     assert all(it.score < 0.2 * one.score for it, one in zip(doubted, alone, strict=True))
-    assert [it.explanation((), ()).sureness for it in doubted] == [0.1, 0.1]
+    assert [it.explanation((), (), ()).sureness for it in doubted] == [0.1, 0.1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
@@ -50,20 +50,16 @@ class Weights:
     @cached_property
     def terms(self) -> tuple[float, ...]:
         """The most that each term can add to a score."""
-        return tuple((K1 + 1) * rarity for rarity in self._rarities)
+        units, frequencies = self.statistics.units, self.statistics.frequencies
+        return tuple([(K1 + 1) * inverse_frequency(units, one) for one in frequencies])
 
     @cached_property
     def best(self) -> float:
         """What a unit would score that matched every term as strongly as can be."""
         # A term that no unit has counts as if one had it: in a small memory it would otherwise
         # outweigh everything that was found.
-        most = inverse_frequency(self.statistics.units, 1)
-        return (K1 + 1) * math.fsum(min(rarity, most) for rarity in self._rarities)
-
-    @cached_property
-    def _rarities(self) -> list[float]:
-        units = self.statistics.units
-        return [inverse_frequency(units, one) for one in self.statistics.frequencies]
+        units, frequencies = self.statistics.units, self.statistics.frequencies
+        return (K1 + 1) * math.fsum(inverse_frequency(units, one or 1) for one in frequencies)
 
     def damping(self, lengths: NDArray[np.int32]) -> Scores:
         """How much the length of a unit holds its terms back."""
@@ -77,6 +73,8 @@ class Weights:
         return 1 - (1 - np.minimum(raw / self.best, 1.0)) ** (K1 + 1)
 
 
+# Most terms of a question are in none or few of the units.
+@lru_cache(maxsize=1 << 12)
 def inverse_frequency(units: int, frequency: int) -> float:
     """The worth of a term that `frequency` of `units` have; never negative."""
     return math.log(1 + (units - frequency + 0.5) / (frequency + 0.5))

@@ -43,16 +43,18 @@ class SplitVector:
     @property
     def total(self) -> np.float64:
         """The sum of its numbers."""
-        return self.columns.sum(axis=0, dtype=np.int64) @ self.steps
+        coarse, fine = self.columns.T
+        return coarse.sum(dtype=np.int64) * self.steps[0] + fine.sum(dtype=np.int64) * self.steps[1]
 
     @classmethod
     def of(cls, vector: Vector) -> SplitVector:
         # A question without direction is as far from everything; any step does.
-        coarse = float(np.abs(vector).max()) / _MOST_PART or 1.0
+        coarse = max(float(vector.max()), -float(vector.min())) / _MOST_PART or 1.0
         fine = coarse / (2 * _MOST_PART)
         whole = np.rint(vector / coarse)
-        rest = np.rint((vector - whole * coarse) / fine)
-        columns = np.stack([whole, rest], axis=1).astype(np.int8)
+        columns = np.empty((len(vector), 2), np.int8)
+        columns[:, 0] = whole
+        columns[:, 1] = np.rint((vector - whole * coarse) / fine)
         return cls(columns, np.array([coarse, fine]))
 
 

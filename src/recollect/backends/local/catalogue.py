@@ -64,7 +64,7 @@ class Catalogue:
 
     def __init__(self, budget_bytes: int) -> None:
         self._shelf: Shelf[int, _Kept] = Shelf(budget_bytes)
-        self._small: dict[Scope, bool] = {}
+        self._small: dict[tuple[Scope, ...], bool] = {}
         self._first_asked: dict[int, datetime] = {}
         self._asked_again: set[int] = set()
 
@@ -95,16 +95,16 @@ class Catalogue:
 
     def are_known(self, scopes: Sequence[Scope]) -> bool:
         """Whether anything was noticed of these scopes."""
-        return self._small.keys() >= set(scopes)
+        return tuple(scopes) in self._small
 
     def are_small(self, scopes: Sequence[Scope]) -> bool:
         """Whether a search in these scopes takes less time than handing it to a thread."""
-        return all(self._small.get(scope, False) for scope in scopes)
+        return self._small.get(tuple(scopes), False)
 
     def _note(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow], most: int) -> None:
         if len(self._small) >= _MOST_NOTED:
             self._small.clear()
-        self._small.update(dict.fromkeys(scopes, sum(row.units for row in rows) <= most))
+        self._small[tuple(scopes)] = sum([row.units for row in rows]) <= most
 
     def stats(self) -> IndexStats:
         return self._shelf.stats()
@@ -140,11 +140,12 @@ class Catalogue:
 
 def _places(numbers: Ids, units: Ids) -> Ids:
     """Where these units are among the numbers, which rise, without those that are not there."""
-    places = np.searchsorted(numbers, units)
+    places = numbers.searchsorted(units)
     if not len(numbers):
         return places[:0]
-    places = np.minimum(places, len(numbers) - 1)
-    return places[numbers[places] == units]
+    np.minimum(places, len(numbers) - 1, out=places)
+    are_there = numbers[places] == units
+    return places if are_there.all() else places[are_there]
 
 
 def _unit_rows(found: Sequence[Any]) -> UnitRows:

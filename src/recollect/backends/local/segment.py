@@ -38,18 +38,23 @@ class Segment:
 
     def spans(self, keys: Keys) -> list[tuple[int, int]]:
         """Where the members of each of these terms begin and end."""
-        places = np.searchsorted(self.terms, keys)
-        ends = np.searchsorted(self.terms, keys, side="right")
+        places = self.terms.searchsorted(keys)
+        ends = self.terms.searchsorted(keys, "right")
         return list(zip(self.starts[places].tolist(), self.starts[ends].tolist(), strict=True))
 
     def score(self, keys: Keys, weights: Weights) -> Scores:
         """The BM25 score of every unit."""
-        spans = self.spans(keys)
-        if all(start == end for start, end in spans):
+        present = [
+            (worth, slice(start, end))
+            for worth, (start, end) in zip(weights.terms, self.spans(keys), strict=True)
+            if start < end
+        ]
+        if not present:
             return np.zeros(self.size)
-        members = np.concatenate([self.members[start:end] for start, end in spans]).astype(np.intp)
-        repeats = np.concatenate([self.repeats[start:end] for start, end in spans])
-        worth = np.repeat(weights.terms, [end - start for start, end in spans])
+        worths, spans = zip(*present, strict=True)
+        members = np.concatenate([self.members[span] for span in spans]).astype(np.intp)
+        repeats = np.concatenate([self.repeats[span] for span in spans])
+        worth = np.array(worths).repeat([span.stop - span.start for span in spans])
         damping = weights.damping(self.lengths)[members]
         # Counting adds up in the order of the query, so that every index gives the same last bit.
         gained = gains(repeats, damping, worth)

@@ -131,7 +131,7 @@ class LocalVectorIndex:
             rows=self._catalogue.rows(connection, rows, best.units),
             raw=best.scores,
             # Cosines below zero mean nothing in common, as zero does.
-            scores=np.clip(best.scores, 0.0, 1.0),
+            scores=np.minimum(np.maximum(best.scores, 0.0), 1.0),
         )
         return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
 

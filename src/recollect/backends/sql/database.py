@@ -80,20 +80,22 @@ class _Held:
     def __init__(self, engine: Engine, *pragmas: str) -> None:
         self._engine = engine
         self._pragmas = pragmas
-        self._connection: Connection | None = None
+        self._open: tuple[Connection, sqlite3.Connection] | None = None
 
-    def connection(self) -> Connection:
-        if self._connection is None:
-            self._connection = self._engine.connect()
+    def connection(self) -> tuple[Connection, sqlite3.Connection]:
+        """The connection, and the driver's own."""
+        if self._open is None:
+            connection = self._engine.connect()
+            self._open = connection, _driver(connection)
             for pragma in self._pragmas:
-                _driver(self._connection).execute(f"PRAGMA {pragma}")
-        return self._connection
+                _driver(connection).execute(f"PRAGMA {pragma}")
+        return self._open
 
     def drop(self) -> None:
         """After a fault of the database the next call starts with a fresh connection."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._open is not None:
+            self._open[0].close()
+            self._open = None
 
 
 class Database:
@@ -179,9 +181,14 @@ class Database:
 
     def _read_on(self, held: _Held, work: Work[T]) -> T:
         try:
-            connection = held.connection()
-            with _transaction(connection, _READING):
+            connection, driver = held.connection()
+            driver.execute(_READING)
+            try:
                 return work(connection)
+            finally:
+                # Nothing was written; what was read through SQLAlchemy ends there too.
+                connection.rollback()
+                driver.rollback()
         except DRIVER_ERRORS as fault:
             held.drop()
             raise storage_error(fault, self.path) from fault
@@ -244,7 +251,7 @@ class Database:
         """Run each write, commit once, and only then tell anybody."""
         outcomes: list[Callable[[], None]] = []
         try:
-            connection = self._held.connection()
+            connection, _ = self._held.connection()
             with _transaction(connection, _WRITING):
                 if len(group) == 1:
                     outcomes.append(partial(group[0].tell, group[0].work(connection)))

@@ -104,7 +104,7 @@ def record_from(row: Row, scope: Scope) -> Record:
     """The record a row stands for."""
     kind = _KINDS[row["kind"]]
     values: dict[str, Any] = {name: row[name] for name in _PLAIN}
-    values |= {name: _moment(row[name]) for name in _TIMES}
+    values |= {name: None if (at := row[name]) is None else _instant(at) for name in _TIMES}
     return Record(
         **values,
         scope=scope,

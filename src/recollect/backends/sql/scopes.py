@@ -69,8 +69,8 @@ def find_scopes(connection: Connection, scopes: Sequence[Scope]) -> dict[int, Sc
 
 def read_scopes(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow]:
     """The rows of those scopes in which anything was ever written."""
-    rows = _rows(connection, tuple(dict.fromkeys(scopes)))
-    return [row for row in rows if row is not None]
+    rows = _rows(connection, scopes)
+    return list({row.id: row for row in rows if row is not None}.values())
 
 
 def read_versions(connection: Connection, scopes: Sequence[Scope]) -> tuple[int, ...]:
@@ -115,12 +115,12 @@ def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]
 def _rows(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:
     """The row of each scope, None of one in which nothing was ever written."""
     known = remembered(connection)
-    unknown = [scope for scope in scopes if scope not in known]
-    if unknown:
-        known.update(dict.fromkeys(unknown))
-        for scope, found in rows_of_scopes(connection, unknown):
-            known[scope] = _scope_row(found)
-    return [known[scope] for scope in scopes]
+    wanted = tuple(scopes)
+    rows = known.get(wanted)
+    if rows is None:
+        found = {scope: _scope_row(row) for scope, row in rows_of_scopes(connection, wanted)}
+        rows = known[wanted] = [found.get(scope) for scope in wanted]
+    return rows
 
 
 def _scope_row(found: Row) -> ScopeRow:
