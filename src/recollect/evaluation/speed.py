@@ -27,7 +27,7 @@ Told = Callable[[int], None]
 
 _SAVES: Final = 200
 _BATCH: Final = 1_000
-_QUESTIONS: Final = 200
+_QUESTIONS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,11 @@ class CachedRecaller:
         asked_at: datetime | None = None,
     ) -> Recalled:
         """What the recaller answers, or answered lately."""
+        if not self._size:
+            self._misses += 1
+            return await self._recaller.recall(
+                text, scopes, where, limit=limit, min_score=min_score, asked_at=asked_at
+            )
         absence = self._meaning.absence
         key = (
             checked_text(text, "query", MAX_QUERY),
@@ -88,7 +93,7 @@ class CachedRecaller:
             absence,
         )
         # Read first: what is written while the answer is looked for makes it outdated.
-        versions = await self._store.versions(scopes) if self._size else ()
+        versions = await self._store.versions(scopes)
         kept = self._kept.get(key)
         if kept is not None and kept.versions == versions and self._clock.now() < kept.until:
             self._hits += 1

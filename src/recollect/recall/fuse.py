@@ -238,6 +238,8 @@ def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[I
 
 def _handed_on(values: Scores, before: Ids, after: Ids) -> Scores:
     """What speaks for a turn that no longer holds speaks for what stands for it."""
+    if not len(after):
+        return values
     values = values.copy()
     np.maximum.at(values, after, values[before])
     return values
@@ -303,11 +305,11 @@ def _by_ranks(
 
 def _factors(question: Question, candidates: Candidates, weights: Weights) -> Scores:
     """How much more or less it is worth for what it has, who said it and how much it says."""
+    factors = np.ones(len(candidates))
     answers = 1 + weights.answering * _answering(question, candidates)
     is_turn = candidates.column("kind") == _TURN
-    factors = np.ones(len(candidates))
     if not is_turn.any():
-        return answers
+        return factors * answers
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
     factors += weights.speaker * np.isin(candidates.column("speaker"), named)
     by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
@@ -318,23 +320,23 @@ def _factors(question: Question, candidates: Candidates, weights: Weights) -> Sc
     return np.where(is_turn, factors * (1 - terseness), factors) * answers
 
 
-def _answering(question: Question, candidates: Candidates) -> Scores:
+def _answering(question: Question, candidates: Candidates) -> Scores | float:
     """The share of what the question asks for (a time, a number) that each text has."""
     kinds = list(question.wanted)
     if not kinds:
-        return np.zeros(len(candidates))
+        return 0.0
     traits = candidates.column("traits")
     return np.mean([(traits & kind) > 0 for kind in kinds], axis=0)
 
 
-def _freshness(question: Question, candidates: Candidates) -> Scores:
+def _freshness(question: Question, candidates: Candidates) -> Scores | float:
     """How much more it is worth to be of late, for a message that goes on with something.
 
     Counted in whole days, so that the same message has the same answer all day long. What is of
     later than the message cannot be what it goes on with.
     """
     if not question.lean.fresh:
-        return np.ones(len(candidates))
+        return 1.0
     asked_at = to_micros(question.asked_at or question.now)
     age = (asked_at - candidates.column("observed_at")) // _DAY
     fresh = np.where(age >= 0, np.clip(1 - age / _FRESH_DAYS, 0.0, 1.0), 0.0)

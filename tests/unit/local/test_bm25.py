@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.backends.local.bm25 import K1, B, Statistics, Weights, inverse_frequency
-from recollect.backends.local.postings import PackedPostings
+from recollect.backends.local.postings import PackedPostings, PackedSearch
 from recollect.backends.local.segment import pack_texts
 
 _TEXTS = st.lists(st.lists(st.integers(1, 8), max_size=12), min_size=1, max_size=12)
@@ -19,8 +19,9 @@ _QUERY = st.lists(st.integers(1, 10), min_size=1, max_size=8, unique=True)
 def _packed(texts: Sequence[Sequence[int]], query: Sequence[int]):
     keys = np.array(query, np.uint64)
     postings = PackedPostings().added(pack_texts(texts, only=keys))
-    weights = Weights(postings.statistics(keys))
-    ranking = postings.score(keys, weights)
+    search = PackedSearch(postings, keys)
+    weights = Weights(search.statistics)
+    ranking = search.score(weights)
     return dict(zip(ranking.units.tolist(), ranking.scores.tolist(), strict=True)), weights
 
 

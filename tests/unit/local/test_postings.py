@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollect.backends.local.bm25 import Weights
-from recollect.backends.local.postings import PackedPostings, most_bytes
+from recollect.backends.local.postings import PackedPostings, PackedSearch, most_bytes
 from recollect.backends.local.segment import Segment, pack
 
 _TEXT = st.lists(st.integers(1, 12), max_size=8)
@@ -31,11 +31,12 @@ def _postings(*texts: list[int]) -> PackedPostings:
 
 def _answer(postings: PackedPostings, query: list[int], allowed: list[int] | None = None):
     keys = np.array(query, np.uint64)
-    statistics = postings.statistics(keys)
+    search = PackedSearch(postings, keys)
+    statistics = search.statistics
     if not statistics.units:
         return statistics, [], []
     among = None if allowed is None else np.array(allowed, np.int64)
-    best = postings.score(keys, Weights(statistics), among).top(1_000)
+    best = search.score(Weights(statistics), among).top(1_000)
     return statistics, best.units.tolist(), best.scores.tolist()
 
 
@@ -74,9 +75,8 @@ def test_only_allowed_units_are_found_with_the_scores_they_have_among_all(texts,
 @settings(deadline=None)
 @given(texts=st.lists(_TEXT, min_size=1, max_size=12), query=_QUERY, limit=st.integers(1, 6))
 def test_the_top_is_the_start_of_the_whole_ranking(texts, query, limit):
-    keys = np.array(query, np.uint64)
-    postings = _postings(*texts)
-    ranking = postings.score(keys, Weights(postings.statistics(keys)))
+    search = PackedSearch(_postings(*texts), np.array(query, np.uint64))
+    ranking = search.score(Weights(search.statistics))
     assert ranking.top(limit).units.tolist() == ranking.top(1_000).units.tolist()[:limit]
 
 

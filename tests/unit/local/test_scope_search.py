@@ -10,8 +10,8 @@ from recollect.backends.local import packed_scopes
 from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.packed_scope import PackedScope, follow, load
 from recollect.backends.local.packed_scopes import PackedScopes
-from recollect.backends.local.postings import most_bytes
-from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
+from recollect.backends.local.postings import PackedSearch, most_bytes
+from recollect.backends.local.scope_search import FullTextSearch, ScopeSearch
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import AGENTS_OF, ScopeRow, find_scopes, read_scopes
 from recollect.domain.scope import Scope

@@ -20,9 +20,9 @@ from sqlalchemy import Connection
 from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.packed_scopes import AT_ONCE, PackedScopes
-from recollect.backends.local.postings import PackedPostings
+from recollect.backends.local.postings import PackedPostings, PackedSearch
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.scope_search import FullTextSearch, PackedSearch, ScopeSearch
+from recollect.backends.local.scope_search import FullTextSearch, ScopeSearch
 from recollect.backends.local.segment import Keys, pack_texts
 from recollect.backends.local.unit_rows import (
     read_allowed,
@@ -210,10 +210,10 @@ def _unique(terms: Sequence[int]) -> Keys:
 def _rank(keys: Keys, texts: Sequence[Terms]) -> list[float]:
     if not len(keys) or not texts:
         return [0.0] * len(texts)
-    postings = PackedPostings().added(pack_texts(texts, only=keys))
-    weights = Weights(postings.statistics(keys))
+    search = PackedSearch(PackedPostings().added(pack_texts(texts, only=keys)), keys)
+    weights = Weights(search.statistics)
     scores = [0.0] * len(texts)
-    ranking = postings.score(keys, weights)
+    ranking = search.score(weights)
     similarities = weights.similarities(ranking.scores)
     for text, score in zip(ranking.units.tolist(), similarities.tolist(), strict=True):
         scores[text] = score

@@ -6,6 +6,7 @@ neighbours of similar size are joined. Removed units are only marked until they 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -14,7 +15,7 @@ import numpy as np
 
 from recollect.backends.local.bm25 import Scores, Statistics, Weights
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.segment import Ids, Keys, Mask, Segment, join, keep
+from recollect.backends.local.segment import Ids, Keys, Mask, Segment, Spans, join, keep
 
 # A segment is joined to the one before it when it has more than one unit for so many of its.
 _STEP: Final = 4
@@ -42,22 +43,20 @@ class _Part:
     def bytes(self) -> int:
         return self.segment.bytes + (0 if self.alive is None else self.alive.nbytes)
 
-    def frequencies(self, keys: Keys) -> list[int]:
-        spans = self.segment.spans(keys)
+    def frequencies(self, spans: Spans) -> list[int]:
         if self.alive is None:
             return [end - start for start, end in spans]
         members = self.segment.members
         return [int(np.count_nonzero(self.alive[members[start:end]])) for start, end in spans]
 
-    def score(self, keys: Keys, weights: Weights, allowed: Ids | None) -> Ranking:
-        scores: Scores = self.segment.score(keys, weights)
+    def score(self, spans: Spans, weights: Weights, allowed: Ids | None) -> Ranking:
+        scores: Scores = self.segment.score(spans, weights)
         matched = scores > 0
         if self.alive is not None:
             matched &= self.alive
         if allowed is not None:
             matched &= np.isin(self.segment.units, allowed, assume_unique=True)
-        chosen = np.flatnonzero(matched)
-        return Ranking(self.segment.units[chosen], scores[chosen])
+        return Ranking(self.segment.units[matched], scores[matched])
 
     def without(self, removed: Ids) -> _Part:
         gone = np.isin(self.segment.units, removed)
@@ -109,15 +108,31 @@ class PackedPostings:
         parts = [part.without(units) for part in self.parts]
         return PackedPostings(tuple(part for part in parts if part.segment.size))
 
-    def statistics(self, keys: Keys) -> Statistics:
-        """What there is, counting only units that are still there."""
-        counts = [part.frequencies(keys) for part in self.parts]
-        totals = tuple(map(sum, zip(*counts, strict=True))) if counts else (0,) * len(keys)
-        return Statistics(units=self.units, length=self.length, frequencies=totals)
 
-    def score(self, keys: Keys, weights: Weights, allowed: Ids | None = None) -> Ranking:
+class PackedSearch:
+    """Terms that are looked up in a scope's postings once, then counted and scored."""
+
+    def __init__(self, postings: PackedPostings, keys: Keys) -> None:
+        self._postings = postings
+        self._keys = keys
+        self._spans = [part.segment.spans(keys) for part in postings.parts]
+
+    @property
+    def statistics(self) -> Statistics:
+        """What there is, counting only units that are still there."""
+        counts = [part.frequencies(spans) for part, spans in self._parts]
+        totals = map(sum, zip(*counts, strict=True)) if counts else (0 for _ in self._keys)
+        return Statistics(
+            units=self._postings.units, length=self._postings.length, frequencies=tuple(totals)
+        )
+
+    def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
         """Every unit that has any of the terms, of those allowed."""
-        return Ranking.of(part.score(keys, weights, allowed) for part in self.parts)
+        return Ranking.of(part.score(spans, weights, allowed) for part, spans in self._parts)
+
+    @property
+    def _parts(self) -> Iterable[tuple[_Part, Spans]]:
+        return zip(self._postings.parts, self._spans, strict=True)
 
 
 def most_bytes(units: int, length: int) -> int:

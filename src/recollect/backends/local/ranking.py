@@ -42,6 +42,9 @@ class Ranking:
 
     def top(self, limit: int) -> Ranking:
         """The best, best first; of equals the one written first."""
+        if limit >= len(self.units):
+            order = np.lexsort((self.units, -self.scores))
+            return Ranking(self.units[order], self.scores[order])
         chosen = self._likely(limit)
         if limit < len(chosen):
             last = np.partition(self.scores[chosen], -limit)[-limit]

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from sqlalchemy import Connection
 
 from recollect.backends.local.bm25 import Statistics, Weights
-from recollect.backends.local.postings import PackedPostings
+from recollect.backends.local.postings import PackedPostings, PackedSearch
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys, pack
 from recollect.backends.local.unit_rows import read_scope_terms, read_terms
@@ -31,21 +31,6 @@ class ScopeSearch(Protocol):
     def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
         """Units that have any of the terms, of those allowed, with their scores."""
         ...
-
-
-@dataclass(frozen=True)
-class PackedSearch:
-    """Every unit is scored, in memory."""
-
-    postings: PackedPostings
-    keys: Keys
-
-    @property
-    def statistics(self) -> Statistics:
-        return self.postings.statistics(self.keys)
-
-    def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
-        return self.postings.score(self.keys, weights, allowed)
 
 
 @dataclass(frozen=True)
@@ -74,8 +59,8 @@ class FullTextSearch:
     def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
         read = read_terms(self.connection, self._likely(allowed))
         segment = pack(read.units, read.lengths, read.keys, only=self.keys)
-        older = PackedPostings().added(segment).score(self.keys, weights)
-        return Ranking.of([older, self._newer.score(self.keys, weights, allowed)])
+        older = PackedSearch(PackedPostings().added(segment), self.keys)
+        return Ranking.of([older.score(weights), self._newer.score(weights, allowed)])
 
     def _likely(self, allowed: Ids | None) -> Ids:
         # Inside a filter all are scored: the likeliest of the whole scope may lie outside it.
@@ -89,15 +74,15 @@ class FullTextSearch:
         return document_frequencies(self.connection, self.row.space, self.keys.tolist())
 
     @cached_property
-    def _newer(self) -> PackedPostings:
+    def _newer(self) -> PackedSearch:
         """The units that came after those in the full text."""
         after = self.row.last_in_full_text
         postings = PackedPostings()
         for read in read_scope_terms(self.connection, self.row, after=after):
             segment = pack(read.units, read.lengths, read.keys, only=self.keys)
             postings = postings.added(segment)
-        return postings
+        return PackedSearch(postings, self.keys)
 
     @property
     def _newer_frequencies(self) -> tuple[int, ...]:
-        return self._newer.statistics(self.keys).frequencies
+        return self._newer.statistics.frequencies

@@ -14,6 +14,8 @@ from recollect.ports.units import Terms
 Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
+# Of each term of a query, where its members begin and end.
+Spans = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,25 +38,25 @@ class Segment:
         arrays = (self.units, self.lengths, self.terms, self.starts, self.members, self.repeats)
         return sum(array.nbytes for array in arrays)
 
-    def spans(self, keys: Keys) -> list[tuple[int, int]]:
+    def spans(self, keys: Keys) -> Spans:
         """Where the members of each of these terms begin and end."""
         places = self.terms.searchsorted(keys)
         ends = self.terms.searchsorted(keys, "right")
         return list(zip(self.starts[places].tolist(), self.starts[ends].tolist(), strict=True))
 
-    def score(self, keys: Keys, weights: Weights) -> Scores:
-        """The BM25 score of every unit."""
+    def score(self, spans: Spans, weights: Weights) -> Scores:
+        """The BM25 score of every unit, by the members of each term of a query."""
         present = [
             (worth, slice(start, end))
-            for worth, (start, end) in zip(weights.terms, self.spans(keys), strict=True)
+            for worth, (start, end) in zip(weights.terms, spans, strict=True)
             if start < end
         ]
         if not present:
             return np.zeros(self.size)
-        worths, spans = zip(*present, strict=True)
-        members = np.concatenate([self.members[span] for span in spans]).astype(np.intp)
-        repeats = np.concatenate([self.repeats[span] for span in spans])
-        worth = np.array(worths).repeat([span.stop - span.start for span in spans])
+        worths, places = zip(*present, strict=True)
+        members = np.concatenate([self.members[place] for place in places]).astype(np.intp)
+        repeats = np.concatenate([self.repeats[place] for place in places])
+        worth = np.array(worths).repeat([place.stop - place.start for place in places])
         damping = weights.damping(self.lengths)[members]
         # Counting adds up in the order of the query, so that every index gives the same last bit.
         gained = gains(repeats, damping, worth)
