@@ -56,7 +56,8 @@ class _Part:
             matched &= self.alive
         if allowed is not None:
             matched &= np.isin(self.segment.units, allowed, assume_unique=True)
-        return Ranking(self.segment.units[matched], scores[matched])
+        chosen = matched.nonzero()[0]
+        return Ranking(self.segment.units.take(chosen), scores.take(chosen))
 
     def without(self, removed: Ids) -> _Part:
         gone = np.isin(self.segment.units, removed)

@@ -47,8 +47,10 @@ from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 
-# So many are read in less time than it takes to hand them to a thread.
+# So many are read in less time than it takes to hand them to a thread,
 _FEW: Final = 50
+# and of so many what is weighed of them.
+_FEW_STANDINGS: Final = 200
 
 
 class SqlStore:
@@ -141,7 +143,8 @@ class SqlStore:
                     weighable[row["id"]] = Weighable(standing_of_turn(row), item)
             return weighable
 
-        return await self._database.read(read, is_quick=len(records) + len(turns) <= _FEW)
+        are_few = len(records) <= _FEW_STANDINGS and len(turns) <= _FEW
+        return await self._database.read(read, is_quick=are_few)
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
         def read(connection: Connection) -> list[Version]:
