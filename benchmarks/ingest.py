@@ -26,8 +26,8 @@ from recollect.ports.embedder import Embedder
 from recollect.settings import Settings
 from recollect.text.tokens import EstimatedTokens
 
-ROUNDS = 5
-TURNS = 192
+ROUNDS = 15
+TURNS = 256
 WARM_UP = 64
 """Turns, of each form in each language."""
 AT_ONCE = 2

@@ -239,6 +239,11 @@ def test_a_long_text_of_one_repeated_word_takes_time_in_proportion_to_its_length
 
 
 def seconds_for(text: str) -> float:
-    begin = time.process_time()
-    find_times(text, ASKED)
-    return time.process_time() - begin
+    """The best of three: another program may get in the way of one."""
+
+    def once() -> float:
+        begin = time.process_time()
+        find_times(text, ASKED)
+        return time.process_time() - begin
+
+    return min(once() for _ in range(3))

@@ -27,7 +27,7 @@ _NOT_COMPARED: Final = frozenset(
 _DENIALS: Final = frozenset(
     {"not", "no", "never", "t", "cannot", "without", "不", "没", "无", "未", "别", "非"}
 )
-_LAST_ASCII: Final = "\x7f"
+_ASCII: Final = frozenset(map(chr, range(128)))
 _QUESTION_MARKS: Final = ("?", "\uff1f")
 # Longer answers are read by programs, and every pair would be compared.
 _MOST: Final = 50
@@ -133,7 +133,7 @@ def _said(item: Record | Turn) -> _Said:
     words = frozenset(_WORD.findall(text))
     if not text.isascii():
         # Of text without spaces the characters are words enough for a first look, and far quicker.
-        words |= {character for character in set(text) if character > _LAST_ASCII}
+        words |= frozenset(text) - _ASCII
     return _Said(item, text, words - _NOT_COMPARED)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Executable
@@ -37,6 +38,8 @@ _PLAIN: Final = (
     *("evidence_count", "source", "session", "task", "access_count", "version"),
     *("helped", "rejected"),
 )
+_times_of: Final = itemgetter(*_TIMES)
+_plain_of: Final = itemgetter(*_PLAIN)
 # What of a record is weighed, see `standing_of_record`.
 STANDING: Final = (
     *("id", "scope_id", "observed_at", "kind", "category", "source", "confidence"),
@@ -103,8 +106,8 @@ def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> d
 def record_from(row: Row, scope: Scope) -> Record:
     """The record a row stands for."""
     kind = _KINDS[row["kind"]]
-    values: dict[str, Any] = {name: row[name] for name in _PLAIN}
-    values |= {name: None if (at := row[name]) is None else _instant(at) for name in _TIMES}
+    values: dict[str, Any] = dict(zip(_PLAIN, _plain_of(row), strict=True))
+    values.update(zip(_TIMES, map(_moment, _times_of(row)), strict=True))
     return Record(
         **values,
         scope=scope,
