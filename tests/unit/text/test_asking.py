@@ -44,6 +44,54 @@ def test_words_of_the_matter_stay(asked: str) -> None:
     assert without_asking(asked) == asked
 
 
+# One for each beginning that the pattern looks for.
+@pytest.mark.parametrize(
+    ("asked", "about"),
+    [
+        ("Any ideas for tea?", "for tea?"),
+        ("Did I bring up tea?", "Did I tea?"),
+        ("Could you show us tea?", "tea?"),
+        ("Do you recall tea?", "tea?"),
+        ("Trips from first to last", "Trips"),
+        ("How many days ago was tea?", "was tea?"),
+        ("I remember tea", "tea"),
+        ("In total, tea", ", tea"),
+        ("Did I mention tea?", "Did I tea?"),
+        ("The order of tea", "tea"),
+        ("Our last chat about tea", "tea"),
+        ("Please tell me tea", "tea"),
+        ("Remind us tea", "tea"),
+        ("Did I say tea?", "Did I tea?"),
+        ("Tell me tea", "tea"),
+        ("Will you list tea?", "tea?"),
+        ("You can share tea", "tea"),
+        ("All in all, tea", ", tea"),
+        ("Altogether, tea", ", tea"),
+        ("Did you discuss tea?", "Did you tea?"),
+        ("Which came first, tea?", ", tea?"),
+        ("I covered tea", "I tea"),
+        ("请问茶在哪", "茶在哪"),
+        ("麻烦您说茶在哪", "说茶在哪"),
+        ("你还记得茶吗", "茶吗"),
+        ("您记得茶吗", "茶吗"),
+        ("还记得茶吗", "茶吗"),
+        ("记得茶吗", "茶吗"),
+        ("记不记得茶", "茶"),
+        ("能告诉我茶在哪吗", "茶在哪吗"),
+        ("可以告诉我茶在哪吗", "茶在哪吗"),
+        ("再告诉我茶在哪", "茶在哪"),
+        ("告诉我茶在哪", "茶在哪"),
+        ("提醒我茶在哪", "茶在哪"),
+        ("我之前跟你说过的茶", "茶"),
+        ("一共几杯茶", "几杯茶"),
+        ("总共几杯茶", "几杯茶"),
+        ("你知道茶在哪吗", "茶在哪吗"),
+    ],
+)
+def test_every_way_of_asking_is_noticed_where_it_begins(asked: str, about: str) -> None:
+    assert without_asking(asked).split() == about.split()
+
+
 def test_who_spoke_stays_and_so_do_capitals() -> None:
     # "I" marks what users tell of themselves, and a model may tell Rose from rose.
     assert "I" in without_asking("The novel that I mentioned to Rose").split()
