@@ -44,7 +44,7 @@ class Opinion:
         columns = (self.owners[places] == owners, ranks, self.raw[places], scores)
         return [
             PathScore(path=path, rank=rank, raw=raw, score=score) if is_found else None
-            for is_found, rank, raw, score in zip(*map(_listed, columns), strict=True)
+            for is_found, rank, raw, score in zip(*map(listed, columns), strict=True)
         ]
 
 
@@ -95,7 +95,8 @@ def gather(found: Sequence[Found]) -> Candidates:
     return Candidates(owners[is_first], rows.take(order[is_first]), opinions)
 
 
-def _listed(column: NDArray[Any]) -> list[Any]:
+def listed(column: NDArray[Any]) -> list[Any]:
+    """A column as plain values."""
     return column.tolist()
 
 

@@ -14,17 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recollect.domain.filters import OwnerKind
 from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.times import to_micros
 from recollect.domain.unit import Trait
 from recollect.ports.units import KINDS, Ids, Scores
-from recollect.recall.candidates import Candidates, gather
+from recollect.recall.candidates import Candidates, gather, listed
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 from recollect.recall.ranks import reciprocal_ranks
@@ -158,14 +157,14 @@ class Ranked:
         """Those of the best that are turns."""
         places = self.places[:most]
         rows = self.candidates.rows
-        return _listed(rows["owner"][places[rows["kind"][places] == _TURN]])
+        return listed(rows["owner"][places[rows["kind"][places] == _TURN]])
 
     def between(self, start: int, end: int) -> list[Fused]:
         """Those from one rank, counted from 0, up to another."""
         places = self.places[start:end]
         rows = self.candidates.rows
         kinds: list[int] = rows["kind"][places].tolist()
-        owners = _listed(rows["owner"][places])
+        owners = listed(rows["owner"][places])
         successors = map(self.replaced.get, owners)
         columns = (
             *(places, self.scores[start:end]),
@@ -174,7 +173,7 @@ class Ranked:
         return [
             Fused(self.candidates, KINDS[kind], owner, successor, self.sureness, *values)
             for kind, owner, successor, values in zip(
-                kinds, owners, successors, zip(*map(_listed, columns), strict=True), strict=True
+                kinds, owners, successors, zip(*map(listed, columns), strict=True), strict=True
             )
         ]
 
@@ -226,7 +225,7 @@ def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[I
     """Where the turns that no longer hold are among the candidates, and what stands for each."""
     if not replaced:
         return np.empty(0, np.intp), np.empty(0, np.intp)
-    places = {owner: place for place, owner in enumerate(_listed(candidates.column("owner")))}
+    places = {owner: place for place, owner in enumerate(listed(candidates.column("owner")))}
     pairs = [
         (places[turn], places[record])
         for turn, record in replaced.items()
@@ -243,10 +242,6 @@ def _handed_on(values: Scores, before: Ids, after: Ids) -> Scores:
     values = values.copy()
     np.maximum.at(values, after, values[before])
     return values
-
-
-def _listed(column: NDArray[Any]) -> list[Any]:
-    return column.tolist()
 
 
 def calibrated(evidence: Scores) -> Scores:

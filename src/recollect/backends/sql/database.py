@@ -86,9 +86,10 @@ class _Held:
         """The connection, and the driver's own."""
         if self._open is None:
             connection = self._engine.connect()
-            self._open = connection, _driver(connection)
+            driver = _driver(connection)
+            self._open = connection, driver
             for pragma in self._pragmas:
-                _driver(connection).execute(f"PRAGMA {pragma}")
+                driver.execute(f"PRAGMA {pragma}")
         return self._open
 
     def drop(self) -> None:
