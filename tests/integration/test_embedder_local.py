@@ -6,7 +6,6 @@ import asyncio
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -148,7 +147,8 @@ def test_processes_that_prepare_it_at_once_do_not_disturb_each_other(tmp_path: P
     ]
 
 
-def test_converting_twice_gives_the_same_file(cache: Path):
+async def test_converting_twice_gives_the_same_file(embedder: Embedder, cache: Path):
+    await embedder.embed(["warm"], "query")
     kept = read_sealed(cache / "models" / FOLDER)
 
     assert kept is not None
@@ -172,10 +172,8 @@ async def test_an_import_under_way_can_be_cancelled(embedder: Embedder):
 
     work = asyncio.create_task(embedder.embed(SENTENCES * 500, "passage", progress))
     await first_batches.wait()
-    start = time.perf_counter()
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work
 
-    assert time.perf_counter() - start < 0.5
     assert seen[-1] < len(SENTENCES) * 500

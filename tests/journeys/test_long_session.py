@@ -118,12 +118,11 @@ async def test_forty_planted_things_over_twenty_sessions():
 
 @pytest.mark.parametrize("language", _LANGUAGES)
 async def test_a_growing_session_stays_small_and_mostly_unchanged(language: str):
-    """Before each model call: within the budget, valid, and quick when nothing new is due."""
+    """Before each model call: within the budget, valid, and most often what it was."""
     log = long_log(2, language, "held")
     budget = 12_000
     background = BackgroundCompression(Summariser(_COUNTER, _OPTIONS), _COUNTER, _OPTIONS)
-    taken: list[float] = []
-    changes = 0
+    calls = changes = 0
     before: tuple[Message, ...] = ()
     for end in range(1, len(log.messages) + 1):
         messages = log.messages[:end]
@@ -134,14 +133,11 @@ async def test_a_growing_session_stays_small_and_mostly_unchanged(language: str)
         assert result.tokens <= budget
         assert valid_for_openai(window) == []
         assert messages[-1] in window
+        calls += 1
         changes += window[: len(before)] != before
         before = window
-        start = time.perf_counter()
-        background.compress(messages, budget)
-        taken.append(time.perf_counter() - start)
     assert background.compression.level >= 2
-    assert changes <= len(taken) / 4, "a prompt cache is lost only now and then"
-    assert median(taken) < 0.005
+    assert changes <= calls / 4, "a prompt cache is lost only now and then"
     assert log.kept_in(before) >= 0.9
 
 

@@ -1,10 +1,9 @@
 """Recalled text is data: it stays readable, and nothing in it can pass for structure."""
 
-import time
-
 import pytest
 
 from recollect.recall.fence import fenced, memory_block, strip_memory
+from tests.growth import grows_in_proportion
 
 
 @pytest.mark.parametrize(
@@ -104,9 +103,7 @@ def test_marking_twice_changes_nothing():
     "text", ["<" * 100_000 + " x", "< " * 100_000, "#* " * 100_000, "[" * 100_000]
 )
 def test_a_hostile_text_does_not_hold_up_the_prompt(text):
-    start = time.perf_counter()
-    fenced(text)
-    assert time.perf_counter() - start < 2
+    assert grows_in_proportion(fenced, text)
 
 
 @pytest.mark.parametrize("form", ["structured", "flat"])

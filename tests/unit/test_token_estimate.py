@@ -141,16 +141,3 @@ def test_exact_counts_without_the_library_say_how_to_get_it(monkeypatch):
 
     assert caught.value.code == "not_installed"
     assert "recollect[tokens]" in caught.value.hint
-
-
-def test_estimating_is_faster_than_counting():
-    text = "\n".join(_code())[:400_000]
-    estimated, exact = EstimatedTokens(), ExactTokens()
-    times: dict[str, float] = {}
-    for name, counter in (("estimated", estimated), ("exact", exact)):
-        counter.count("warm")
-        started = time.process_time()
-        counter.count(text)
-        times[name] = time.process_time() - started
-
-    assert times["estimated"] < times["exact"]

@@ -1,7 +1,6 @@
 """The times that questions name are found as the one who asks means them."""
 
 import csv
-import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from recollect.text.analysis import query_terms
 from recollect.text.dates import date_terms
 from recollect.text.when import AfterEvent, When, find_times
+from tests.growth import grows_in_proportion
 
 ASKED = datetime(2024, 5, 15, 10, tzinfo=UTC)  # a Wednesday
 LABELLED = Path(__file__).parents[1] / "data" / "when.tsv"
@@ -234,16 +234,5 @@ def test_the_same_text_gives_the_same_times(text: str) -> None:
 def test_a_long_text_of_one_repeated_word_takes_time_in_proportion_to_its_length(
     piece: str,
 ) -> None:
-    short, long = (seconds_for((piece * 20_000)[:length]) for length in (2_000, 20_000))
-    assert long < 40 * short + 0.05
-
-
-def seconds_for(text: str) -> float:
-    """The best of three: another program may get in the way of one."""
-
-    def once() -> float:
-        begin = time.process_time()
-        find_times(text, ASKED)
-        return time.process_time() - begin
-
-    return min(once() for _ in range(3))
+    text = (piece * 20_000)[:20_000]
+    assert grows_in_proportion(lambda part: find_times(part, ASKED), text)

@@ -62,7 +62,7 @@ def _take_marked(text: str, found: list[tuple[int, str]]) -> str:
 def _take(mark: _Mark, text: str, found: list[tuple[int, str]]) -> str:
     def take(match: re.Match[str]) -> str:
         name = mark.name(match)
-        if not name:
+        if not name or _TAKEN in name:  # what is marked inside a mark is the name
             return match[0]
         found.append((match.start(), name))
         return _TAKEN * len(match[0])

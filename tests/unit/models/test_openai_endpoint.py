@@ -167,27 +167,25 @@ async def test_nobody_listening_is_told(server: Server):
 
 
 async def test_a_slow_endpoint_is_given_up_in_time(server: Server):
-    server.delay = 1.0
+    server.delay = 60
     remote = embedder(server, timeout=0.05, retries=1)
-    start = time.perf_counter()
 
-    with pytest.raises(EmbeddingFailed, match="Timeout"):
-        await remote.embed(["a"], "query")
-    assert time.perf_counter() - start < 0.9
+    async with asyncio.timeout(15):
+        with pytest.raises(EmbeddingFailed, match="Timeout"):
+            await remote.embed(["a"], "query")
     await remote.close()
 
 
 async def test_waiting_for_an_answer_can_be_cancelled(server: Server):
-    server.delay = 1.0
+    server.delay = 60
     remote = embedder(server)
     work = asyncio.create_task(remote.embed(["a"], "query"))
     await asyncio.sleep(0.1)
-    start = time.perf_counter()
 
     work.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await work
-    assert time.perf_counter() - start < 0.5
+    async with asyncio.timeout(15):
+        with pytest.raises(asyncio.CancelledError):
+            await work
     await remote.close()
 
 

@@ -205,11 +205,10 @@ async def test_an_endpoint_that_stays_down_is_a_failure_worth_a_later_try(server
 async def test_an_endpoint_that_asks_for_a_long_pause_does_not_get_it(server: Server):
     server.faults = [(429, {"retry-after": "3600"}, b"")] * 2
     remote = opened(server, retries=1)
-    start = time.perf_counter()
 
-    with pytest.raises(RerankingFailed, match="429"):
-        await remote.scores("q", ["a"])
-    assert time.perf_counter() - start < 5
+    async with asyncio.timeout(30):
+        with pytest.raises(RerankingFailed, match="429"):
+            await remote.scores("q", ["a"])
     await remote.close()
 
 
@@ -224,26 +223,24 @@ async def test_nobody_listening_is_told(server: Server):
 async def test_all_batches_and_tries_together_keep_the_time(server: Server):
     server.delay = 0.15
     remote = opened(server, timeout=0.4, batch_size=1, retries=5)
-    start = time.perf_counter()
 
-    with pytest.raises(RerankingFailed, match=r"0\.4 s") as failure:
-        await remote.scores("q", ["a"] * 10)
-    assert time.perf_counter() - start < 1
+    async with asyncio.timeout(15):
+        with pytest.raises(RerankingFailed, match=r"0\.4 s") as failure:
+            await remote.scores("q", ["a"] * 200)
     assert failure.value.code == "rerank_endpoint_failed"
     await remote.close()
 
 
 async def test_waiting_for_an_answer_can_be_cancelled(server: Server):
-    server.delay = 1.0
+    server.delay = 60
     remote = opened(server)
     work = asyncio.create_task(remote.scores("q", ["a"]))
     await asyncio.sleep(0.1)
-    start = time.perf_counter()
 
     work.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await work
-    assert time.perf_counter() - start < 0.5
+    async with asyncio.timeout(15):
+        with pytest.raises(asyncio.CancelledError):
+            await work
     await remote.close()
 
 

@@ -1,14 +1,12 @@
 """What holds for every text there is."""
 
-from itertools import pairwise
-from time import process_time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.text.analysis import query_terms, term_key, term_keys, terms
 from recollect.text.folding import _same_as, fold
+from tests.growth import grows_in_proportion
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 LIVELY = st.sampled_from(
@@ -123,14 +121,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    spent: list[float] = []
-    for length in (50_000, 400_000):
-        text = piece * (length // len(piece))
-        started = process_time()
-        terms(text)
-        spent.append(process_time() - started)
-    # Eight times the text; sixty-four times the work would be the square.
-    assert all(later < 30 * earlier + 0.5 for earlier, later in pairwise(spent))
+    assert grows_in_proportion(terms, piece * (400_000 // len(piece)))
 
 
 @settings(max_examples=30, deadline=None)
