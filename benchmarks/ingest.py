@@ -6,18 +6,22 @@ An ingest is over when every text has its vector and all background work is done
 - `chat`: a sentence and an answer of eight, observed together.
 - `turns`: the shortest there are, two sentences observed together.
 - `read`: the same as is the default, also read for what is worth remembering.
+
+With `--corpus FILE` (packed JSON lines, each with a `text`) its texts, together and as turns.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 
 from recollect import Memory
@@ -123,6 +127,12 @@ def sentences(language: str) -> Iterator[str]:
         number += 1
 
 
+def corpus(path: Path) -> Iterator[str]:
+    """The texts of a file, each once: the embedder remembers what it has read."""
+    with gzip.open(path, "rt") as lines:
+        yield from dict.fromkeys(json.loads(line)["text"] for line in lines)
+
+
 async def embed(embedder: Embedder, texts: list[str]) -> float:
     start = time.perf_counter()
     await embedder.embed(texts, "passage")
@@ -147,7 +157,7 @@ async def ingest(memory: Memory, texts: list[str], mode: str) -> float:
 def said(spoken: Iterator[str], mode: str, turns: int) -> list[str]:
     """So many turns, or as many tokens in fewer turns of a chat."""
     if mode != "chat":
-        return [next(spoken) for _ in range(turns)]
+        return list(islice(spoken, turns))
     pairs = range(turns // (1 + ANSWER))
     return [
         text
@@ -156,11 +166,10 @@ def said(spoken: Iterator[str], mode: str, turns: int) -> list[str]:
     ]
 
 
-async def measure(language: str, mode: str, settings: Settings) -> dict[str, float]:
+async def measure(spoken: Iterator[str], mode: str, settings: Settings) -> dict[str, float]:
     """Rounds alternate, so that a busy machine slows both sides alike."""
     policy = settings.writing.policy if mode == "read" else "off"
     writing = settings.writing.model_copy(update={"policy": policy})
-    spoken = sentences(language)
     count = EstimatedTokens().count
     alone: list[float] = []
     ours: list[float] = []
@@ -174,9 +183,7 @@ async def measure(language: str, mode: str, settings: Settings) -> dict[str, flo
             # What takes long once, like loading the model, its dictionary and the patterns of what
             # is worth remembering, is no part of it.
             await ingest(memory, said(spoken, mode, WARM_UP), mode)
-            for _ in range(ROUNDS):
-                texts = said(spoken, mode, TURNS)
-                assert mode == "chat" or max(map(count, texts)) <= 40
+            while len(ours) < ROUNDS and (texts := said(spoken, mode, TURNS)):
                 turns += len(texts)
                 tokens += sum(map(count, texts))
                 alone.append(await embed(embedder, texts))
@@ -193,11 +200,16 @@ async def measure(language: str, mode: str, settings: Settings) -> dict[str, flo
 async def main() -> None:
     settings = Settings.load()
     figures: dict[str, dict[str, float]] = {}
-    for language in ("english", "chinese", "mixed"):
-        for mode in MODES:
-            found = figures[f"{language}_{mode}"] = await measure(language, mode, settings)
+    sources = {name: partial(sentences, name) for name in ("english", "chinese", "mixed")}
+    modes = MODES
+    if "--corpus" in sys.argv:
+        path = Path(sys.argv[sys.argv.index("--corpus") + 1])
+        sources, modes = {path.name.partition(".")[0]: partial(corpus, path)}, ("texts", "turns")
+    for name, spoken in sources.items():
+        for mode in modes:
+            found = figures[f"{name}_{mode}"] = await measure(spoken(), mode, settings)
             print(
-                f"{language:8} {mode:7}"
+                f"{name:8} {mode:7}"
                 "{turns_per_s:>7} turns/s {tokens_per_s:>6} tokens/s, {share:.0%} of the embedder "
                 "({embedder_turns_per_s} turns/s)".format(**found)
             )

@@ -103,6 +103,20 @@ async def test_what_waits_is_embedded_together(memory: Memory, embedder: HeldEmb
     assert embedder.batches == [1, 64, 35]
 
 
+async def test_so_many_as_wait_are_begun_before_the_others_are_done(
+    memory: Memory, embedder: HeldEmbedder
+):
+    await memory.observe(_said("the harbour master keeps the keys"), session="s")
+    await memory.observe(_said(*(f"note {number}" for number in range(63))), session="s")
+    await asyncio.sleep(0.05)
+    assert embedder.batches == [1]
+    await memory.observe(_said("港口的钥匙在船长那里"), session="s")
+    await _until(lambda: embedder.batches == [1, 64])
+    await memory.observe(_said(*(f"more {number}" for number in range(64))), session="s")
+    await asyncio.sleep(0.05)
+    assert embedder.batches == [1, 64], "two at once keep every core busy"
+
+
 async def test_vectors_are_stored_while_the_next_texts_are_embedded(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -121,14 +135,14 @@ async def test_whoever_says_too_much_waits_until_some_of_it_has_vectors(
     memory: Memory, embedder: HeldEmbedder
 ):
     talking = asyncio.create_task(
-        memory.observe(_said(*(f"note {number}" for number in range(400))), session="s")
+        memory.observe(_said(*(f"note {number}" for number in range(900))), session="s")
     )
     done, _ = await asyncio.wait([talking], timeout=0.5)
     assert not done
     # It is durable all the same.
-    assert len((await memory.turns(session="s", limit=500)).items) == 400
+    assert len((await memory.turns(session="s", limit=1_000)).items) == 900
     embedder.is_let.set()
-    assert len(await talking) == 400
+    assert len(await talking) == 900
 
 
 async def test_closing_waits_for_the_vectors(database_path: Path, embedder: HeldEmbedder):

@@ -86,14 +86,16 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
     def expect(self, text: str) -> None:
         """Load what reads this text, in a thread: it will come soon."""
         # What cannot be loaded is told to whoever embeds it.
-        self._threads.submit(self._tokens, [text], "query")
+        self._questions.submit(self._tokens, [text], "query")
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> Vectors:
         if len(texts) == 1 and progress is None:
             # A question: handed to another thread only once.
-            return await self._in_thread(lambda: self._run(self._tokens(texts, purpose)))
+            return await self._in_thread(
+                self._questions, lambda: self._run(self._tokens(texts, purpose))
+            )
         vectors = np.empty((len(texts), self.dimension), np.float32)
         done = 0
         start = 0
@@ -107,7 +109,7 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
 
         for start in range(0, len(texts), _WINDOW):
             window = texts[start : start + _WINDOW]
-            tokens = await self._in_thread(self._tokens, window, purpose)
+            tokens = await self._in_thread(self._bulk, self._tokens, window, purpose)
             await self._in_batches(tokens, self._run, take)
         return vectors
 

@@ -30,23 +30,28 @@ class OnnxModel(Generic[Engine]):
     def __init__(self, open_engine: Callable[[], Engine]) -> None:
         self._open_engine = open_engine
         self._workers = min(os.cpu_count() or 1, _MOST_WORKERS)
-        # One thread more than one call uses, so that a question need not queue behind an import.
-        self._threads = ThreadPoolExecutor(self._workers + 1, "recollect-model")
+        # All that is read in bulk shares the cores; a question need not queue behind it.
+        self._bulk = ThreadPoolExecutor(self._workers, "recollect-model")
+        self._questions = ThreadPoolExecutor(self._workers, "recollect-model")
         self._lock = threading.Lock()
         self._engine: Engine | None = None
         self._is_closed = False
 
     async def close(self) -> None:
         self._is_closed = True
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._bulk, self._questions):
+            threads.shutdown(wait=False, cancel_futures=True)
         self._engine = None
 
     def _in_thread(
-        self, work: Callable[[*Arguments], Result], *arguments: *Arguments
+        self,
+        threads: ThreadPoolExecutor,
+        work: Callable[[*Arguments], Result],
+        *arguments: *Arguments,
     ) -> asyncio.Future[Result]:
         if self._is_closed:
             raise Closed("The model was closed")
-        return asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+        return asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
 
     async def _in_batches(
         self,
@@ -61,7 +66,7 @@ class OnnxModel(Generic[Engine]):
             while waiting:
                 # The longest first, so that all lanes end at about the same time.
                 batch = waiting.pop()
-                take(batch, await self._in_thread(run, [texts[at] for at in batch]))
+                take(batch, await self._in_thread(self._bulk, run, [texts[at] for at in batch]))
 
         try:
             await asyncio.gather(*(lane() for _ in range(self._workers)))

@@ -48,7 +48,7 @@ class FolderReranker(OnnxModel["_Engine"]):
         def take(batch: list[int], some: Scores) -> None:
             scores[batch] = some
 
-        pairs = await self._in_thread(self._pairs, question, texts)
+        pairs = await self._in_thread(self._bulk, self._pairs, question, texts)
         await self._in_batches(pairs, self._run, take)
         return scores
 

@@ -25,9 +25,13 @@ from recollect.recall.meaning import Meaning
 
 _log: Final = logging.getLogger(__name__)
 
-# So many owners are embedded together; whoever adds more than can wait has to wait as well.
-_BATCH: Final = 64
+# So many owners are embedded together: texts of like length share a run of the model, and among
+# many there are more of them. Whoever adds more than can wait has to wait as well.
+_BATCH: Final = 256
 _MOST_WAITING: Final = 256
+# So many need not wait until those before are done, so that no core of the model does.
+_WORTH_BEGINNING: Final = 64
+_MOST_UNDER_WAY: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +64,8 @@ class LateVectors:
         self._done = 0
         self._last: dict[Scope, int] = {}
         self._moved = asyncio.Condition()
-        self._making: asyncio.Task[None] | None = None
+        self._under_way: deque[asyncio.Task[_Made]] = deque()
+        self._keeping: asyncio.Task[None] | None = None
 
     def model_of(self, scope: Scope) -> EmbeddingModel | None:
         """The model that will make the vectors of what is stored in a scope."""
@@ -81,8 +86,7 @@ class LateVectors:
         self._waiting.extend(late)
         self._added += len(late)
         self._last.update((it.owner.scope, self._added) for it in late)
-        if self._making is None:
-            self._making = asyncio.create_task(self._make_all(), name="recollect-vectors")
+        self._begin()
         async with self._moved:
             await self._moved.wait_for(lambda: len(self._waiting) <= _MOST_WAITING)
 
@@ -100,14 +104,29 @@ class LateVectors:
     def _last_of(self, scopes: Collection[Scope]) -> int:
         return max((self._last.get(scope, 0) for scope in scopes), default=0)
 
-    async def _make_all(self) -> None:
-        made = _Made()
-        while self._waiting or made.owners:
+    def _begin(self) -> None:
+        """Begin with what waits, if the model is to have more to do."""
+        while self._waiting and self._may_begin():
             batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
-            # The vectors of one batch are stored while the texts of the next are embedded.
-            made, _ = await asyncio.gather(self._make(batch), self._keep(made))
+            making = asyncio.create_task(self._make(batch), name="recollect-vectors")
+            self._under_way.append(making)
+        if self._keeping is None and self._under_way:
+            self._keeping = asyncio.create_task(self._keep_all(), name="recollect-vectors-kept")
+
+    def _may_begin(self) -> bool:
+        if len(self._waiting) < _WORTH_BEGINNING:
+            return not self._under_way
+        return len(self._under_way) < _MOST_UNDER_WAY
+
+    async def _keep_all(self) -> None:
+        """Store what was made, in its order, while the next is made."""
+        while self._under_way:
+            made = await self._under_way[0]
+            self._under_way.popleft()
+            self._begin()
+            await self._keep(made)
         self._last.clear()
-        self._making = None
+        self._keeping = None
 
     async def _make(self, batch: Sequence[_Late]) -> _Made:
         groups = groupby(batch, key=attrgetter("model"))

@@ -26,12 +26,20 @@ _LETTER = rf"[^\W_{SPACELESS}]"
 # Groups are repeated atomically, not possessively: before 3.11.5 Python goes on behind what the
 # last, failed repetition had read.
 _WORD = rf"{_LETTER}+(?>(?:[{VOWEL_SIGNS}]+{_LETTER}*)*)"
-_NAME_OR_ADDRESS = rf"{_WORD}(?>(?:{identifiers.JOINT}{_WORD}){{0,31}})"
+
+
+def _joined(word: str) -> str:
+    """A word, or a name or address that joins several."""
+    return rf"{word}(?>(?:{identifiers.JOINT}{word}){{0,31}})"
+
+
 _AMOUNT = r"\d{1,3}(?:,\d{3}){1,8}(?:\.\d+)?(?!\d)"
 _LANGUAGE_NAME = r"[A-Za-z](?:\+\+|\#)"
 _TOKEN = re.compile(
-    rf"([{SPACELESS}]+)|({_LANGUAGE_NAME}|{_AMOUNT}|{_NAME_OR_ADDRESS})(?=([{SPACELESS}]?))"
+    rf"([{SPACELESS}]+)|({_LANGUAGE_NAME}|{_AMOUNT}|{_joined(_WORD)})(?=([{SPACELESS}]?))"
 )
+# The same where all is ASCII, as most English is, in two thirds of the time.
+_ASCII_TOKEN = re.compile(rf"{_LANGUAGE_NAME}|{_AMOUNT}|{_joined('[A-Za-z0-9]+')}")
 
 
 def terms(text: str) -> list[str]:
@@ -59,16 +67,24 @@ def term_keys(terms: Iterable[str]) -> list[int]:
 
 def _scan(folded: str, *, keep_stop_words: bool) -> list[str]:
     found: list[str] = []
+    if folded.isascii():
+        for token in _ASCII_TOKEN.findall(folded):
+            found += _terms_of(token, keep_stop_words)
+        return found
     for run, token, following in _TOKEN.findall(folded):
         if run:
             found += run_terms(run, keep_stop_words=keep_stop_words)
             continue
-        analyse = _cached_token_terms if len(token) <= LONGEST_TERM else _token_terms
-        found += analyse(token, keep_stop_words)
+        found += _terms_of(token, keep_stop_words)
         if following and (len(token) == 1 or token.isdecimal()):
             # A number or letter belongs to the character it counts or names: 4月, 3个, B站.
             found.append(identifiers.forms(token)[0] + following)
     return found
+
+
+def _terms_of(token: str, keep_stop_words: bool) -> tuple[str, ...]:
+    analyse = _cached_token_terms if len(token) <= LONGEST_TERM else _token_terms
+    return analyse(token, keep_stop_words)
 
 
 def _token_terms(token: str, keep_stop_words: bool) -> tuple[str, ...]:

@@ -24,17 +24,42 @@ _MONTH: Final = (
     "|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _PERIOD: Final = r"(?:week|weekend|month|year|night|\w+day)"
-# "Today" is said of whatever one talks about.
+
+
+def _word(first: str, rest: str) -> str:
+    """A word of lower case. Its first letter is tried before whether a word begins there."""
+    return rf"{first}(?<!\w.)(?:{rest})\b"
+
+
+# These are searched in lower case. "Today" is said of whatever one talks about.
 _TIME: Final = re.compile(
-    rf"\b(?:yesterday|tomorrow|ago|(?:last|next)\s+{_PERIOD})\b"
-    rf"|\b{_MONTH}\b\.?\s\d|\d(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}\b"
-    "|\\d[日号]|昨[天晚]|前天|上个?(?:周|星期|月)",
-    re.IGNORECASE,
+    "|".join(
+        (
+            _word("y", "esterday"),
+            _word("t", "omorrow"),
+            _word("a", "go"),
+            _word("l", rf"ast\s+{_PERIOD}"),
+            _word("n", rf"ext\s+{_PERIOD}"),
+            "昨[天晚]|前天|上个?(?:周|星期|月)",
+        )
+    )
 )
+_DAY: Final = re.compile(rf"\b{_MONTH}\b\.?\s\d|\d(?:(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}\b|[日号])")
+_DIGIT: Final = re.compile(r"\d")
 _NUMBER: Final = re.compile(
-    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|twice|couple)\b"
-    "|[一二两三四五六七八九十百千万亿][个次天位名人年月元场枚家万亿]",
-    re.IGNORECASE,
+    "|".join(
+        (
+            _word("t", "wo|hree|en|housand|wice"),
+            _word("f", "our|ive"),
+            _word("s", "ix|even"),
+            _word("e", "ight"),
+            _word("n", "ine"),
+            _word("d", "ozen"),
+            _word("h", "undred"),
+            _word("c", "ouple"),
+            "[一二两三四五六七八九十百千万亿][个次天位名人年月元场枚家万亿]",
+        )
+    )
 )
 
 
@@ -50,10 +75,8 @@ def asked_for(question: str) -> Trait:
 
 def told_in(text: str) -> Trait:
     """What kinds of answers a text has."""
-    read = text[:_READ]
-    told = Trait.NONE
-    if _TIME.search(read):
-        told |= Trait.TELLS_TIME
-    if _NUMBER.search(read):
-        told |= Trait.TELLS_NUMBER
-    return told
+    read = text[:_READ].lower()
+    has_digit = _DIGIT.search(read)
+    is_time = _TIME.search(read) or (has_digit and _DAY.search(read))
+    is_number = has_digit or _NUMBER.search(read)
+    return Trait(bool(is_time) * Trait.TELLS_TIME + bool(is_number) * Trait.TELLS_NUMBER)

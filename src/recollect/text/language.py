@@ -36,6 +36,8 @@ def language(text: str) -> Language:
     All Latin text counts as English: its letters do not tell European languages apart.
     """
     beginning = fold(text[:_ENOUGH])
+    if beginning.isascii():
+        return "en" if _LATIN_LETTERS.search(beginning) else "other"
     letters = _count(_LETTERS, beginning)
     cjk = _count(_CJK_LETTERS, beginning)
     if cjk and cjk >= _CHINESE_SHARE * letters:

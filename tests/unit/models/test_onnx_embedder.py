@@ -254,6 +254,21 @@ async def test_a_question_does_not_wait_for_a_long_import():
     await embedder.close()
 
 
+async def test_imports_share_the_cores_whoever_asks_for_them():
+    gate = threading.Event()
+    session = FakeSlowSession(tiny_graph(), gate)
+    embedder = OnnxEmbedder(TRAITS, tiny_files, open_session=lambda graph: session)
+    texts = ["one two three four"] * 400
+    await asyncio.to_thread(embedder._tokens, texts[:1], "passage")
+    imports = [asyncio.create_task(embedder.embed(texts, "passage")) for _ in range(3)]
+    await began(session, embedder._workers)
+
+    assert not await asyncio.to_thread(session.began.acquire, timeout=0.2)
+    gate.set()
+    assert all(vectors.shape == (400, DIMENSION) for vectors in await asyncio.gather(*imports))
+    await embedder.close()
+
+
 async def test_another_length_than_configured_is_an_error_with_its_cure():
     traits = ModelTraits(name="tiny", dimension=DIMENSION + 2, longest=8)
 

@@ -18,6 +18,7 @@ from recollect.text.language import language, script_share
         ("これはペンです", "other"),
         ("서울에서 만나요", "other"),
         ("Привет, как дела?", "other"),
+        ("2024-04-02", "other"),
         ("2024-04-02 🙂", "other"),
         ("", "other"),
     ],

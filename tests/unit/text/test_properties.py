@@ -40,6 +40,13 @@ def test_terms_of_any_text_are_plain_words(text: str) -> None:
 
 
 @settings(deadline=None)
+@given(st.text(st.characters(max_codepoint=127), max_size=80) | LIVELY_TEXT.filter(str.isascii))
+def test_plain_english_has_the_same_terms_beside_other_letters(text: str) -> None:
+    only_stop_words = terms(f"{text} zebra") == ["zebra"]
+    assert only_stop_words or terms(f"{text}\n猫") == [*terms(text), "猫"]
+
+
+@settings(deadline=None)
 @given(TEXTS)
 def test_question_and_stored_text_have_the_same_terms(text: str) -> None:
     asked = query_terms(text)
