@@ -7,10 +7,11 @@ import math
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -29,8 +30,10 @@ from recollect.settings import Settings
 Advance = Callable[[int], None]
 
 _LIMIT: Final = 10
-# So many units are told to a memory without the cache, to see how fast that really is.
-_SAMPLE: Final = 50
+# So much is told to a memory without the cache, to see how fast that really is: units, characters.
+_SAMPLE: Final = 500
+_SAMPLE_CHARACTERS: Final = 100_000
+_WARM_UP: Final = 10
 
 
 async def measure(
@@ -51,12 +54,21 @@ async def measure(
 
 async def _ingest_rate(recall_set: RecallSet, settings: Settings, embedder: Embedder) -> float:
     """Units a second through the whole of saving, each of them embedded."""
-    first = replace(recall_set, units=recall_set.units[:_SAMPLE], queries=())
-    # What takes long once, like loading the model, is not part of the rate.
-    await embedder.embed(["warm"], "passage")
-    async with _thrown_away(settings, embedder) as memory:
-        result = await Replay(first, memory, lambda _: None, lambda _: None).run()
-    return result.ingest_per_s
+    sample = _first(recall_set.units)
+    rate = 0.0
+    # What takes long once, like loading the model and the patterns of names, is not part of it.
+    for units in (sample[:_WARM_UP], sample):
+        async with _thrown_away(settings, embedder) as memory:
+            told = replace(recall_set, units=units, queries=())
+            rate = (await Replay(told, memory, lambda _: None, lambda _: None).run()).ingest_per_s
+    return rate
+
+
+def _first(units: Sequence[SetUnit]) -> tuple[SetUnit, ...]:
+    """The first units, as many as are told in some seconds."""
+    lengths = accumulate(len(unit.text) for unit in units)
+    within = takewhile(lambda read: read <= _SAMPLE_CHARACTERS, lengths)
+    return tuple(units[: min(_SAMPLE, max(_WARM_UP, len(tuple(within))))])
 
 
 @asynccontextmanager
