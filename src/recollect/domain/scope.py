@@ -106,7 +106,7 @@ class Caller:
                 if scope.is_shared
                 else "A caller writes to its own scope and to the agents declared as its children.",
             )
-        is_users_own = scope == self.scope.of_user and scope != self.scope
+        is_users_own = scope != self.scope and scope == self.scope.of_user
         if is_users_own and not is_profile:
             raise NotAllowed(
                 f"Only a user profile may be written to {scope.key}",
