@@ -118,6 +118,16 @@ def test_one_set_ends_with_the_agreed_line_of_json(chats):
     assert 0 < result["recall_p50_ms"] <= result["recall_p95_ms"]
 
 
+@pytest.mark.usefixtures("real_model")
+def test_what_is_told_is_timed_with_the_embedder_at_work(chats):
+    outcome = run("--set", "chats", "--data", chats, "--json")
+
+    assert outcome.exit_code == 0, outcome.output
+    result = json.loads(outcome.stdout.splitlines()[-1])
+    assert result["embedder"] != "none"
+    assert result["ingest_per_s"] > 0
+
+
 def test_units_without_text_are_left_out_and_counted(chats):
     assert "1 units without text" in run("--set", "chats", "--data", chats).stderr
 

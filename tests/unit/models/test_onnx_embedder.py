@@ -63,7 +63,7 @@ class FakeSlowSession(FakeDyingSession):
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any]) -> Any:
         self.runs += 1
         self.began.release()
-        self.gate.wait(10)
+        self.gate.wait(60)
         return super().run(output_names, input_feed)
 
 
@@ -267,6 +267,20 @@ async def test_imports_share_the_cores_whoever_asks_for_them():
     gate.set()
     assert all(vectors.shape == (400, DIMENSION) for vectors in await asyncio.gather(*imports))
     await embedder.close()
+
+
+async def test_closing_ends_its_threads():
+    before = set(threading.enumerate())
+    embedder = OnnxEmbedder(TRAITS, tiny_files)
+    await embedder.embed(["one"], "query")
+    await embedder.embed(["one", "two"], "passage")
+    own = set(threading.enumerate()) - before
+    assert len(own) >= 2
+
+    await embedder.close()
+    for thread in own:
+        await asyncio.to_thread(thread.join, 10)
+    assert not any(thread.is_alive() for thread in own)
 
 
 async def test_another_length_than_configured_is_an_error_with_its_cure():

@@ -1,5 +1,7 @@
 """A question that asks for a time or a number is better answered by a text that has one."""
 
+from collections.abc import Callable
+
 import pytest
 
 from recollect import Memory
@@ -40,10 +42,31 @@ def test_what_a_question_asks_for(question: str, wanted: Trait):
         ("She is fine today", NOTHING),
         ("今天心情不错", NOTHING),
         ("It may rain", NOTHING),
+        ("She often lifts weights in Chicago", NOTHING),
+        ("Everlasting week, annexed months", NOTHING),
+        ("We moved on Sept. 3", TIME | NUMBER),
+        ("We moved on the 3rd of may", TIME | NUMBER),
     ],
 )
 def test_what_a_text_tells(text: str, told: Trait):
     assert told_in(text) == told
+
+
+@pytest.mark.parametrize("spelled", [str.lower, str.capitalize, str.upper])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("yesterday, tomorrow, ago, last weekend, last night, next year, next tuesday", TIME),
+        ("two, three, four, five, six, seven, eight, nine, ten, dozen, hundred", NUMBER),
+        ("thousand, twice, couple", NUMBER),
+    ],
+)
+def test_every_word_that_tells_something(
+    words: str, told: Trait, spelled: Callable[[str], str]
+) -> None:
+    for word in words.split(", "):
+        assert told_in(f"So {spelled(word)}!") == told, word
+        assert told_in(f"So x{word}!") == told_in(f"So {word}x!") == NOTHING, word
 
 
 @pytest.mark.parametrize(
