@@ -94,7 +94,9 @@ def _balance_trees(database: Path) -> list[bytes]:
         for text in random.sample(texts, len(texts)):
             row = (str(random.random()), text + "x" * random.randint(5, 300))
             raw.execute("INSERT INTO notes VALUES (?, ?)", row)
-        raw.execute("UPDATE notes SET text = text || ? WHERE abs(random()) % 2", ("y" * 90,))
+        for digit in range(3, 7):
+            longer = "UPDATE notes SET text = text || ? WHERE substr(id, ?, 1) < '5'"
+            raw.execute(longer, ("y" * 90, digit))
         raw.execute("DELETE FROM notes WHERE text LIKE '%5secret%'")
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return [text.encode() for text in texts if "5secret" in text]
