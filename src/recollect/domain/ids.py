@@ -12,6 +12,7 @@ Stored = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job
 Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget"]
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS: Final = [first + second for first in _ALPHABET for second in _ALPHABET]
 _RANDOM_BITS: Final = 80
 _TEXT_LENGTH: Final = 26
 
@@ -51,4 +52,9 @@ def _next() -> int:
 
 
 def _base32(number: int, length: int) -> str:
-    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range((length - 1) * 5, -1, -5))
+    """The last so many digits of a number, found two at a time."""
+    digits = ""
+    for _ in range(0, length, 2):
+        digits = _PAIRS[number & 1023] + digits
+        number >>= 10
+    return digits[-length:]

@@ -19,6 +19,7 @@ from recollect.backends.sql.erasers_begin import FORGET, Begun, hide
 from recollect.backends.sql.erasers_clean import clean
 from recollect.backends.sql.erasers_ledger import Entry, entry_of, ledger_of
 from recollect.backends.sql.full_text import begin_merge, go_on_merging
+from recollect.backends.sql.quick import Quick
 from recollect.backends.sql.rows import to_json
 from recollect.domain.forgetting import Target
 from recollect.domain.ids import new_id
@@ -33,6 +34,7 @@ _CLEANED_PER_SECOND: Final = 8 << 20
 # So long is waited for whoever reads from the log.
 _PAUSE: Final = timedelta(seconds=1)
 _JOBS: Final = schema.jobs.c
+_GIVEN_UP: Final = Quick(select(_JOBS.id).where(_JOBS.kind == FORGET, _JOBS.gave_up != 0))
 
 
 class _Foreseen(Exception):
@@ -181,8 +183,7 @@ class SqlErasure:
         """Let forgettings that were given up be tried again."""
         again = update(schema.jobs).where(_JOBS.kind == FORGET, _JOBS.gave_up != 0)
         values = {"gave_up": 0, "attempts": 0}
-        given_up = select(_JOBS.id).where(_JOBS.kind == FORGET, _JOBS.gave_up != 0)
-        if await self._database.read(lambda connection: connection.scalar(given_up)):
+        if await self._database.read(lambda connection: _GIVEN_UP.rows(connection, {})):
             await self._database.write(lambda connection: connection.execute(again.values(values)))
 
     async def _payload(self, forget_id: str) -> Mapping[str, Any] | None:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, case, delete, func, sele
 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import to_json
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob
@@ -19,6 +20,15 @@ from recollect.domain.times import from_micros, to_micros
 from recollect.ports.clock import Clock
 
 _MAX_ERROR: Final = 2_000
+_JOBS: Final = schema.jobs.c
+# When the first of these kinds is due: at the later of its time and the end of the lease on it.
+_NEXT_DUE: Final = Quick(
+    select(
+        func.min(
+            case((_JOBS.run_after > _JOBS.lease_until, _JOBS.run_after), else_=_JOBS.lease_until)
+        )
+    ).where(_JOBS.gave_up == 0, _JOBS.kind.in_(listed("kinds")))
+)
 
 
 class SqlJobs:
@@ -35,25 +45,23 @@ class SqlJobs:
     async def claim(
         self, kinds: Sequence[str], owner: str, *, now: datetime, lease_until: datetime
     ) -> Job | None:
-        table = schema.jobs.c
-
         def take(connection: Connection) -> Job | None:
             row = connection.execute(
                 select(schema.jobs)
-                .where(_waiting(kinds), table.run_after <= to_micros(now))
-                .where(table.lease_until <= to_micros(now))
-                .order_by(table.run_after, table.id)
+                .where(_waiting(kinds), _JOBS.run_after <= to_micros(now))
+                .where(_JOBS.lease_until <= to_micros(now))
+                .order_by(_JOBS.run_after, _JOBS.id)
                 .limit(1)
             ).one_or_none()
             if row is None:
                 return None
             connection.execute(
                 update(schema.jobs)
-                .where(table.id == row.id)
+                .where(_JOBS.id == row.id)
                 .values(
                     lease_owner=owner,
                     lease_until=to_micros(lease_until),
-                    attempts=table.attempts + 1,
+                    attempts=_JOBS.attempts + 1,
                 )
             )
             return Job(
@@ -78,7 +86,7 @@ class SqlJobs:
         )
 
     async def finish(self, job: Job) -> None:
-        as_claimed = schema.jobs.c.run_after == to_micros(job.run_after)
+        as_claimed = _JOBS.run_after == to_micros(job.run_after)
 
         def end(connection: Connection) -> None:
             if connection.execute(delete(schema.jobs).where(_held(job), as_claimed)).rowcount == 0:
@@ -103,22 +111,16 @@ class SqlJobs:
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def withdraw(self, kind: str) -> bool:
-        gone = delete(schema.jobs).where(schema.jobs.c.kind == kind)
+        gone = delete(schema.jobs).where(_JOBS.kind == kind)
         return await self._database.write(lambda it: it.execute(gone).rowcount > 0)
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
-        table = schema.jobs.c
-        # A job is due at the later of its time and the end of the lease on it.
-        due_at = case(
-            (table.run_after > table.lease_until, table.run_after), else_=table.lease_until
-        )
-        statement = select(func.min(due_at)).where(_waiting(kinds))
-        due = await self._database.read(lambda connection: connection.scalar(statement))
+        given = {"kinds": to_json(list(kinds))}
+        ((due,),) = await self._database.read(lambda it: _NEXT_DUE.rows(it, given))
         return None if due is None else from_micros(due)
 
     async def counts(self) -> JobCounts:
-        table = schema.jobs.c
-        statement = select(table.gave_up, func.count()).group_by(table.gave_up)
+        statement = select(_JOBS.gave_up, func.count()).group_by(_JOBS.gave_up)
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
         found = {bool(gave_up): count for gave_up, count in rows}
         return JobCounts(waiting=found.get(False, 0), failed=found.get(True, 0))
@@ -148,8 +150,8 @@ def insert_jobs(
 
 
 def _waiting(kinds: Sequence[str]) -> ColumnElement[bool]:
-    return and_(schema.jobs.c.gave_up == 0, schema.jobs.c.kind.in_(kinds))
+    return and_(_JOBS.gave_up == 0, _JOBS.kind.in_(kinds))
 
 
 def _held(job: Job) -> ColumnElement[bool]:
-    return and_(schema.jobs.c.id == job.id, schema.jobs.c.lease_owner == job.lease_owner)
+    return and_(_JOBS.id == job.id, _JOBS.lease_owner == job.lease_owner)

@@ -29,7 +29,10 @@ def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
 
 def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int, EmbeddingModel]:
     """The models with these numbers."""
-    rows = connection.execute(select(schema.embedding_models).where(_TABLE.id.in_(list(numbers))))
+    wanted = list(numbers)
+    if not wanted:
+        return {}
+    rows = connection.execute(select(schema.embedding_models).where(_TABLE.id.in_(wanted)))
     return {
         row.id: EmbeddingModel(name=row.name, dimension=row.dimension, choice=row.choice)
         for row in rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from sqlalchemy import Connection, select
 
@@ -18,8 +18,10 @@ from recollect.domain.turn import Turn
 Owner = Record | Turn | Archive
 
 
-def owners_of(connection: Connection, ids: Iterable[str]) -> dict[str, Owner]:
+def owners_of(connection: Connection, ids: Collection[str]) -> dict[str, Owner]:
     """The records, turns and archives with these ids."""
+    if not ids:
+        return {}
     given = {"ids": to_json(list(ids))}
     records, turns, archives = (
         rows_of(connection, select(table).where(table.c.id.in_(listed("ids"))), given)

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Select,
+    String,
     bindparam,
     delete,
     func,
@@ -46,6 +48,23 @@ _EDITIONS: Final = schema.editions.c
 _SCOPES: Final = schema.scopes.c
 # What is being forgotten is not indexed any more.
 _FORGOTTEN: Final = select(_SCOPES.id).where(_SCOPES.agent == FORGOTTEN_AGENT)
+
+
+def by_another(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
+    """That a unit answers which another analyzer made."""
+    column = _UNITS.analyzer
+    # Two ranges instead of "not equal", so that the index on analyzer finds them.
+    others = (column < analyzer) | (column > analyzer)
+    return others & _UNITS.scope_id.not_in(_FORGOTTEN) & answers()
+
+
+# The scope of a unit beside those that answer, and of one that answers and is to be renewed.
+_BESIDE: Final = Quick(
+    select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(_FORGOTTEN)).limit(1)
+)
+_STALE: Final = Quick(
+    select(_UNITS.scope_id).where(by_another(bindparam("analyzer", type_=String()))).limit(1)
+)
 # Owners that are in a scope, with their versions; those that never change have the first.
 _OWNERS: Final = tuple(
     Quick(
@@ -69,21 +88,20 @@ class SqlEditions:
 
     async def is_current(self, analyzer: str) -> bool:
         def read(connection: Connection) -> bool:
-            beside = select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(_FORGOTTEN))
-            stale = select(_UNITS.scope_id).where(by_another(analyzer))
-            return all(connection.scalar(it.limit(1)) is None for it in (beside, stale))
+            given = {"analyzer": analyzer}
+            return not (_BESIDE.rows(connection, {}) or _STALE.rows(connection, given))
 
         return await self._database.read(read)
 
     async def stale(self, analyzer: str) -> Scope | None:
         def read(connection: Connection) -> Scope | None:
+            given = {"analyzer": analyzer}
             begun = select(_EDITIONS.scope_id).where(
                 _EDITIONS.analyzer == analyzer, _EDITIONS.scope_id.not_in(_FORGOTTEN)
             )
             found = connection.scalar(begun.limit(1))
             if found is None:
-                others = select(_UNITS.scope_id).where(by_another(analyzer))
-                found = connection.scalar(others.limit(1))
+                found = next((it[0] for it in _STALE.rows(connection, given)), None)
             return None if found is None else scopes_by_id(connection, [found])[found]
 
         return await self._database.read(read)
@@ -174,14 +192,6 @@ class SqlEditions:
             return 0
 
         return await self._database.write(write)
-
-
-def by_another(analyzer: str) -> ColumnElement[bool]:
-    """That a unit answers which another analyzer made."""
-    column = _UNITS.analyzer
-    # Two ranges instead of "not equal", so that the index on analyzer finds them.
-    others = (column < analyzer) | (column > analyzer)
-    return others & _UNITS.scope_id.not_in(_FORGOTTEN) & answers()
 
 
 def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:

@@ -103,7 +103,10 @@ def rows_of_scopes(connection: Connection, scopes: Iterable[Scope]) -> Iterator[
 
 def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]:
     """The scopes with these ids."""
-    rows = connection.execute(select(schema.scopes).where(_TABLE.id.in_(list(ids))))
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    rows = connection.execute(select(schema.scopes).where(_TABLE.id.in_(wanted)))
     return {
         row.id: Scope(
             org=row.org, workspace=row.workspace, agent=row.agent or None, user=row.user or None

@@ -6,10 +6,14 @@ import json
 from typing import Final
 
 from sqlalchemy import (
+    BigInteger,
+    BindParameter,
     ColumnElement,
     Connection,
+    Integer,
     Select,
     and_,
+    bindparam,
     delete,
     func,
     insert,
@@ -26,6 +30,7 @@ from recollect.backends.sql.editions import answers
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
 from recollect.backends.sql.models import find_model, model_number, models_by_number
 from recollect.backends.sql.owners import owners_of
+from recollect.backends.sql.quick import Quick
 from recollect.backends.sql.rows import scope_key
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.embedding import REEMBED, EmbeddingModel
@@ -36,8 +41,47 @@ _UNIT_BITS: Final = 32
 _SCOPES: Final = schema.scopes.c
 _UNITS: Final = schema.units.c
 _VECTORS: Final = schema.vectors.c
+_Number = int | BindParameter[int]
 # What is being forgotten gets no vectors any more.
 _STAYS: Final = _SCOPES.agent != FORGOTTEN_AGENT
+
+
+def _numbers_of(scope_id: _Number) -> ColumnElement[bool]:
+    """That a unit has one of the numbers that a scope gives."""
+    first = scope_id * (1 << _UNIT_BITS)
+    return _UNITS.id.between(first, first + (1 << _UNIT_BITS) - 1)
+
+
+def _answered_by(number: _Number | None) -> Select[int]:
+    return select(_SCOPES.id).where(_SCOPES.model_id.is_not_distinct_from(number), _STAYS)
+
+
+def _lacks(number: _Number | None) -> ColumnElement[bool]:
+    """That a unit has no vector of the model with this number."""
+    made = select(_VECTORS.unit_id).where(
+        _VECTORS.unit_id == _UNITS.id, _VECTORS.model_id == number
+    )
+    return ~made.exists()
+
+
+def _lacking(where: ColumnElement[bool]) -> Quick:
+    """The units without a vector of the owners that come first there."""
+    lacking = and_(_UNITS.id > bindparam("after"), answers(), _lacks(bindparam("model")))
+    first = select(_UNITS.owner_id).where(lacking, where).order_by(_UNITS.id)
+    owned = select(_UNITS.id, _UNITS.ordinal, _UNITS.owner_id).where(
+        lacking, _UNITS.owner_id.in_(first.limit(bindparam("most")))
+    )
+    return Quick(owned.order_by(_UNITS.id))
+
+
+_LACKING: Final = _lacking(_UNITS.scope_id.in_(_answered_by(bindparam("model", type_=Integer()))))
+_LACKING_IN_SCOPE: Final = _lacking(_numbers_of(bindparam("scope", type_=BigInteger())))
+_SERVED: Final = Quick(
+    select(_SCOPES.model_id, func.count(), func.sum(_SCOPES.unit_count))
+    .where(_SCOPES.unit_count > 0)
+    .group_by(_SCOPES.model_id)
+    .order_by(_SCOPES.model_id)
+)
 
 
 class SqlServing:
@@ -48,13 +92,7 @@ class SqlServing:
 
     async def served(self) -> list[Served]:
         def read(connection: Connection) -> list[Served]:
-            counted = (
-                select(_SCOPES.model_id, func.count(), func.sum(_SCOPES.unit_count))
-                .where(_SCOPES.unit_count > 0)
-                .group_by(_SCOPES.model_id)
-                .order_by(_SCOPES.model_id)
-            )
-            rows = connection.execute(counted).all()
+            rows = _SERVED.rows(connection, {})
             models = models_by_number(connection, [number for number, _, _ in rows if number])
             return [
                 Served(model=models.get(number), scopes=scopes, units=units)
@@ -95,21 +133,12 @@ class SqlServing:
         self, model: EmbeddingModel, *, after: int, limit: int, scope: Scope | None = None
     ) -> list[PlainUnit]:
         def read(connection: Connection) -> list[PlainUnit]:
-            number = find_model(connection, model)
+            given = {"after": after, "most": limit, "model": find_model(connection, model)}
             if scope is None:
-                where = _UNITS.scope_id.in_(_answered_by(number))
+                rows = _LACKING.rows(connection, given)
             else:
-                where = _numbers_of(_id_of(connection, scope))
-            first = (
-                select(_UNITS.owner_id)
-                .where(_UNITS.id > after, where, answers(), _lacks(number))
-                .order_by(_UNITS.id)
-                .limit(limit)
-            )
-            owned = select(_UNITS.id, _UNITS.ordinal, _UNITS.owner_id).where(
-                _UNITS.id > after, answers(), _lacks(number), _UNITS.owner_id.in_(first)
-            )
-            rows = connection.execute(owned.order_by(_UNITS.id)).all()
+                given |= {"scope": _id_of(connection, scope)}
+                rows = _LACKING_IN_SCOPE.rows(connection, given)
             owners = owners_of(connection, {owner for _, _, owner in rows})
             return [
                 PlainUnit(unit=unit, ordinal=ordinal, owner=owners.get(owner))
@@ -185,21 +214,3 @@ def _set_model(connection: Connection, scope_id: int, version: int, number: int)
 def _id_of(connection: Connection, scope: Scope) -> int:
     """The scope's number; one that no scope has when it is gone."""
     return next(iter(find_scopes(connection, [scope])), 0)
-
-
-def _numbers_of(scope_id: int) -> ColumnElement[bool]:
-    """That a unit has one of the numbers that a scope gives."""
-    first = scope_id << _UNIT_BITS
-    return _UNITS.id.between(first, first + (1 << _UNIT_BITS) - 1)
-
-
-def _answered_by(number: int | None) -> Select[int]:
-    return select(_SCOPES.id).where(_SCOPES.model_id == number, _STAYS)
-
-
-def _lacks(number: int | None) -> ColumnElement[bool]:
-    """That a unit has no vector of the model with this number."""
-    made = select(_VECTORS.unit_id).where(
-        _VECTORS.unit_id == _UNITS.id, _VECTORS.model_id == number
-    )
-    return ~made.exists()
