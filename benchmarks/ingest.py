@@ -8,6 +8,7 @@ An ingest is over when every text has its vector and all background work is done
 - `read`: the same as is the default, also read for what is worth remembering.
 
 With `--corpus FILE` (packed JSON lines, each with a `text`) its texts, together and as turns.
+With `--sets FOLDER` each of the recall sets in it, told as `recollect bench recall` tells them.
 """
 
 from __future__ import annotations
@@ -19,14 +20,20 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect import Memory
 from recollect.assemble.embedding import wanted_embedder
-from recollect.ports.embedder import Embedder
+from recollect.evaluation.agent_view import text_of
+from recollect.evaluation.recall_sets import read_set, sets_in
+from recollect.evaluation.replay import first_told, told_per_second
+from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 from recollect.settings import Settings
 from recollect.text.tokens import EstimatedTokens
 
@@ -197,8 +204,65 @@ async def measure(spoken: Iterator[str], mode: str, settings: Settings) -> dict[
     }
 
 
-async def main() -> None:
-    settings = Settings.load()
+class Overheard(EmbedderAround):
+    """An embedder, and all that it was given to read."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__(embedder)
+        self.texts: list[str] = []
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> NDArray[np.float32]:
+        self.texts += texts
+        return await super().embed(texts, purpose, progress)
+
+
+async def measure_set(folder: Path, name: str, settings: Settings) -> dict[str, float]:
+    """The tokens that are told in a second, beside those that the embedder alone reads.
+
+    What is said again is told again, but read only once: those who use the embedder alone would
+    have it read twice.
+    """
+    count = EstimatedTokens().count
+    sample = first_told(read_set(folder, name))
+    told = sum(count(text_of(unit)) for unit in sample.units)
+    embedder = wanted_embedder(settings)
+    assert embedder is not None, "there must be an embedding model"
+    await told_per_second(first_told(sample, most=WARM_UP), settings, embedder)
+    alone: list[float] = []
+    ours: list[float] = []
+    units: list[float] = []
+    for _ in range(ROUNDS):
+        overheard = Overheard(embedder)
+        units.append(await told_per_second(sample, settings, overheard))
+        ours.append(told * units[-1] / len(sample.units))
+        read = sum(map(count, overheard.texts))
+        alone.append(read / await embed(embedder, overheard.texts))
+    await embedder.close()
+    return {
+        "units": len(sample.units),
+        "units_per_s": round(statistics.median(units), 1),
+        "tokens_per_s": round(statistics.median(ours)),
+        "embedder_tokens_per_s": round(statistics.median(alone)),
+        "share": round(statistics.median(map(float.__truediv__, ours, alone)), 3),
+    }
+
+
+async def measure_sets(folder: Path, settings: Settings) -> dict[str, dict[str, float]]:
+    figures: dict[str, dict[str, float]] = {}
+    for name in sets_in(folder):
+        found = figures[name] = await measure_set(folder, name, settings)
+        print(
+            f"{name:18}"
+            "{units_per_s:>7} units/s {tokens_per_s:>6} tokens/s, {share:.0%} of the embedder "
+            "({embedder_tokens_per_s} tokens/s)".format(**found),
+            flush=True,
+        )
+    return figures
+
+
+async def measure_forms(settings: Settings) -> dict[str, dict[str, float]]:
     figures: dict[str, dict[str, float]] = {}
     sources = {name: partial(sentences, name) for name in ("english", "chinese", "mixed")}
     modes = MODES
@@ -213,6 +277,16 @@ async def main() -> None:
                 "{turns_per_s:>7} turns/s {tokens_per_s:>6} tokens/s, {share:.0%} of the embedder "
                 "({embedder_turns_per_s} turns/s)".format(**found)
             )
+    return figures
+
+
+async def main() -> None:
+    settings = Settings.load()
+    if "--sets" in sys.argv:
+        folder = Path(sys.argv[sys.argv.index("--sets") + 1])
+        figures = await measure_sets(folder, settings)
+    else:
+        figures = await measure_forms(settings)
     if "--json" in sys.argv:
         print(json.dumps(figures))
 

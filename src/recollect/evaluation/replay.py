@@ -7,7 +7,7 @@ import math
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -44,31 +44,29 @@ async def measure(
     if embedder is None:
         async with _thrown_away(settings, None) as memory:
             return await Replay(recall_set, memory, told, asked).run()
-    sample = await _ingest_rate(recall_set, settings, embedder)
+    # What takes long once, like loading the model and the patterns of names, is not part of it.
+    await told_per_second(first_told(recall_set, most=_WARM_UP), settings, embedder)
+    ingest_per_s = await told_per_second(first_told(recall_set), settings, embedder)
     with DiskCachedEmbedder(embedder) as cached:
         async with _thrown_away(settings, cached) as memory:
             result = await Replay(recall_set, memory, told, asked).run()
     await embedder.close()
-    return replace(result, ingest_per_s=sample)
+    return replace(result, ingest_per_s=ingest_per_s)
 
 
-async def _ingest_rate(recall_set: RecallSet, settings: Settings, embedder: Embedder) -> float:
+async def told_per_second(recall_set: RecallSet, settings: Settings, embedder: Embedder) -> float:
     """Units a second through the whole of saving, each of them embedded."""
-    sample = _first(recall_set.units)
-    rate = 0.0
-    # What takes long once, like loading the model and the patterns of names, is not part of it.
-    for units in (sample[:_WARM_UP], sample):
-        async with _thrown_away(settings, embedder) as memory:
-            told = replace(recall_set, units=units, queries=())
-            rate = (await Replay(told, memory, lambda _: None, lambda _: None).run()).ingest_per_s
-    return rate
+    async with _thrown_away(settings, embedder) as memory:
+        replay = Replay(recall_set, memory, lambda _: None, lambda _: None)
+        return (await replay.run()).ingest_per_s
 
 
-def _first(units: Sequence[SetUnit]) -> tuple[SetUnit, ...]:
-    """The first units, as many as are told in some seconds."""
-    lengths = accumulate(len(unit.text) for unit in units)
-    within = takewhile(lambda read: read <= _SAMPLE_CHARACTERS, lengths)
-    return tuple(units[: min(_SAMPLE, max(_WARM_UP, len(tuple(within))))])
+def first_told(recall_set: RecallSet, most: int = _SAMPLE) -> RecallSet:
+    """The first units of a set, as many as are told in some seconds, and no questions."""
+    lengths = accumulate(len(unit.text) for unit in recall_set.units)
+    within = len(tuple(takewhile(lambda read: read <= _SAMPLE_CHARACTERS, lengths)))
+    units = recall_set.units[: min(most, max(_WARM_UP, within))]
+    return replace(recall_set, units=units, queries=())
 
 
 @asynccontextmanager

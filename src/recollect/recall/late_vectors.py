@@ -87,8 +87,9 @@ class LateVectors:
         self._added += len(late)
         self._last.update((it.owner.scope, self._added) for it in late)
         self._begin()
-        async with self._moved:
-            await self._moved.wait_for(lambda: len(self._waiting) <= _MOST_WAITING)
+        if len(self._waiting) > _MOST_WAITING:
+            async with self._moved:
+                await self._moved.wait_for(lambda: len(self._waiting) <= _MOST_WAITING)
 
     def is_settled(self, scopes: Collection[Scope]) -> bool:
         """Whether all that was added so far in these scopes has its vectors."""

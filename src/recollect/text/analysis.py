@@ -69,7 +69,9 @@ def _scan(folded: str, *, keep_stop_words: bool) -> list[str]:
     found: list[str] = []
     if folded.isascii():
         for token in _ASCII_TOKEN.findall(folded):
-            found += _terms_of(token, keep_stop_words)
+            # Asked here as well: a call for each word would take as long as looking it up.
+            short = len(token) <= LONGEST_TERM
+            found += (_cached_token_terms if short else _token_terms)(token, keep_stop_words)
         return found
     for run, token, following in _TOKEN.findall(folded):
         if run:

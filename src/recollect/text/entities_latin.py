@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 from recollect.text import entity_words as words
@@ -40,7 +40,7 @@ def _span(word: str) -> re.Pattern[str]:
 
 
 _JOINED_INITIALS: Final = re.compile(r"\.(?=[A-Z])")
-_HUMP: Final = re.compile("[a-z](?=[A-Z])")
+_HUMP: Final = re.compile("[A-Z](?<=[a-z].)")
 _SPAN: Final = _span(_CAPITALISED)
 _SPAN_WITH_HUMPS: Final = _span(f"(?:{_CAPITALISED}|{_HUMPED})")
 _RUNNING_TEXT: Final = re.compile(r"[a-z]{4}(?<![A-Za-z].{4})|[^\x00-\xff]")
@@ -79,12 +79,18 @@ class _Line:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._words = frozenset(text.split())
         self._is_titled = not _RUNNING_TEXT.search(text)
         label = _LABEL.match(text)
         self._end_of_label = label.end() if label else -1
-        # The everyday words are English: in another language every beginning would look strange.
-        self._is_english = len(self._words) < _ENOUGH_WORDS or not self._words.isdisjoint(ENGLISH)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(self._text.split())
+
+    @property
+    def _is_english(self) -> bool:
+        """Whether everyday words can be told: in another language every beginning looks strange."""
+        return len(self._words) < _ENOUGH_WORDS or not self._words.isdisjoint(ENGLISH)
 
     def names(self, span: re.Match[str]) -> Iterator[tuple[int, str]]:
         """The names in one run of capitalised words, which everyday words part."""

@@ -127,24 +127,27 @@ def _record_setting(record: Record) -> Setting:
 
 def _turn_setting(turn: Turn) -> Setting:
     """What was said in the same session belongs together, in its order."""
-    asks = turn.content.rstrip().endswith(_QUESTION_MARKS)
-    by_assistant = turn.role == "assistant"
+    traits = told_in(turn.content) | _written_in(turn.content)
+    if turn.content.rstrip().endswith(_QUESTION_MARKS):
+        traits |= Trait.ASKS
+    if turn.role == "assistant":
+        traits |= Trait.BY_ASSISTANT
     return Setting(
         cluster=number_of(turn.session),
         place=turn.ordinal,
         speaker=speaker_key(turn.speaker),
-        traits=Trait(asks * Trait.ASKS | by_assistant * Trait.BY_ASSISTANT)
-        | told_in(turn.content)
-        | _written_in(turn.content),
+        traits=traits,
         size=reading_size(turn.content, 0, len(turn.content)),
         variety=_variety(turn.content),
     )
 
 
 def _written_in(text: str) -> Trait:
-    return Trait.NONE if _HAN.search(text[:_LINKED]) else Trait.NOT_CHINESE
+    is_chinese = not text.isascii() and _HAN.search(text[:_LINKED])
+    return Trait.NONE if is_chinese else Trait.NOT_CHINESE
 
 
+@lru_cache(maxsize=256)
 def speaker_key(name: str) -> int:
     """The number of the term by which a question names a speaker, 0 for nobody."""
     found = terms(name)

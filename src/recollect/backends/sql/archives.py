@@ -40,6 +40,14 @@ _BLOB_BY_HASH: Final = Quick(
 )
 
 
+_TO_INDEX: Final = Quick(
+    select(_ARCHIVES)
+    .where(_ARCHIVES.c.id > bindparam("after"), _ARCHIVES.c.indexed_chars > 0, ~_HAS_UNITS)
+    .order_by(_ARCHIVES.c.id)
+    .limit(bindparam("most"))
+)
+
+
 class SqlArchives:
     """An `Archives` on a SQL database."""
 
@@ -107,16 +115,8 @@ class SqlArchives:
         await self._database.write(lambda connection: connection.execute(told))
 
     async def to_index(self, *, after: str, limit: int) -> list[Archive]:
-        table = _ARCHIVES.c
-
         def read(connection: Connection) -> list[Archive]:
-            statement = (
-                select(_ARCHIVES)
-                .where(table.id > after, table.indexed_chars > 0, ~_HAS_UNITS)
-                .order_by(table.id)
-                .limit(limit)
-            )
-            rows = rows_of(connection, statement)
+            rows = _TO_INDEX.rows(connection, {"after": after, "most": limit})
             scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
             return [archive_from(row, scopes[row["scope_id"]]) for row in rows]
 

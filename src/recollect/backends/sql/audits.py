@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, or_, select, 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.erasers_ledger import begun_since
 from recollect.backends.sql.rows import Row, rows_of, scope_key
+from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.domain.audit import ERASE, NewAuditEntry
 from recollect.domain.audited import audited
 from recollect.domain.change import ChangeSet
@@ -131,12 +132,7 @@ def _values(
 
 def _scope_number(connection: Connection, scope: Scope) -> int:
     """The number of a scope in which nothing changes: its version stays as it is."""
-    key = scope_key(scope)
-    found = statements.LOCK_SCOPE.rows(connection, statements.prefixed(key))
-    if not found:
-        connection.execute(statements.INSERT_SCOPE, {**key, **statements.EMPTY_SCOPE})
-        found = statements.LOCK_SCOPE.rows(connection, statements.prefixed(key))
-    return found[0]["id"]
+    return locked_or_made(connection, scope_key(scope))["id"]
 
 
 def _told_in(

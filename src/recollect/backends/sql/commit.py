@@ -20,6 +20,7 @@ from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.open_scope import OpenScope, unit_rows, units_of
 from recollect.backends.sql.rows import record_row, scope_key, to_json, turn_row
+from recollect.backends.sql.scope_locks import locked, locked_or_made
 from recollect.backends.sql.uses import add_feedback, count_accesses, next_row
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
@@ -80,13 +81,11 @@ class Commit:
         wanted = self._changes.idempotency
         if wanted is None:
             return None
-        found = statements.LOCK_SCOPE.rows(
-            self._connection, statements.prefixed(scope_key(self._changes.scope))
-        )
-        if not found:
+        found = locked(self._connection, scope_key(self._changes.scope))
+        if found is None:
             return None
         principal = self._changes.principal
-        return find_result(self._connection, wanted, principal, found[0]["id"], self._now)
+        return find_result(self._connection, wanted, principal, found["id"], self._now)
 
     def write_turns(self) -> None:
         """Append turns to their sessions, numbering them in the order given."""
@@ -288,12 +287,7 @@ class Commit:
     def _scope(self, scope: Scope) -> OpenScope:
         """The scope's row, made when missing and locked until the transaction ends."""
         if scope not in self._open:
-            key = scope_key(scope)
-            found = statements.LOCK_SCOPE.rows(self._connection, statements.prefixed(key))
-            if not found:
-                self._connection.execute(statements.INSERT_SCOPE, {**key, **statements.EMPTY_SCOPE})
-                found = statements.LOCK_SCOPE.rows(self._connection, statements.prefixed(key))
-            (row,) = found
+            row = locked_or_made(self._connection, scope_key(scope))
             self._open[scope] = OpenScope(
                 id=row["id"],
                 version=row["version"] + 1,

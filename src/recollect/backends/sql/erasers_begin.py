@@ -17,12 +17,13 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
 
-from recollect.backends.sql import schema, statements
+from recollect.backends.sql import schema
 from recollect.backends.sql.audits import erase_audit_of
 from recollect.backends.sql.database import raise_generation
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT, Found, Part, find, names_in
 from recollect.backends.sql.quick import listed
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
+from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.domain.forgetting import Target
 
 FORGET: Final = "forget"
@@ -83,8 +84,7 @@ def _move(connection: Connection, scope_id: int, part: Part) -> int:
     (source,) = rows_of(connection, select(schema.scopes).where(places.id == scope_id))
     key = {"org": source["org"], "workspace": source["workspace"]}
     key |= {"agent": FORGOTTEN_AGENT, "user": secrets.token_hex(16)}
-    connection.execute(statements.INSERT_SCOPE, {**key, **statements.EMPTY_SCOPE})
-    made = statements.LOCK_SCOPE.rows(connection, statements.prefixed(key))[0]["id"]
+    made: int = locked_or_made(connection, key)["id"]
     for table, ids in (
         (schema.records, part.records),
         (schema.turns, part.turns),

@@ -9,11 +9,22 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered_for_ever
-from recollect.backends.sql.quick import Quick
+from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.rows import to_json
 from recollect.domain.embedding import EmbeddingModel
 
 _TABLE: Final = schema.embedding_models.c
 _FIND: Final = Quick(select(_TABLE.id, _TABLE.choice).where(_TABLE.name == bindparam("of_name")))
+_BY_NUMBER: Final = Quick(
+    select(_TABLE.id, _TABLE.name, _TABLE.dimension, _TABLE.choice).where(
+        _TABLE.id.in_(listed("numbers"))
+    )
+)
+_ADD: Final = Quick(
+    insert(schema.embedding_models).values(
+        {name: bindparam(name) for name in ("name", "dimension", "choice")}
+    )
+)
 
 
 def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
@@ -29,13 +40,11 @@ def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
 
 def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int, EmbeddingModel]:
     """The models with these numbers."""
-    wanted = list(numbers)
-    if not wanted:
-        return {}
-    rows = connection.execute(select(schema.embedding_models).where(_TABLE.id.in_(wanted)))
     return {
-        row.id: EmbeddingModel(name=row.name, dimension=row.dimension, choice=row.choice)
-        for row in rows
+        number: EmbeddingModel(name=name, dimension=dimension, choice=choice)
+        for number, name, dimension, choice in _BY_NUMBER.rows(
+            connection, {"numbers": to_json(list(numbers))}
+        )
     }
 
 
@@ -44,7 +53,7 @@ def model_number(connection: Connection, model: EmbeddingModel) -> int:
     row = {"name": model.name, "dimension": model.dimension, "choice": model.choice}
     found = _FIND.rows(connection, {"of_name": model.name})
     if not found:
-        connection.execute(insert(schema.embedding_models), row)
+        _ADD.run(connection, [row])
         found = _FIND.rows(connection, {"of_name": model.name})
     number, choice = found[0]
     if model.choice and choice != model.choice:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from recollect.backends.sql import statements
 from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of
 from recollect.backends.sql.rows import scope_key, to_json
+from recollect.backends.sql.scope_locks import locked
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.unit import OwnerUnits
@@ -107,13 +108,8 @@ def units_of(
 
     A scope that was forgotten has none.
     """
-    given = to_json(list(wanted))
-    return [
-        (unit, owner)
-        for scope_row in statements.LOCK_SCOPE.rows(
-            connection, statements.prefixed(scope_key(scope))
-        )
-        for unit, owner in statements.OWNERS_OF_UNITS.rows(
-            connection, {"units": given, "scope": scope_row["id"]}
-        )
-    ]
+    row = locked(connection, scope_key(scope))
+    if row is None:
+        return []
+    given = {"units": to_json(list(wanted)), "scope": row["id"]}
+    return [(unit, owner) for unit, owner in statements.OWNERS_OF_UNITS.rows(connection, given)]

@@ -38,6 +38,7 @@ from recollect.backends.sql.open_scope import COUNTER, OpenScope, unit_rows
 from recollect.backends.sql.owners import owners_of
 from recollect.backends.sql.quick import Quick, listed
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
+from recollect.backends.sql.scope_locks import locked
 from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes, scopes_by_id
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
@@ -196,9 +197,8 @@ class SqlEditions:
 
 def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:
     """The scope's row, locked until the transaction ends; None when it was forgotten."""
-    for row in statements.LOCK_SCOPE.rows(connection, statements.prefixed(scope_key(scope))):
-        return read_scope(connection, row["id"])
-    return None
+    row = locked(connection, scope_key(scope))
+    return None if row is None else read_scope(connection, row["id"])
 
 
 def _is_behind(

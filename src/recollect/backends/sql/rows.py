@@ -160,7 +160,7 @@ def turn_row(turn: Turn, scope_id: int) -> dict[str, Any]:
         "content": turn.content,
         "at": to_micros(turn.at),
         "task": turn.task,
-        "payload": to_json(turn.payload),
+        "payload": to_json(turn.payload) if turn.payload else "{}",
         "recorded_at": to_micros(turn.recorded_at),
     }
 

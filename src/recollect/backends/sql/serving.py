@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from recollect.backends.sql import schema, statements
+from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.editions import answers
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
@@ -32,6 +32,7 @@ from recollect.backends.sql.models import find_model, model_number, models_by_nu
 from recollect.backends.sql.owners import owners_of
 from recollect.backends.sql.quick import Quick
 from recollect.backends.sql.rows import scope_key
+from recollect.backends.sql.scope_locks import locked
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
@@ -160,16 +161,15 @@ class SqlServing:
 
     async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:
         def write(connection: Connection) -> bool:
-            key = statements.prefixed(scope_key(scope))
-            for row in statements.LOCK_SCOPE.rows(connection, key):
-                number = model_number(connection, model)
-                here = and_(
-                    *(_UNITS.id > after, _numbers_of(row["id"])), *(answers(), _lacks(number))
-                )
-                if connection.scalar(select(_UNITS.id).where(here).limit(1)) is not None:
-                    return False
-                _set_model(connection, row["id"], row["version"] + 1, number)
-            # A scope that is gone by now needs no model.
+            row = locked(connection, scope_key(scope))
+            if row is None:
+                # A scope that is gone by now needs no model.
+                return True
+            number = model_number(connection, model)
+            here = and_(*(_UNITS.id > after, _numbers_of(row["id"])), *(answers(), _lacks(number)))
+            if connection.scalar(select(_UNITS.id).where(here).limit(1)) is not None:
+                return False
+            _set_model(connection, row["id"], row["version"] + 1, number)
             return True
 
         return await self._database.write(write)

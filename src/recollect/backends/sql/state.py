@@ -17,12 +17,13 @@ from sqlalchemy import (
     update,
 )
 
-from recollect.backends.sql import schema, statements
+from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers_find import names_in
 from recollect.backends.sql.erasers_ledger import begun_since
 from recollect.backends.sql.quick import Quick
 from recollect.backends.sql.rows import Row, scope_key
+from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.fields import checked_text
 from recollect.domain.scope import Scope
@@ -167,13 +168,7 @@ def _scope_id(connection: Connection, scope: Scope) -> int | None:
 
 def _locked_scope_id(connection: Connection, scope: Scope) -> int:
     """The scope's row, made when missing; locked, so that writers of one value take turns."""
-    its = scope_key(scope)
-    named = {f"new_{part}": name for part, name in its.items()}
-    found = statements.LOCK_SCOPE.rows(connection, named)
-    if not found:
-        connection.execute(statements.INSERT_SCOPE, {**its, **statements.EMPTY_SCOPE})
-        found = statements.LOCK_SCOPE.rows(connection, named)
-    return found[0]["id"]
+    return locked_or_made(connection, scope_key(scope))["id"]
 
 
 def _row(connection: Connection, key: StateKey, scope_id: int) -> Row | None:

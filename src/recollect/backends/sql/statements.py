@@ -14,7 +14,6 @@ from sqlalchemy import (
     distinct,
     func,
     insert,
-    literal_column,
     or_,
     select,
     update,
@@ -23,16 +22,6 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.quick import Quick, listed
 
-THIS_SCOPE: Final = tuple(
-    schema.scopes.c[name] == bindparam(f"new_{name}")
-    for name in ("org", "workspace", "agent", "user")
-)
-EMPTY_SCOPE: Final = {"next_unit": 1, "unit_count": 0, "unit_length": 0, "full_text_to": 0}
-# A scope that was forgotten and begins anew has versions that it never had before, so that no
-# answer which is kept somewhere is taken for a current one.
-INSERT_SCOPE: Final = insert(schema.scopes).values(
-    version=literal_column("(SELECT user_version << 32 FROM pragma_user_version)")
-)
 INSERT_RECORDS: Final = Quick(insert(schema.records))
 INSERT_TAGS: Final = Quick(insert(schema.record_tags))
 INSERT_VERSIONS: Final = Quick(insert(schema.versions))
@@ -51,14 +40,6 @@ INSERT_AUDIT: Final = Quick(
 )
 # A unit that two workers embedded at once keeps the newer of two equal vectors.
 INSERT_VECTORS: Final = Quick(insert(schema.vectors).prefix_with("OR REPLACE", dialect="sqlite"))
-LOCK_SCOPE: Final = Quick(
-    select(
-        *(schema.scopes.c[name] for name in ("id", "version", "next_unit", "unit_length")),
-        *(schema.scopes.c[name] for name in ("model_id", "full_text_to", "first_unit")),
-    )
-    .where(*THIS_SCOPE)
-    .with_for_update()
-)
 CLOSE_SCOPE: Final = Quick(
     update(schema.scopes)
     .where(schema.scopes.c.id == bindparam("new_id"))
