@@ -6,6 +6,7 @@ A question that needs several records often names only what the first of them is
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,8 @@ from recollect.text.searchable import entity_keys
 _MOST: Final = 64
 # Names stand where a text says what it is about.
 _READ: Final = 2_000
+# What was found before is found again.
+_named_in: Final = lru_cache(maxsize=1_024)(entity_keys)
 
 
 class EntityPath:
@@ -33,9 +36,9 @@ class EntityPath:
         self, question: Question, seeds: Mapping[str, str], limit: int
     ) -> Found | None:
         """What the names in these texts, given by their owners, lead to, beside themselves."""
-        names = {key for text in seeds.values() for key in entity_keys(text[:_READ])}
+        names = {key for text in seeds.values() for key in _named_in(text[:_READ])}
         if names:
-            names -= set(entity_keys(question.text[:_READ]))
+            names -= set(_named_in(question.text[:_READ]))
         if not names or len(names) > _MOST:
             return None
         matches = await self._units.search(question.scopes, sorted(names), limit, now=question.now)

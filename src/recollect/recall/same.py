@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from recollect.domain.hit import Boost, NearMiss
@@ -130,11 +131,17 @@ def _said(item: Record | Turn) -> _Said:
     if len(text) > LONGEST_CLAIM:
         # Compared as it is, see below.
         return _Said(item, text, frozenset((text,)))
+    return _Said(item, text, _words(text))
+
+
+# What was found before is found again.
+@lru_cache(maxsize=1_024)
+def _words(text: str) -> frozenset[str]:
     words = frozenset(_WORD.findall(text))
     if not text.isascii():
         # Of text without spaces the characters are words enough for a first look, and far quicker.
         words |= frozenset(text) - _ASCII
-    return _Said(item, text, words - _NOT_COMPARED)
+    return words - _NOT_COMPARED
 
 
 def _is_made_of(item: Record | Turn, other: Record | Turn) -> bool:
