@@ -16,6 +16,7 @@ import pytest
 import recollect.sync
 from recollect import Memory
 from recollect.context.anthropic_messages import anthropic_rule_breaks
+from recollect.context.openai_messages import openai_rule_breaks
 from recollect.context.placeholder import find_placeholders
 from recollect.context.session import Session
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
@@ -79,7 +80,7 @@ _BEFORE = [
 _BAD: list[tuple[str, Any, str]] = [
     ("a result without a call", _result("zzz", "?"), "result_without_call"),
     ("a second result", _result("a", "again"), "duplicate_result"),
-    ("a call's id again", [_result("b", "."), _calls("a")], "duplicate_call"),
+    ("the id of a call that waits", _calls("b"), "duplicate_call"),
     (
         "a result before its call",
         [_result("b", "."), _result("c", "?"), _calls("c")],
@@ -279,6 +280,42 @@ async def test_a_large_result_of_anthropics_keeps_what_was_said_about_it(memory:
     assert len(shown["content"]) < 10_000
     assert len(json.dumps(turn.payload)) < 5_000, "the turn holds nothing twice"
     assert anthropic_rule_breaks((await session.prepare(format="anthropic")).messages) == []
+
+
+async def test_a_server_may_count_its_calls_anew_in_every_message(memory: Memory):
+    session = memory.session("s")
+    said = [
+        _user("Read the manual, then look for the invoice."),
+        _calls("call_0", tool="read", path="manual"),
+        _result("call_0", manual("en")),
+        _calls("call_0", tool="find", q="invoice"),
+        _result("call_0", "invoice.pdf"),
+    ]
+    await session.observe(said)
+    await session.observe({"role": "assistant", "content": "Found both."})
+    (archived,) = await memory.archives.list(session="s")
+    assert archived.tool == "read"
+    for opened in (session, memory.session("s")):
+        sent = await opened.prepare()
+        assert [it["content"] for it in sent if it["role"] == "tool"][1] == "invoice.pdf"
+        assert openai_rule_breaks(sent) == []
+        anthropic = (await opened.prepare(format="anthropic")).messages
+        assert anthropic_rule_breaks(anthropic) == []
+
+
+async def test_an_earlier_result_is_offered_for_its_own_call_although_another_has_its_id(
+    memory: Memory,
+):
+    session = memory.session("s")
+    first = [_calls("call_0", tool="read", path="manual"), _result("call_0", manual("en"))]
+    await session.observe([_user("Read the manual."), *first])
+    again = [_calls("call_0", tool="read", path="manual"), _result("call_0", "It was moved.")]
+    other = [_calls("call_0", tool="find", q="invoice"), _result("call_0", "invoice.pdf")]
+    await session.observe([_user("Once more, and find the invoice."), *again, *other])
+    sent = await session.prepare()
+    results = [it["content"] for it in sent if it["role"] == "tool"]
+    assert "The same call gave" in results[1]
+    assert results[2] == "invoice.pdf"
 
 
 async def test_neutral_messages_are_stored_whole(memory: Memory):

@@ -231,12 +231,34 @@ def test_a_pending_call_at_the_end_breaks_no_rule():
     assert valid_for_anthropic(messages) == []
 
 
+def test_an_id_is_used_again_once_its_result_is_there():
+    again = [_calling("a"), _answer("a", "first"), _calling("a", "b"), _answer("b"), _answer("a")]
+    messages = [_said("user", "?"), *again]
+
+    assert [group.members for group in grouped(messages)] == [(0,), (1, 2), (3, 4, 5)]
+    assert valid_for_openai(messages) == []
+    assert valid_for_anthropic(messages) == []
+
+
+def test_anthropic_gets_ids_that_no_other_call_has():
+    messages = [_said("user", "?")]
+    for ids in (("a.b",), ("a_b",), ("a_b-2", "a.b")):
+        messages += [_calling(*ids), *map(_answer, ids)]
+
+    blocks = [it for said in to_anthropic(messages).messages[1:] for it in said["content"]]
+    called = [it["id"] for it in blocks if it["type"] == "tool_use"]
+    assert called == [it["tool_use_id"] for it in blocks if it["type"] == "tool_result"]
+    assert called == ["a_b", "a_b-2", "a_b-2-2", "a_b-3"]
+    assert valid_for_anthropic(messages) == []
+
+
 @pytest.mark.parametrize(
     ("messages", "code", "told"),
     [
         ([_said("user", "?"), _answer("a")], "result_without_call", "Message 1"),
         ([_said("user", "?"), _answer("a"), _calling("a")], "result_before_call", "message 2"),
-        ([_calling("a"), _answer("a"), _calling("a")], "duplicate_call", "Messages 0 and 2"),
+        ([_calling("a"), _said("user", "?"), _calling("a")], "duplicate_call", "Messages 0 and 2"),
+        ([_calling("a", "a")], "duplicate_call", "Messages 0 and 0"),
         ([_calling("a"), _answer("a"), _answer("a")], "duplicate_result", "Messages 1 and 2"),
         ([_said("narrator", "Es war einmal")], "unknown_role", "Message 0"),
         ([Message(role="user", tool_calls=_calling("a").tool_calls)], "calls_outside", "Message 0"),

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any, Final, TypeAlias, cast
 
 from recollect.domain.message import (
@@ -73,7 +74,7 @@ def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
     """A request's messages from neutral ones, joined where Anthropic wants one of them."""
     system: list[Content] = []
     wire: list[dict[str, Any]] = []
-    for message in messages:
+    for message in _with_ids_of_their_own(messages):
         marks, content = _marks(message), _written_again(message)
         role = "user" if message.role == "tool" else message.role
         if role == "system" and not marks.get("inline"):
@@ -88,6 +89,28 @@ def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
     if len(system) > 1:
         system = [[block for content in system for block in _as_blocks(content)]]
     return AnthropicMessages(system=system[0] if system else None, messages=wire)
+
+
+def _with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
+    """Anthropic takes an id of a call only once in a conversation; others may use it again."""
+    used: set[str] = set()
+    newest: dict[str | None, str] = {}
+    for message in messages:
+        for call in message.tool_calls:
+            newest[call.id] = _unused(call.id, used)
+            used.add(_id(newest[call.id]))
+        if any(newest[call.id] != call.id for call in message.tool_calls):
+            calls = tuple(replace(call, id=newest[call.id]) for call in message.tool_calls)
+            yield replace(message, tool_calls=calls)
+        elif newest.get(message.answers, message.answers) != message.answers:
+            yield replace(message, answers=newest[message.answers])
+        else:
+            yield message
+
+
+def _unused(id: str, used: Collection[str]) -> str:
+    numbered = (f"{_id(id)}-{number}" for number in count(2))
+    return next(it for it in chain((id,), numbered) if _id(it) not in used)
 
 
 def valid_for_anthropic(messages: Sequence[Message]) -> list[str]:

@@ -38,11 +38,10 @@ def sound(messages: Iterable[Message]) -> tuple[Message, ...]:
     """The messages without those that no provider takes, as others may have stored them.
 
     Left out are results that no open call waits for, calls that went without their results, and
-    calls with an id that was used before. They stay stored, and can be recalled.
+    those of one message with the same id. They stay stored, and can be recalled.
     """
     taken: list[Message] = []
     waiting: set[str] = set()
-    used: set[str] = set()
     caller = 0
     for message in messages:
         calls = [call.id for call in message.tool_calls]
@@ -54,10 +53,8 @@ def sound(messages: Iterable[Message]) -> tuple[Message, ...]:
             if waiting:
                 del taken[caller:]
                 waiting = set()
-            is_reused = len(used.union(calls)) < len(used) + len(calls)
-            if is_reused or (calls and message.role != "assistant"):
+            if len(set(calls)) < len(calls) or (calls and message.role != "assistant"):
                 continue
-            used.update(calls)
             waiting.update(calls)
             caller = len(taken)
         taken.append(message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.context.offers import Offer, Offers
 from recollect.context.tool_texts import with_result
 from recollect.domain.archive import EarlierResult
-from recollect.domain.message import Message
+from recollect.domain.message import Message, ToolCall
 
 if TYPE_CHECKING:
     from recollect.context.listening import Heard
@@ -21,29 +21,36 @@ class CurrentTurn:
         self._offers = offers
         # Texts by turn.
         self.shown: Mapping[str, str] = {}
-        # What is known of calls, by their ids.
-        self.offered: Mapping[str, Offer] = {}
+        self._offered: Mapping[ToolCall, Offer] = {}
 
-    async def offers_for(self, messages: Iterable[Message]) -> Mapping[str, Offer]:
+    @property
+    def offered(self) -> Mapping[str, Offer]:
+        """What is known of calls, by their ids; of two with the same id that of the later one."""
+        return {call.id: offer for call, offer in self._offered.items()}
+
+    async def offers_for(self, messages: Iterable[Message]) -> Mapping[ToolCall, Offer]:
         """What is known of the calls in messages that have not been heard yet."""
         return await self._offers.of(messages)
 
-    def hear(self, heard: Heard, offers: Mapping[str, Offer]) -> None:
+    def hear(self, heard: Heard, offers: Mapping[ToolCall, Offer]) -> None:
         """Something was said; the user's words begin a new turn."""
         if heard.said.role == "user":
-            self.shown, self.offered = {}, {}
+            self.shown, self._offered = {}, {}
         if heard.shown is not None:
             self.shown = {**self.shown, heard.turn.id: heard.shown}
-        known = {it.id: offers[it.id] for it in heard.said.tool_calls if it.id in offers}
+        known = {it: offers[it] for it in heard.said.tool_calls if it in offers}
         if known:
-            self.offered = {**self.offered, **known}
+            self._offered = {**self._offered, **known}
 
     def in_place(self, messages: Sequence[Message]) -> dict[int, Message]:
         """The messages of this turn that show more than is kept of them, by their places."""
         changed: dict[int, Message] = {}
-        for index, message in enumerate(messages if self.shown or self.offered else ()):
+        newest: dict[str, ToolCall] = {}
+        for index, message in enumerate(messages if self.shown or self._offered else ()):
+            newest |= {call.id: call for call in message.tool_calls}
             text = self.shown.get(message.id or "")
-            offer = self.offered.get(message.answers or "")
+            call = newest.get(message.answers or "")
+            offer = None if call is None else self._offered.get(call)
             if isinstance(offer, EarlierResult):
                 text = self._offers.beside(message.text if text is None else text, offer)
             if text is not None:

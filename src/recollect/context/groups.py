@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from recollect.domain.message import ROLES, Message
 from recollect.errors import InvalidInput
@@ -27,7 +28,7 @@ def grouped(messages: Sequence[Message]) -> tuple[Group, ...]:
     groups: list[Group] = []
     for index, message in enumerate(messages):
         if message.tool_calls:
-            answers = [results.get(call.id) for call in message.tool_calls]
+            answers = [results.get((index, call.id)) for call in message.tool_calls]
             there = sorted(answer for answer in answers if answer is not None)
             groups.append(Group(members=(index, *there), pending=len(there) < len(answers)))
         elif message.role != "tool":
@@ -35,23 +36,29 @@ def grouped(messages: Sequence[Message]) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _answered_calls(messages: Sequence[Message]) -> dict[str, int]:
+# The message that makes a call and the call's id, which may be that of an earlier call: some
+# servers count calls anew in every message.
+_Call: TypeAlias = tuple[int, str]
+
+
+def _answered_calls(messages: Sequence[Message]) -> dict[_Call, int]:
     """Where each call's result stands. Refuses messages that no provider would take."""
-    callers: dict[str, int] = {}
-    results: dict[str, int] = {}
+    newest: dict[str, _Call] = {}
+    results: dict[_Call, int] = {}
     for index, message in enumerate(messages):
         _check_role(index, message)
         for call in message.tool_calls:
-            if call.id in callers:
+            before = newest.get(call.id)
+            if before is not None and before not in results:
                 raise _refused(
                     "duplicate_call",
-                    f"Messages {callers[call.id]} and {index} both make the tool call {call.id!r}",
-                    "Give every tool call of a conversation an id of its own.",
+                    f"Messages {before[0]} and {index} both make the tool call {call.id!r}, "
+                    "of which the first has no result",
+                    "Give a call an id of its own, or that of one whose result is there.",
                 )
-            callers[call.id] = index
+            newest[call.id] = index, call.id
         if message.role == "tool":
-            _check_result(index, message, callers, results, messages)
-            results[message.answers or ""] = index
+            results[_answered(index, message, newest, results, messages)] = index
     return results
 
 
@@ -70,30 +77,36 @@ def _check_role(index: int, message: Message) -> None:
         )
 
 
-def _check_result(
+def _answered(
     index: int,
     message: Message,
-    callers: dict[str, int],
-    results: dict[str, int],
+    newest: Mapping[str, _Call],
+    results: Mapping[_Call, int],
     messages: Sequence[Message],
-) -> None:
+) -> _Call:
+    """The call that a result answers: the newest with its id."""
     answered = message.answers
-    if answered in results:
+    call = newest.get(answered or "")
+    if call is None:
+        raise _without_call(index, answered, messages)
+    if call in results:
         raise _refused(
             "duplicate_result",
-            f"Messages {results[answered]} and {index} both answer the tool call {answered!r}",
+            f"Messages {results[call]} and {index} both answer the tool call {answered!r}",
             "Give one result a call.",
         )
-    if answered in callers:
-        return
+    return call
+
+
+def _without_call(index: int, answered: str | None, messages: Sequence[Message]) -> InvalidInput:
     for later in range(index + 1, len(messages)):
         if any(call.id == answered for call in messages[later].tool_calls):
-            raise _refused(
+            return _refused(
                 "result_before_call",
                 f"Message {index} answers the tool call {answered!r}, which message {later} makes",
                 "Give the messages in the order in which they were said.",
             )
-    raise _refused(
+    return _refused(
         "result_without_call",
         f"Message {index} answers the tool call {answered!r}, which no message makes",
         "Give the assistant's message with that call too.",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final
 
 from recollect.context.archive import ToolResultManager
@@ -110,7 +111,7 @@ class Listener:
         message = it.message
         if message.role != "tool":
             return _Kept(incoming=it)
-        call = self._call(message, incoming)
+        call = self._call(it, incoming)
         shown = _readable(await self._shown(message.text, call, self._question(it, incoming)))
         closed = close_in(shown)
         if closed == message.text:
@@ -136,17 +137,20 @@ class Listener:
 
     def _question(self, result: Incoming, incoming: Sequence[Incoming]) -> str:
         """What the user said last before a result: most likely the tool was called for it."""
-        before = incoming[: next(at for at, it in enumerate(incoming) if it is result)]
-        said = (*self.messages, *(it.message for it in before))
-        return next((it.text for it in reversed(said) if it.role == "user"), "")
+        before = self._newest_before(result, incoming)
+        return next((it.text for it in before if it.role == "user"), "")
 
-    def _call(self, result: Message, incoming: Sequence[Incoming]) -> ToolCall:
+    def _call(self, result: Incoming, incoming: Sequence[Incoming]) -> ToolCall:
         """The call that a result answers; there is one, or the message would not be taken."""
-        for message in (*(it.message for it in incoming), *reversed(self.messages)):
-            for call in message.tool_calls:
-                if call.id == result.answers:
-                    return call
-        raise AssertionError(f"no call {result.answers}")
+        wanted = result.message.answers
+        calls = (it for said in self._newest_before(result, incoming) for it in said.tool_calls)
+        return next(call for call in calls if call.id == wanted)
+
+    def _newest_before(self, it: Incoming, incoming: Sequence[Incoming]) -> Iterator[Message]:
+        """What was said before, the last of it first."""
+        before = takewhile(lambda other: other is not it, incoming)
+        yield from reversed([other.message for other in before])
+        yield from reversed(self.messages)
 
     async def _take(self, turns: Sequence[Turn], kept: Sequence[_Kept]) -> None:
         if turns[0].ordinal != self._last + 1:

@@ -40,11 +40,11 @@ class Offers:
         self._notes = notes
         self._archive = archive
 
-    async def of(self, messages: Iterable[Message]) -> dict[str, Offer]:
-        """What is known of the calls in these messages, by the ids of the calls."""
+    async def of(self, messages: Iterable[Message]) -> dict[ToolCall, Offer]:
+        """What is known of the calls in these messages."""
         calls = [call for message in messages for call in message.tool_calls]
-        found = {call.id: await self._offer(call) for call in calls}
-        return {call_id: offer for call_id, offer in found.items() if offer is not None}
+        found = {call: await self._offer(call) for call in calls}
+        return {call: offer for call, offer in found.items() if offer is not None}
 
     def beside(self, result: str, offer: EarlierResult) -> str:
         """A result, and that there is an earlier one, unless it is the same."""
