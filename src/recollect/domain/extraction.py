@@ -63,6 +63,8 @@ class Claim:
     title: str = ""
     """A procedure's name."""
     details: Episode | Procedure | None = None
+    corrects: bool = False
+    """Words before it say that something told earlier was wrong."""
 
     @property
     def tier(self) -> Tier:

@@ -24,6 +24,7 @@ NOUNS: Final = {
     "word bicycle": "自行车 单车 脚踏车",
     "word car": "汽车 轿车 车 车子 座驾",
     "word phone": "手机 电话 手机号 电话号码 手机号码 联系电话",
+    "weak new + word phone": "新手机 新手机号 新手机号码",
     "word laptop": "笔记本 笔记本电脑 手提电脑",
     "word computer": "电脑 计算机",
     "word photo": "照片 图片 相片",

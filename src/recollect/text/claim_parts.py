@@ -101,7 +101,8 @@ class Claim:
 
     @property
     def says_change(self) -> bool:
-        return not self.marks.isdisjoint({"now", "change", "ended", "correct"})
+        is_new = any(word.concept == "new" and word.is_topic for word in self.words)
+        return is_new or not self.marks.isdisjoint({"now", "change", "ended", "correct"})
 
 
 def clock_pieces(hour: int, minutes: str, half: str) -> tuple[Piece, ...]:

@@ -30,6 +30,8 @@ class Incoming:
     said_at: datetime
     steps: tuple[Step, ...]
     is_grounded: bool = True
+    corrects: bool = False
+    """It was said to set right what is known."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))

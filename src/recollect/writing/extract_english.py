@@ -284,6 +284,7 @@ RULES: Final[tuple[Rule, ...]] = (
                 every (?:morning|day|evening|week|night|month|weekend),? i\b
                 i graduated\b
                 i(?: just| recently)? (?:started|joined|moved|switched jobs|retired|got married)\b
+                i(?:'ve| have)?(?: just| recently)? (?:left|quit) [^,;]{{2,40}},? (?:and|to) (?:i |now |then |just |recently )*(?:work|join|joined|start|started (?:at|as|a new|working)|moved to)\b
                 """
             ),
         ),

@@ -19,6 +19,7 @@ from recollect.writing import extract_chinese as chinese
 from recollect.writing import extract_english as english
 from recollect.writing.extract_assistant import OUTCOMES, PROPOSED
 from recollect.writing.extract_events import episode, links
+from recollect.writing.extract_prefaces import preface
 from recollect.writing.extract_procedures import FoundProcedure, in_sentence, listed
 from recollect.writing.extract_rule import Rule, first_rule
 from recollect.writing.extract_sentences import (
@@ -54,6 +55,7 @@ _AGREED_CONFIDENCE: Final = 0.75
 _MAY_BE_REFERENCE: Final = frozenset({"project", "domain-facts", "user"})
 # Chinese leaves the subject out where it is the one who speaks.
 _ABOUT_SPEAKER: Final = frozenset({"user", "preference"})
+_FACTS: Final = frozenset({"user", "preference", "project", "domain-facts"})
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _FEWEST_WORDS: Final = 2
 _LONGEST_ANSWER: Final = 2
@@ -78,6 +80,7 @@ def said_by_user(turn: Utterance) -> list[Claim]:
     found = [_of_procedure(it, turn, explicit=False) for it in listed(turn.text, plain)]
     listing = [(it.evidence[0].start or 0, it.evidence[0].end or 0) for it in found]
     last: list[Claim] = []
+    corrects = False
     for sentence in _without_material(spoken):
         if any(start <= sentence.start < end for start, end in listing):
             continue
@@ -85,9 +88,13 @@ def said_by_user(turn: Utterance) -> list[Claim]:
             _drop(last, found)
         elif signals.keeps_what_was_said(sentence.plain):
             _keep(last, found, spoken, sentence, turn)
+        elif (before := preface(sentence.plain)).corrects and before.length == len(sentence.plain):
+            corrects = True
         else:
-            last = list(_of_sentence(sentence, turn))
+            corrects = corrects or before.corrects
+            last = [replace(it, corrects=corrects) for it in _told(sentence, before.length, turn)]
             found += last
+            corrects = False
     return found
 
 
@@ -134,6 +141,15 @@ def _without_material(spoken: Iterable[Sentence]) -> Iterator[Sentence]:
         if signals.announces_material(sentence.plain):
             return
         yield sentence
+
+
+def _told(sentence: Sentence, preface: int, turn: Utterance) -> list[Claim]:
+    """What a sentence says; without what stands before it, unless that is part of an order."""
+    if preface:
+        rest = list(_of_sentence(part_of(sentence, preface, len(sentence.plain)), turn))
+        if rest and all(claim.category in _FACTS for claim in rest):
+            return rest
+    return list(_of_sentence(sentence, turn))
 
 
 def _of_sentence(sentence: Sentence, turn: Utterance) -> Iterator[Claim]:

@@ -164,6 +164,7 @@ class Intake:
             steps=(Step(name="route", result={"policy": policy, "category": claim.category}),),
             then=(extracted.step, Step(name="ground", result=checked)),
             is_grounded=grounded.ok,
+            corrects=claim.corrects,
             refusal="" if grounded.ok else f"not supported by its source: {grounded.reason}",
         )
 
@@ -204,6 +205,7 @@ class Intake:
         then: tuple[Step, ...],
         refusal: str,
         is_grounded: bool = True,
+        corrects: bool = False,
     ) -> Incoming:
         cleaned = self._redactor.record(record)
         counts = dict(cleaned.counts)
@@ -217,6 +219,7 @@ class Intake:
             said_at=said_at,
             steps=(*steps, Step(name="redact", result=redacted), *then),
             is_grounded=is_grounded,
+            corrects=corrects,
             counts=counts,
             refusal=refusal,
         )

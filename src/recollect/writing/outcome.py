@@ -51,12 +51,17 @@ _NOTHING_ALIKE: Final = Decision(
 
 
 def decide(
-    new: Record, said_at: datetime, candidates: Iterable[Candidate], threshold: float
+    new: Record,
+    said_at: datetime,
+    candidates: Iterable[Candidate],
+    threshold: float,
+    *,
+    corrects: bool = False,
 ) -> Decision:
     """Which of the candidates the new record says again, changes or contradicts."""
     best = _NOTHING_ALIKE
     for candidate in candidates:
-        judgement = _judged(new, said_at, candidate, threshold)
+        judgement = _judged(new, said_at, candidate, threshold, corrects=corrects)
         if _rank(judgement) > _rank(best.judgement):
             best = Decision(judgement=judgement, old=candidate.record)
     if best.old is not None and new.evidence and set(new.evidence) <= set(best.old.evidence):
@@ -68,7 +73,9 @@ def _rank(judgement: Judgement) -> tuple[int, float]:
     return _WEIGHT[judgement.relation], judgement.similarity
 
 
-def _judged(new: Record, said_at: datetime, candidate: Candidate, threshold: float) -> Judgement:
+def _judged(
+    new: Record, said_at: datetime, candidate: Candidate, threshold: float, *, corrects: bool
+) -> Judgement:
     old = candidate.record
     if _confirms(new, old):
         return Judgement(relation="same", reason="asked to be remembered", similarity=1.0)
@@ -81,6 +88,7 @@ def _judged(new: Record, said_at: datetime, candidate: Candidate, threshold: flo
         new_confidence=new.confidence,
         old_confidence=old.confidence,
         replaces=_was_written(new) and strategy_of(new, old) == "overwrite",
+        corrects=corrects,
     )
     if judgement.relation == "same" and judgement.similarity < threshold:
         return replace(judgement, relation="different", reason="less alike than duplicates are")

@@ -204,7 +204,9 @@ class WritePipeline:
                 batch.tell(it, "quarantined", it.record, it.refusal, {})
             else:
                 among = batch.beside(it.record, stored[it.record.id]) if stored else ()
-                decision = decide(it.record, it.said_at, among, self._options.threshold)
+                decision = decide(
+                    it.record, it.said_at, among, self._options.threshold, corrects=it.corrects
+                )
                 await self._apply(batch, it, it.record, decision)
         return batch
 

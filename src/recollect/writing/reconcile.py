@@ -30,10 +30,11 @@ def relate(
     new_confidence: float = 1.0,
     old_confidence: float = 1.0,
     replaces: bool = False,
+    corrects: bool = False,
 ) -> Judgement:
     """How the new claim relates to the stored one; `cosine` is None without an embedder.
 
-    One that `replaces` wins by being the later, be it by a moment only.
+    One that `replaces` wins by being the later, be it by a moment only; one that `corrects` wins.
     """
     if _plain(new) == _plain(old):
         return Judgement(relation="same", reason="the same words", similarity=1.0)
@@ -43,7 +44,8 @@ def relate(
     if relation == "same" and max(len(new), len(old)) > LONGEST_CLAIM:
         relation, reason = "different", "too long to be sure that nothing differs"
     elif relation == "conflict":
-        relation, stands, decided = _decided(pair, new_at - old_at, new_confidence - old_confidence)
+        surer = new_confidence - old_confidence
+        relation, stands, decided = _decided(pair, new_at - old_at, surer, corrects=corrects)
         if relation == "conflict" and replaces and not pair.is_fixed and new_at >= old_at:
             relation, decided = "update", "the new claim is the later"
         reason = f"{reason}; {decided}"
@@ -56,9 +58,11 @@ def _plain(text: str) -> str:
     return " ".join(fold(text).casefold().split())
 
 
-def _decided(pair: Comparison, later: timedelta, surer: float) -> tuple[Relation, Side, str]:
+def _decided(
+    pair: Comparison, later: timedelta, surer: float, *, corrects: bool
+) -> tuple[Relation, Side, str]:
     """What time, the words of the new claim, or confidence make of two that exclude each other."""
-    if pair.corrects:
+    if corrects or pair.corrects:
         return "update", "new", "the new claim corrects"
     if not pair.is_fixed:
         if later < -_MOMENT:

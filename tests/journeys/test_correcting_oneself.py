@@ -1,0 +1,84 @@
+"""People take back what they said, minutes or a moment later; memory keeps what they meant."""
+
+import pytest
+
+from recollect import Memory
+from tests.conftest import TurnedClock
+
+
+async def _say(memory: Memory, *messages: str) -> None:
+    for message in messages:
+        await memory.observe({"role": "user", "content": message}, session="s")
+        await memory.extract()
+
+
+async def _remembered(memory: Memory) -> list[str]:
+    return [record.content for record in await memory.list()]
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        *("Sorry, ", "Actually ", "No, ", "No wait, ", "Correction: ", "Oops, ", "Ah sorry, "),
+        *("My mistake, ", "I was wrong, ", "I was wrong. ", "Let me correct that: ", "Turns out "),
+    ],
+)
+async def test_a_slip_of_the_tongue_is_set_right(memory: Memory, slip: str):
+    said = "my sister's birthday is 21 June."
+    await _say(memory, "My sister's birthday is 12 June.", slip + said)
+    assert await _remembered(memory) == ["User's sister's birthday is 21 June"]
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        *("不对，", "抱歉，", "对不起，", "其实", "更正一下，", "我说错了，", "刚才说错了。"),
+        *("等等，", "不是，", "我记错了，", "改一下，", "啊，不对，"),
+    ],
+)
+async def test_a_slip_of_the_tongue_is_set_right_in_chinese(memory: Memory, slip: str):
+    await _say(memory, "我妹妹的生日是6月12日。", f"{slip}我妹妹的生日是6月21日。")
+    assert await _remembered(memory) == ["用户的妹妹的生日是6月21日"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known"),
+    [
+        ("I work at Google.", "I left Google and now work at Stripe.", "Stripe"),
+        ("I work at Google.", "I quit Google to join Stripe.", "Stripe"),
+        ("My manager is Alice.", "My new manager is Bob.", "Bob"),
+        ("我的经理是王芳。", "我的新经理是李强。", "李强"),
+        ("我的手机号是13800001111。", "我换号了，新手机号是13900002222。", "13900002222"),
+        ("我的手机号是13800001111。", "我的新手机号是13900002222。", "13900002222"),
+    ],
+)
+async def test_what_is_new_takes_the_place_of_what_was(
+    memory: Memory, clock: TurnedClock, before: str, after: str, known: str
+):
+    await _say(memory, before)
+    clock.turn(seconds=20)
+    await _say(memory, after)
+    (content,) = await _remembered(memory)
+    assert known in content
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("By the way, my cat is called Miso.", "User's cat is called Miso"),
+        ("Update: my office is in room 302.", "User's office is in room 302"),
+        ("Please note that I'm allergic to nuts.", "User is allergic to nuts"),
+        ("对了，我对花生过敏。", "用户对花生过敏"),
+        ("对不起，我对花生过敏。", "用户对花生过敏"),
+        ("我的好朋友叫小王。", "用户的好朋友叫小王"),
+    ],
+)
+async def test_what_stands_before_a_fact_is_no_part_of_it(memory: Memory, said: str, known: str):
+    await _say(memory, said)
+    assert await _remembered(memory) == [known]
+
+
+@pytest.mark.parametrize("said", ["I was wrong.", "No wait.", "Sorry!", "我说错了。", "不对。"])
+async def test_that_something_was_wrong_is_nothing_to_remember(memory: Memory, said: str):
+    await _say(memory, said)
+    assert await _remembered(memory) == []
