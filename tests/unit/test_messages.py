@@ -9,6 +9,7 @@ from recollect.context.anthropic_messages import (
     from_anthropic,
     to_anthropic,
     valid_for_anthropic,
+    with_ids_of_their_own,
 )
 from recollect.context.edits import Drop, Insert, Keep, Replace, apply
 from recollect.context.groups import grouped
@@ -237,19 +238,20 @@ def test_an_id_is_used_again_once_its_result_is_there():
 
     assert [group.members for group in grouped(messages)] == [(0,), (1, 2), (3, 4, 5)]
     assert valid_for_openai(messages) == []
-    assert valid_for_anthropic(messages) == []
+    assert valid_for_anthropic(tuple(with_ids_of_their_own(messages))) == []
 
 
 def test_anthropic_gets_ids_that_no_other_call_has():
     messages = [_said("user", "?")]
     for ids in (("a.b",), ("a_b",), ("a_b-2", "a.b")):
         messages += [_calling(*ids), *map(_answer, ids)]
+    renamed = tuple(with_ids_of_their_own(messages))
 
-    blocks = [it for said in to_anthropic(messages).messages[1:] for it in said["content"]]
+    blocks = [it for said in to_anthropic(renamed).messages[1:] for it in said["content"]]
     called = [it["id"] for it in blocks if it["type"] == "tool_use"]
     assert called == [it["tool_use_id"] for it in blocks if it["type"] == "tool_result"]
     assert called == ["a_b", "a_b-2", "a_b-2-2", "a_b-3"]
-    assert valid_for_anthropic(messages) == []
+    assert valid_for_anthropic(renamed) == []
 
 
 @pytest.mark.parametrize(

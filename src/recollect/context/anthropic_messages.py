@@ -74,7 +74,7 @@ def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
     """A request's messages from neutral ones, joined where Anthropic wants one of them."""
     system: list[Content] = []
     wire: list[dict[str, Any]] = []
-    for message in _with_ids_of_their_own(messages):
+    for message in messages:
         marks, content = _marks(message), _written_again(message)
         role = "user" if message.role == "tool" else message.role
         if role == "system" and not marks.get("inline"):
@@ -91,8 +91,8 @@ def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
     return AnthropicMessages(system=system[0] if system else None, messages=wire)
 
 
-def _with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
-    """Anthropic takes an id of a call only once in a conversation; others may use it again."""
+def with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
+    """Anthropic takes the id of a call only once in a conversation; others may use it again."""
     used: set[str] = set()
     newest: dict[str | None, str] = {}
     for message in messages:

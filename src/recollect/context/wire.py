@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from recollect.context.anthropic_messages import AnthropicMessages, to_anthropic
+from recollect.context.anthropic_messages import (
+    AnthropicMessages,
+    to_anthropic,
+    with_ids_of_their_own,
+)
 from recollect.context.openai_messages import to_openai
 from recollect.domain.message import Message
 from recollect.errors import InvalidInput
@@ -19,7 +23,7 @@ def written(messages: tuple[Message, ...], format: Format) -> Prepared:
         case "openai":
             return to_openai(messages)
         case "anthropic":
-            return to_anthropic(messages)
+            return to_anthropic(tuple(with_ids_of_their_own(messages)))
         case "neutral":
             return messages
         case _:
