@@ -224,6 +224,29 @@ def test_a_verb_that_ends_as_an_adverb_does_is_a_verb(said: str, told: str):
     assert self_contained(said, "en", "User", is_theirs=True) == told
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("My wife and I are expecting a child.", ["User's wife and they are expecting a child"]),
+        ("My brother Karl and I were in Porto.", ["User's brother Karl and they were in Porto"]),
+        ("Tom and I are friends.", ["Tom and User are friends"]),
+        ("My wife is a nurse and I am a cook.", ["User's wife is a nurse", "User is a cook"]),
+        ("My sister died and I am sad.", ["User's sister died", "User is sad"]),
+        ("I'm 34 and I live in Porto.", ["User is 34", "User lives in Porto"]),
+        ("I need a room on Friday.", ["User needs a room on Friday"]),
+        ("I feed two cats.", ["User feeds two cats"]),
+        (
+            "I used to live in Rome but now I'm in Porto.",
+            ["User used to live in Rome but now they are in Porto"],
+        ),
+        ("下周三下午三点有个牙医预约。", ["下周三下午三点有个牙医预约"]),
+        ("每周一上午十点是我们的例会。", ["每周一上午十点是我们的例会"]),
+    ],
+)
+def test_everyday_statements_are_told_in_whole_sentences(said: str, told: list[str]):
+    assert [claim.content for claim in extract([_turn(said)])] == told
+
+
 def test_a_named_speaker_takes_the_place_of_the_user():
     [claim] = extract([_turn("I love jazz and my dog.", speaker="Melanie")])
     assert claim.content == "Melanie loves jazz and their dog"

@@ -279,6 +279,7 @@ RULES: Final[tuple[Rule, ...]] = (
                 i(?:'ve| have) (?:been|got|lived|worked|had)\b
                 i was (?:born|raised)\b
                 i grew up\b
+                i used to (?:be|live|work|have|own|play|drink|smoke|eat|run|drive|study|teach|love|like|hate)\b
                 i (?:usually|normally|typically|always|never|often|mostly|can only|only|rarely|generally) \w
                 i (?:don't|do not|no longer|can't|cannot) (?:eat|drink|use|work|drive|smoke|speak|have|own|travel|live|watch|read|take|fly|do)\b
                 every (?:morning|day|evening|week|night|month|weekend),? i\b

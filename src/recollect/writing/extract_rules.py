@@ -60,8 +60,8 @@ _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _FEWEST_WORDS: Final = 2
 _LONGEST_ANSWER: Final = 2
 _FEWEST_HAN: Final = 4
-# "I'm Maria": two words, and the first thing to know of somebody.
-_INTRODUCTION: Final = re.compile(r"I['’]m [A-Z][a-z]+[.!,]*$")
+# "I'm Maria", "I'm 34": two words, and the first thing to know of somebody.
+_INTRODUCTION: Final = re.compile(r"I['’]m (?:[A-Z][a-z]+|\d{1,3})[.!,]*$")
 _CONDITION: Final = re.compile(
     r"(?:(?:and|but|so|or|even|only|well),? )*(?:if|unless|whether|in case)\b"
 )

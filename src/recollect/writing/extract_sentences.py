@@ -59,7 +59,10 @@ _NO_END: Final = re.compile(
 )
 _LOOK_BACK: Final = 8
 
-_SUBJECT: Final = r"(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|let's)\b(?! too\b)"
+# "Ann and I are" has one subject.
+_SUBJECT: Final = (
+    r"(?!i (?:are|were)\b)(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|let's)\b(?! too\b)"
+)
 _NEW_START: Final = (
     rf"(?:{_SUBJECT}|(?:please|keep|use|stop|don't)\b"
     r"|(?:my|our) (?:[\w'-]+ ){1,3}(?:is|are|was|were|has|have|had|will|can|works?|lives?)\b"
@@ -76,6 +79,7 @@ _SAYS_SOMETHING: Final = re.compile(
     rf"[{HAN}]|\b(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our|you|your|it|it's|they|he|she|is|are|was|were"
     r"|has|have|had|do|does|did|can|will|must|should|let's|\w+ed|\w{3,}s)\b"
 )
+_ONLY_NAMES: Final = re.compile(r"(?:both )?(?:my|our) [\w'-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +140,9 @@ def clauses(sentence: Sentence) -> list[Sentence]:
     found: list[Sentence] = []
     start = 0
     for cut in _CLAUSE_END.finditer(sentence.plain):
-        # "Julia and I met": no clause ends where none has said anything yet.
-        if _SAYS_SOMETHING.search(sentence.plain, start, cut.start()):
+        # "Julia and I met", "my wife and I": no clause ends where none has said anything yet.
+        before = sentence.plain[start : cut.start()]
+        if _SAYS_SOMETHING.search(before) and not _ONLY_NAMES.fullmatch(before):
             found.append(part_of(sentence, start, cut.start()))
             start = cut.end()
     found.append(part_of(sentence, start, len(sentence.plain)))

@@ -147,7 +147,7 @@ _VERBS: Final = {
 _AS_THEY_ARE: Final = word_set(
     """
     can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must
-    did didn't had hadn't wasn't used and or who
+    did didn't had hadn't wasn't are were used and or who
     became began bought brought built came caught chose cut drank drew drove ate fell felt found
     flew forgot gave got grew heard held hit hurt kept knew led left lent let lost made meant met
     paid put quit ran read rode rose said sang sat saw sent set showed shut slept sold spent spoke
@@ -187,7 +187,8 @@ def _agreeing(verb: str, plural: bool) -> str:
     low = verb.lower()
     if low in _VERBS:
         return _VERBS[low][plural]
-    if plural or low in _AS_THEY_ARE or low.endswith(("ed", "'t")):
+    is_past = low.endswith("ed") and not low.endswith("eed")
+    if plural or is_past or low in _AS_THEY_ARE or low.endswith("'t"):
         return verb
     if low.endswith(("s", "sh", "ch", "x", "z", "o")):
         return verb + "es"
