@@ -247,6 +247,25 @@ def test_everyday_statements_are_told_in_whole_sentences(said: str, told: list[s
     assert [claim.content for claim in extract([_turn(said)])] == told
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("That's not what I asked for.", "This is wrong!", "not what I meant"),
+        *(
+            "You misunderstood me.",
+            "不是这个意思。",
+            "你理解错了。",
+            "你说的不对",
+            "这不是我要的！",
+        ),
+    ],
+)
+def test_that_something_is_wrong_is_no_feedback_without_what_would_be_right(said: str):
+    assert not extract([_turn(said)])
+    with_it = f"{said.rstrip('.!。！')}, keep it short"
+    assert [claim.category for claim in extract([_turn(with_it)])] == ["feedback"]
+
+
 def test_a_named_speaker_takes_the_place_of_the_user():
     [claim] = extract([_turn("I love jazz and my dog.", speaker="Melanie")])
     assert claim.content == "Melanie loves jazz and their dog"

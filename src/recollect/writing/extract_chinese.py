@@ -312,3 +312,8 @@ RULES: Final[tuple[Rule, ...]] = (
 ABOUT_PROJECT: Final = "我们|咱们|公司|项目|团队"
 ABOUT_SPEAKER: Final = "我(?!们)"
 ABOUT_US: Final = "我们|咱们"
+# That something is wrong, and not what would be right.
+MERE_COMPLAINT: Final = (
+    "[这那你]?个?(?:答案|回答|说的|写的|做的)?(?:还是)?"
+    "(?:不是(?:这个意思|这样|我要的|我想要的|我说的)|(?:理解|弄|搞|说|写|做)?错了|误会了?我?了?|不对)[。！! ]*"
+)

@@ -373,3 +373,10 @@ RULES: Final[tuple[Rule, ...]] = (
 ABOUT_PROJECT: Final = r"\b(?:our|we|us|the)\b"
 ABOUT_SPEAKER: Final = r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine)\b"
 ABOUT_US: Final = r"\b(?:we|our|us)\b"
+# That something is wrong, and not what would be right.
+MERE_COMPLAINT: Final = lines(
+    r"""
+    (?:(?:that|this|it)(?:'s| is| was) )?(?:still |just )?(?:wrong|incorrect|not (?:right|correct|true|it|what i (?:asked(?: for)?|want(?:ed)?|meant|said|need(?:ed)?)))[.! ]*
+    you (?:misunderstood|misread|got|understood)(?: me| it| that| this)?(?: wrong)?[.! ]*
+    """
+)

@@ -191,7 +191,9 @@ def _of_clauses(sentence: Sentence, turn: Utterance, *, remember: bool) -> Itera
             yield _claim(
                 "reference", clause, turn, confidence=_LINKED_CONFIDENCE, explicit=explicit
             )
-        elif rule and (_says_enough(clause.plain) or _INTRODUCTION.match(_text(turn, clause))):
+        elif rule and (
+            _says_enough(clause.plain, rule) or _INTRODUCTION.match(_text(turn, clause))
+        ):
             make = _of_event if rule.event else _of_statement
             yield make(rule, clause, turn, explicit=explicit)
 
@@ -211,8 +213,12 @@ def _ruled(sentence: Sentence) -> list[tuple[Sentence, Rule | None]]:
     return ruled
 
 
-def _says_enough(clause: str) -> bool:
+def _says_enough(clause: str, rule: Rule) -> bool:
     """Whether there is more than a cue: "that's wrong" alone tells nothing to remember."""
+    if rule.label == "feedback":
+        words = english if _language(clause) == "en" else chinese
+        if compiled(words.MERE_COMPLAINT).fullmatch(clause):
+            return False
     han = len(_HAN.findall(clause))
     return han >= _FEWEST_HAN or (han + len(clause.split())) > _FEWEST_WORDS
 
