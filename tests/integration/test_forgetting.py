@@ -303,6 +303,19 @@ async def test_the_packed_indexes_of_another_process_follow(database_path: Path)
         assert (stored.records, stored.units) == (1, 1)
 
 
+async def test_whoever_begins_anew_is_not_answered_with_what_another_process_kept(
+    database_path: Path,
+):
+    async with Memory.open(database_path) as memory, Memory.open(database_path) as other:
+        ann, elsewhere = memory.scope(user="ann"), other.scope(user="ann")
+        await ann.remember("The spare key is under the mat")
+        assert len(await elsewhere.recall("spare")) == 1
+        await ann.forget(user="ann")
+        await ann.remember("The spare bulb is in the cellar")
+        found = [hit.content for hit in await elsewhere.recall("spare")]
+        assert found == ["The spare bulb is in the cellar"]
+
+
 async def test_the_audit_verifies_before_and_after(memory: Memory):
     ann = memory.scope(user="ann")
     for number in range(5):

@@ -285,11 +285,11 @@ async def test_a_large_result_of_anthropics_keeps_what_was_said_about_it(memory:
 async def test_a_server_may_count_its_calls_anew_in_every_message(memory: Memory):
     session = memory.session("s")
     said = [
-        _user("Read the manual, then look for the invoice."),
-        _calls("call_0", tool="read", path="manual"),
-        _result("call_0", manual("en")),
+        _user("Look for the invoice, then read the manual."),
         _calls("call_0", tool="find", q="invoice"),
         _result("call_0", "invoice.pdf"),
+        _calls("call_0", tool="read", path="manual"),
+        _result("call_0", manual("en")),
     ]
     await session.observe(said)
     await session.observe({"role": "assistant", "content": "Found both."})
@@ -297,7 +297,7 @@ async def test_a_server_may_count_its_calls_anew_in_every_message(memory: Memory
     assert archived.tool == "read"
     for opened in (session, memory.session("s")):
         sent = await opened.prepare()
-        assert [it["content"] for it in sent if it["role"] == "tool"][1] == "invoice.pdf"
+        assert next(it["content"] for it in sent if it["role"] == "tool") == "invoice.pdf"
         assert openai_rule_breaks(sent) == []
         anthropic = (await opened.prepare(format="anthropic")).messages
         assert anthropic_rule_breaks(anthropic) == []

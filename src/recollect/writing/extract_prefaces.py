@@ -19,7 +19,7 @@ _ENGLISH_CORRECTING: Final = (
         wait(?: a (?:second|sec|minute|moment))?|hold on
         i (?:was (?:wrong|mistaken)|made a mistake|misspoke|mistyped|stand corrected)
         i got (?:it|that|this) wrong
-        (?:let me|to|i (?:need|have|want|'d like|would like) to) correct (?:myself|that|this|it)
+        (?:let me|to|i(?: need| have| want|'d like| would like) to) correct (?:myself|that|this|it)
         """
     )
     + _ENGLISH_PAUSE
@@ -51,7 +51,7 @@ _CHINESE_MERE: Final = (
     lines(
         """
         [哦噢喔啊嗯呃唉诶]+|哎呀?|对了?|好的?|行|那个
-        顺便(?:说|提)(?:一?下|一句)?|[更补][新充]一下|(?:跟你说|告诉你)(?:一[下声])?
+        顺便(?:说|提)(?:一?下|一句)?|更新一下|补充一下|(?:跟你说|告诉你)(?:一[下声])?
         """
     )
     + _CHINESE_PAUSE

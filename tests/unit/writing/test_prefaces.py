@@ -15,6 +15,7 @@ from recollect.writing.extract_voice import self_contained
         ("well, actually i live in berlin", "i live in berlin", True),
         ("sorry \u2014 it is blue", "it is blue", True),
         ("i was wrong.", "", True),
+        ("i'd like to correct that: it is 5", "it is 5", True),
         ("不是的，我住北京", "我住北京", True),
         ("等一下，我说错了，是21日", "是21日", True),
         ("哦，对了，我换号了", "我换号了", False),
