@@ -60,7 +60,7 @@ class OnnxModel(Generic[Engine]):
         take: Callable[[list[int], Result], None],
     ) -> None:
         """Run all texts, a few batches side by side; a result comes with its texts' positions."""
-        waiting = by_length([len(text) for text in texts], _BATCH_TOKENS)
+        waiting = by_length([len(text) for text in texts], _BATCH_TOKENS, self._workers)
 
         async def lane() -> None:
             while waiting:

@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 from recollect.models.batches import by_length
 
 
-@given(st.lists(st.integers(1, 40), max_size=60), st.integers(1, 100))
-def test_every_text_is_in_one_batch_and_batches_fit_when_padded(lengths: list[int], budget: int):
-    batches = by_length(lengths, budget)
+@given(st.lists(st.integers(1, 40), max_size=60), st.integers(1, 100), st.integers(1, 8))
+def test_every_text_is_in_one_batch_and_batches_fit_when_padded(
+    lengths: list[int], budget: int, lanes: int
+):
+    batches = by_length(lengths, budget, lanes)
 
     assert sorted(at for batch in batches for at in batch) == list(range(len(lengths)))
     for batch in batches:
@@ -18,3 +20,17 @@ def test_every_text_is_in_one_batch_and_batches_fit_when_padded(lengths: list[in
 
 def test_short_texts_come_before_long_ones_and_are_not_padded_to_them():
     assert by_length([9, 1, 9, 1, 1], 18) == [[1, 3, 4], [0, 2]]
+
+
+def test_a_few_texts_are_shared_by_all_lanes():
+    assert by_length([20] * 8, 192, lanes=2) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    # Three batches would leave one lane idle half of the time.
+    assert [len(batch) for batch in by_length([20] * 24, 192, lanes=2)] == [6, 6, 6, 6]
+
+
+def test_very_little_is_not_worth_a_second_run():
+    assert by_length([20, 20], 192, lanes=2) == [[0, 1]]
+
+
+def test_of_many_texts_each_batch_is_as_full_as_it_can_be():
+    assert [len(batch) for batch in by_length([20] * 90, 192, lanes=2)] == [9] * 10
