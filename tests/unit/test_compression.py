@@ -274,6 +274,24 @@ async def test_the_previous_result_is_served_while_the_next_is_made():
     assert not second.degraded
 
 
+async def test_others_get_many_turns_while_a_long_session_is_summarised():
+    background, _ = _background()
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(others())
+    await background.compressed(_talk(200), 100_000)
+    beside.cancel()
+
+    # In the event loop a segment would take one turn, however long it takes.
+    assert turns > 5 * len(background.compression.summaries)
+
+
 async def test_an_unchanged_prefix_is_never_summarised_twice_and_stays_as_it_was():
     background, model = _background(*[_FOUND] * 6)
     before = await background.compressed(_talk(40), 2_000)

@@ -186,8 +186,6 @@ class BackgroundCompression:
         """A segment's summary, made once for as long as its messages are the same."""
         key = content_key(messages[first:last], first)
         async with self._turns:
-            # Rules never wait for anything, so others get their turn between two segments.
-            await asyncio.sleep(0)
             if key not in self._segments:
                 self._segments[key] = await self._summariser.segment(messages, first, last)
         self._segments.move_to_end(key)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from recollect.context.compression import CompressionOptions, content_key
@@ -97,6 +98,7 @@ class Summariser:
         self._trimmer = Trimmer(counter, options.result_tokens)
         # By length and hash of a message's text: a conversation is gone through again and again.
         self._counts: dict[tuple[int, int], Counter[str]] = {}
+        self._reading = asyncio.Lock()
         self._made = 0
         self._reused = 0
 
@@ -117,18 +119,15 @@ class Summariser:
         transcript = "\n\n".join(f"{it.by}: {it.text[:_LONGEST_SHOWN]}" for it in said)
         room = self._options.summary_tokens
         found = await self._ask(transcript, tongue, room, messages=end - start)
+        room -= _LABELS_OF_LINE
+        by_rules = partial(points_of, said, tongue)
         return SegmentSummary(
             key=content_key(covered, start),
             start=start,
             end=end,
             turn_ids=_turn_ids(covered),
             language=tongue,
-            points=self._fit(
-                found,
-                points_of(said, tongue),
-                room - _LABELS_OF_LINE,
-                self._rarity(messages, end),
-            ),
+            points=await self._chosen(found, by_rules, room, messages[:end]),
             degraded=found.degraded,
         )
 
@@ -155,7 +154,9 @@ class Summariser:
             end=end,
             turn_ids=tuple(turn for part in parts for turn in part.turn_ids),
             language=tongue,
-            points=self._fit(found, points, room - _LABELS_OF_DIGEST, self._rarity(messages, end)),
+            points=await self._chosen(
+                found, lambda: points, room - _LABELS_OF_DIGEST, messages[:end]
+            ),
             degraded=next(filter(None, reasons), ""),
         )
 
@@ -187,20 +188,31 @@ class Summariser:
             return _Found(degraded=_TOO_SLOW)
         return _believed(filled.value, Ground(text))
 
-    def _fit(
+    async def _chosen(
         self,
         found: _Found,
-        by_rules: Sequence[Point],
+        by_rules: Callable[[], Sequence[Point]],
         room: int,
-        rarity: Rarity,
+        messages: Sequence[Message],
     ) -> tuple[Point, ...]:
-        has_topics = any(point.kind is PointKind.TOPIC for point in found.points)
-        fallback = (it for it in by_rules if not (has_topics and it.kind is PointKind.TOPIC))
-        return fitting((*found.points, *fallback), max(0, room), self._cost, rarity)
+        """What a model found, and what rules find in addition, as far as there is room.
 
-    def _rarity(self, messages: Sequence[Message], end: int) -> Rarity:
-        """How rare words are in what was said before `end`; what comes later changes no summary."""
-        nearby = messages[max(0, end - _NEARBY) : end]
+        A long session has many segments, and rules never wait: in the event loop everybody else
+        would have to. Side by side they would only hinder each other.
+        """
+        has_topics = any(point.kind is PointKind.TOPIC for point in found.points)
+
+        def choose() -> tuple[Point, ...]:
+            more = (it for it in by_rules() if not (has_topics and it.kind is PointKind.TOPIC))
+            every = (*found.points, *more)
+            return fitting(every, max(0, room), self._cost, self._rarity(messages))
+
+        async with self._reading:
+            return await asyncio.to_thread(choose)
+
+    def _rarity(self, messages: Sequence[Message]) -> Rarity:
+        """How rare words are in what was said last; what comes later changes no summary."""
+        nearby = messages[-_NEARBY:]
         spoken = (message for message in nearby if message.role in ("user", "assistant"))
         return Rarity(self._counted(_looked_at(message)) for message in spoken)
 
