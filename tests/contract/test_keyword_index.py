@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -181,6 +182,32 @@ async def test_searches_beside_a_writer_never_miss_what_was_there_when_they_bega
         asyncio.to_thread(replace_often), *(search_often() for _ in range(4))
     )
     assert sum(count or 0 for count in counts) > 4
+
+
+async def test_what_came_in_the_meantime_is_read_beside_the_event_loop_if_it_is_much(
+    index, writer, monkeypatch
+):
+    searched_in: list[str] = []
+    search = LocalKeywordIndex._search
+
+    def noting(*given):
+        searched_in.append(threading.current_thread().name)
+        return search(*given)
+
+    monkeypatch.setattr(LocalKeywordIndex, "_search", noting)
+    here = threading.current_thread().name
+    writer.add(_ANN, [1, 2], [1])
+    assert len(await _search(index, 1)) == 2
+    assert searched_in == [here]
+
+    writer.add(_ANN, [1, *range(100, 40_000)])
+    assert len(await _search(index, 1)) == 3
+    assert here not in searched_in[1:]
+
+    searched_in.clear()
+    writer.add(_ANN, [1, 5])
+    assert len(await _search(index, 1)) == 4
+    assert searched_in == [here]
 
 
 async def test_one_scope_does_not_see_another_nor_score_by_it(index, writer, database):

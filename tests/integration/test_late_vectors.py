@@ -15,6 +15,7 @@ from recollect import Memory
 from recollect.domain.change import ChangeSet
 from recollect.domain.embedding import EmbeddingModel, UnitVector
 from recollect.ports.embedder import Progress, Purpose
+from recollect.settings import Settings
 from tests.fakes import FakeEmbedder
 
 
@@ -87,6 +88,26 @@ async def test_a_recall_waits_for_the_vectors_of_what_was_said_before(
     assert recalled[0].id == turn.id
     assert "vector" in {it.path for it in recalled[0].explanation.paths}
     assert recalled.degraded == ()
+
+
+async def test_but_not_for_long_and_finds_all_else_by_meaning(
+    database_path: Path, embedder: HeldEmbedder
+):
+    settings = Settings.load({"storage": {"path": database_path}, "recall": {"patience": 0.5}})
+    async with Memory.open(settings, embedder=embedder) as memory:
+        embedder.is_let.set()
+        record = await memory.remember("the harbour master keeps the keys")
+        embedder.is_let.clear()
+        await memory.observe(_said("a whole book, read aloud"), session="s")
+
+        recalled = await memory.recall("the harbour master keeps the keys")
+
+        assert recalled[0].id == record.id
+        assert "vector" in {it.path for it in recalled[0].explanation.paths}
+        (told,) = recalled.degraded
+        assert told.startswith("1 piece has no vector yet")
+        assert "a moment from now" in told
+        embedder.is_let.set()
 
 
 async def test_who_asks_elsewhere_does_not_wait(memory: Memory, embedder: HeldEmbedder):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from datetime import datetime
 
 import pytest
 
 from recollect import Memory
 from recollect.domain.unit import OwnerUnits
+from recollect.recall import question
 from recollect.text import searchable
 from recollect.writing import observe, save
 
@@ -56,3 +58,23 @@ async def test_and_while_many_messages_are(memory: Memory, monkeypatch: pytest.M
 
     assert found[0].content == "Marta keeps bees."
     assert len(await observing) == 300
+
+
+async def test_and_while_a_long_question_is(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    await memory.remember("Marta keeps bees.")
+    go_on = threading.Event()
+    find_times = question.find_times
+
+    def held(text: str, now: datetime) -> object:
+        assert len(text) < 1_000 or go_on.wait(20), "nobody else had a turn"
+        return find_times(text, now)
+
+    monkeypatch.setattr(question, "find_times", held)
+
+    asking = asyncio.create_task(memory.recall(_LONG))
+    await asyncio.sleep(0)
+    found = await memory.recall("Who keeps bees?")
+    go_on.set()
+
+    assert found[0].content == "Marta keeps bees."
+    await asking

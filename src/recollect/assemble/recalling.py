@@ -30,8 +30,8 @@ def recall_paths(
 ) -> list[RecallPath]:
     """The paths that count for anything."""
     recall = settings.recall
-    paths: list[RecallPath] = [KeywordPath(units), VectorPath(meaning, vectors, late)]
-    paths.append(TimePath(units))
+    by_meaning = VectorPath(meaning, vectors, late, recall.patience)
+    paths: list[RecallPath] = [KeywordPath(units), by_meaning, TimePath(units)]
     if recall.recent:
         paths.append(_recent_path(recall, units))
     return paths

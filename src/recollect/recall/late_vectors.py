@@ -95,12 +95,21 @@ class LateVectors:
         """Whether all that was added so far in these scopes has its vectors."""
         return self._done >= self._last_of(scopes)
 
-    async def settled(self, scopes: Collection[Scope] | None = None) -> None:
-        """Wait until all that was added so far, in these scopes or anywhere, has its vectors."""
+    async def settled(
+        self, scopes: Collection[Scope] | None = None, *, within: float | None = None
+    ) -> bool:
+        """Wait until all that was added so far, in these scopes or anywhere, has its vectors.
+
+        With a time `within` which it must be; False when it is over.
+        """
         awaited = self._added if scopes is None else self._last_of(scopes)
         if self._done < awaited:
-            async with self._moved:
-                await self._moved.wait_for(lambda: self._done >= awaited)
+            try:
+                async with asyncio.timeout(within), self._moved:
+                    await self._moved.wait_for(lambda: self._done >= awaited)
+            except TimeoutError:
+                return False
+        return True
 
     def _last_of(self, scopes: Collection[Scope]) -> int:
         return max((self._last.get(scope, 0) for scope in scopes), default=0)

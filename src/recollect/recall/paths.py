@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from recollect.domain.filters import Filter
 from recollect.ports.units import Matches, UnitIndex
@@ -15,6 +15,9 @@ from recollect.recall.question import Question
 from recollect.recall.stretch import Stretch
 
 PathName = Literal["keyword", "vector", "recent", "time", "entity", "replaced"]
+
+# Seconds that whoever asks may notice.
+_LONG: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +72,14 @@ class VectorPath:
 
     name: PathName = "vector"
 
-    def __init__(self, meaning: Meaning, vectors: VectorIndex, late: LateVectors) -> None:
+    def __init__(
+        self, meaning: Meaning, vectors: VectorIndex, late: LateVectors, patience: float
+    ) -> None:
         self._meaning = meaning
         self._vectors = vectors
         self._late = late
+        # A book that was just read aloud is not worth being late with everything else.
+        self._patience_with_late = min(_LONG, patience / 2)
 
     def waits(self, question: Question) -> bool:
         scopes = question.scopes
@@ -84,7 +91,7 @@ class VectorPath:
             return Found(path=self.name, degraded=(meaning.absence,))
         models = meaning.answering(question.scopes)
         asked = await meaning.ask(question.subject, models)
-        await self._late.settled(question.scopes)
+        is_settled = await self._late.settled(question.scopes, within=self._patience_with_late)
         nearest = await self._nearest(question, asked, limit, within)
         if not nearest.models.issubset(models):
             # Another process has embedded a scope anew, or none has done so yet.
@@ -97,7 +104,7 @@ class VectorPath:
             matches=nearest.matches,
             trust=asked.trust,
             is_cut_off=len(nearest.matches) >= limit,
-            degraded=(*asked.problems, *_told(missing)),
+            degraded=(*asked.problems, *_told(missing, are_under_way=not is_settled)),
         )
 
     async def _nearest(
@@ -135,10 +142,9 @@ class RecentPath:
         return Found(path=self.name, matches=matches)
 
 
-def _told(missing: int) -> tuple[str, ...]:
+def _told(missing: int, *, are_under_way: bool) -> tuple[str, ...]:
     if not missing:
         return ()
-    return (
-        f"{missing} pieces have no vector yet and are found by their words only; "
-        "`recollect reindex` makes the missing ones",
-    )
+    which = "1 piece has" if missing == 1 else f"{missing} pieces have"
+    then = "a moment from now they are there" if are_under_way else "`recollect reindex` makes them"
+    return (f"{which} no vector yet, to be found by words only; {then}",)

@@ -39,6 +39,8 @@ from recollect.recall.weigh import Weighed, Weigher
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
+# So many characters are analysed in a few milliseconds; more, beside everybody else's questions.
+_LONG: Final = 2_000
 _NEAR_MISSES: Final = 5
 # From so many of the best hits the hop to what is linked with them starts.
 _SEEDS: Final = 3
@@ -124,6 +126,8 @@ class Recaller:
             asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
             forced=None if options.intent is None else Judged(intent=options.intent, reason="set"),
         )
+        if len(text) > _LONG:
+            await asyncio.to_thread(lambda: question.terms)
         if question.where.is_indexed:
             return await self._search(question)
         return Recalled(hits=tuple(await self._scan.search(question)))

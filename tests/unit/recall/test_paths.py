@@ -41,7 +41,8 @@ def _question(text: str) -> Question:
 
 
 def _path(meaning: Meaning, *, is_settled: bool = True) -> VectorPath:
-    return VectorPath(meaning, cast("VectorIndex", None), _Late(is_settled=is_settled))
+    late = _Late(is_settled=is_settled)
+    return VectorPath(meaning, cast("VectorIndex", None), late, patience=5.0)
 
 
 async def test_a_question_that_was_read_before_waits_for_nothing(clock: TurnedClock):

@@ -30,6 +30,8 @@ _OWNER_BYTES: Final = 90
 _SMALL: Final = 2_000
 # So small is one that has to be read from the database before it can be searched.
 _SMALL_UNREAD: Final = 500
+# A unit of more terms is as much to read as several.
+_TERMS_A_UNIT: Final = 50
 _MOST_NOTED: Final = 100_000
 
 _TABLE: Final = schema.units.c
@@ -65,6 +67,7 @@ class Catalogue:
     def __init__(self, budget_bytes: int) -> None:
         self._shelf: Shelf[int, _Kept] = Shelf(budget_bytes)
         self._small: dict[tuple[Scope, ...], bool] = {}
+        self._sizes: dict[tuple[Scope, ...], int] = {}
         self._first_asked: dict[int, datetime] = {}
         self._asked_again: set[int] = set()
 
@@ -101,10 +104,17 @@ class Catalogue:
         """Whether a search in these scopes takes less time than handing it to a thread."""
         return self._small.get(tuple(scopes), False)
 
+    def have_grown(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> bool:
+        """Whether so much was added since these were noticed that it takes long to read."""
+        return _size(rows) > self._sizes.get(tuple(scopes), 0) + _SMALL_UNREAD
+
     def _note(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow], most: int) -> None:
         if len(self._small) >= _MOST_NOTED:
             self._small.clear()
-        self._small[tuple(scopes)] = sum([row.units for row in rows]) <= most
+            self._sizes.clear()
+        noted = tuple(scopes)
+        size = self._sizes[noted] = _size(rows)
+        self._small[noted] = size <= most
 
     def stats(self) -> IndexStats:
         return self._shelf.stats()
@@ -154,3 +164,8 @@ def _unit_rows(found: Sequence[Any]) -> UnitRows:
     owners, units, kinds, *others = zip(*found, strict=True)
     codes = [_CODES[kind] for kind in kinds]
     return UnitRows(np.array([units, codes, *others], np.int64), np.array(owners, np.object_))
+
+
+def _size(rows: Sequence[ScopeRow]) -> int:
+    """How much there is to search, in units of a usual length."""
+    return sum([max(row.units, row.length // _TERMS_A_UNIT) for row in rows])

@@ -77,13 +77,22 @@ class LocalKeywordIndex:
         if not self._catalogue.are_known(scopes):
             rows = await self._database.read(lambda it: read_scopes(it, scopes), is_quick=True)
             self._catalogue.expect(scopes, rows)
-        matches, searches = await self._database.read(
-            lambda connection: self._search(connection, scopes, keys, limit, now, within),
-            is_quick=within is None and self._catalogue.are_small(scopes),
-        )
-        for search in searches:
-            if isinstance(search, FullTextSearch) and self._packed.fits(search.row):
-                self._pack_later(search.row.id, now)
+
+        def search(connection: Connection) -> tuple[Matches, list[ScopeSearch]]:
+            return self._search(connection, scopes, keys, limit, now, within)
+
+        def search_at_once(connection: Connection) -> tuple[Matches, list[ScopeSearch]] | None:
+            # What somebody has added meanwhile has to be read first.
+            have_grown = self._catalogue.have_grown(scopes, read_scopes(connection, scopes))
+            return None if have_grown else search(connection)
+
+        found = None
+        if within is None and self._catalogue.are_small(scopes):
+            found = await self._database.read(search_at_once, is_quick=True)
+        matches, searches = found or await self._database.read(search)
+        for it in searches:
+            if isinstance(it, FullTextSearch) and self._packed.fits(it.row):
+                self._pack_later(it.row.id, now)
         return matches
 
     async def expect_many(self, scopes: Sequence[Scope]) -> None:
