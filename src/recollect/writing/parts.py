@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.route import Route, WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.write import Trace
@@ -29,6 +30,7 @@ class WritingParts:
 
     async def trace(self, caller: Caller, write_id: str) -> Trace:
         """The steps of a write that this caller may see."""
+        checked_text(write_id, "id", MAX_TITLE, blank=True)
         found = await self.writes.trace(caller.readable, write_id)
         if found is None:
             raise NotFound(
