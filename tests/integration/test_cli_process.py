@@ -193,3 +193,20 @@ def test_output_that_cannot_be_written_is_told(environment: dict[str, str]):
         assert b"output_unwritable" in done.stderr
         assert b"Traceback" not in done.stderr
         assert b"Exception ignored" not in done.stderr
+
+
+def closing(*numbers: int) -> Callable[[], None]:
+    def close() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return close
+
+
+def test_standard_streams_may_be_closed(environment: dict[str, str]):
+    silent = recollect(environment, "remember", "green tea", preexec=closing(0, 1, 2))
+    assert silent.returncode == 0
+    (record,) = json_of(recollect(environment, "list", "--json"))["items"]
+    assert record["content"] == "green tea"
+    unheard = recollect(environment, "remember", "-", "--json", preexec=closing(0))
+    assert error_of(unheard)["code"] == "empty_text"

@@ -66,6 +66,11 @@ async def test_a_question_asked_at_the_ends_of_the_calendar_is_answered(client: 
 
 async def test_a_model_that_there_is_not_is_the_mistake_of_the_request(client: httpx.AsyncClient):
     assert await posted(client, "/v1/reindex", '{"model": "mine"}') == (422, "unknown_embedder")
+    for folder in ("~nobody", "x" * 5_000):
+        answer = await posted(client, "/v1/reindex", f'{{"model": "{folder}"}}')
+        assert answer == (422, "unknown_embedder")
+        answer = await posted(client, "/v1/reindex", f'{{"model": "folder:{folder}"}}')
+        assert answer == (501, "model_not_found")
 
 
 async def test_whose_memory_it_is_is_said_once(client: httpx.AsyncClient):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from recollect.errors import SettingsError
@@ -186,3 +187,21 @@ def test_a_bad_value_is_ascribed_to_the_variable_that_has_it(monkeypatch: pytest
     with pytest.raises(SettingsError) as given:
         Settings.load({"recall": {"limit": -1}})
     assert "MEMORY_TOP_K" not in given.value.message
+
+
+def test_an_empty_place_is_not_the_folder_that_a_process_started_in():
+    with pytest.raises(SettingsError, match="The place of the memory is empty") as caught:
+        Settings.at("")
+    assert caught.value.code == "no_place"
+
+
+def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch):
+    def homeless(_: str) -> str:
+        raise RuntimeError("could not determine the home directory")
+
+    for usual in ("user_data_dir", "user_config_dir"):
+        with monkeypatch.context() as patched:
+            patched.setattr(platformdirs, usual, homeless)
+            with pytest.raises(SettingsError, match="no home folder") as caught:
+                Settings.load()
+        assert "HOME" in caught.value.hint

@@ -23,6 +23,7 @@ def main() -> None:
     import os
     import sys
 
+    _open_missing_streams()
     _look_for_garbage_later()
     if sys.platform == "linux":
         _give_large_arrays_back()
@@ -35,6 +36,22 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     _leave(run(sys.argv[1:]))
+
+
+def _open_missing_streams() -> None:
+    """Nothing is read from and written to a standard stream that whoever started this has closed.
+
+    The next file to be opened would get its number otherwise, and what is printed with it.
+    """
+    import os
+    import sys
+
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            # The lowest number that is free is given, which is this one.
+            opened = os.open(os.devnull, os.O_RDWR)
+            assert opened == number
+            setattr(sys, name, os.fdopen(opened, mode, encoding="utf-8"))
 
 
 def _look_for_garbage_later() -> None:

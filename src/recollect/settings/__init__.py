@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import platformdirs
 from pydantic import (
     BaseModel,
     Field,
@@ -52,6 +51,7 @@ from recollect.settings.working import (
     SessionSettings,
 )
 from recollect.settings.writing import WritingSettings
+from recollect.usual_places import data_folder
 
 __all__ = ["Settings", "settings_file"]
 
@@ -59,7 +59,7 @@ __all__ = ["Settings", "settings_file"]
 class Settings(Section):
     """Every setting there is. `Settings.load()` also reads the file and the environment."""
 
-    data_dir: Place = Field(default_factory=lambda: Path(platformdirs.user_data_dir("recollect")))
+    data_dir: Place = Field(default_factory=data_folder)
     scope: ScopeSettings = ScopeSettings()
     agents: dict[str, AgentSettings] = Field(default_factory=dict)
     workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)
@@ -159,6 +159,13 @@ class Settings(Section):
     @classmethod
     def at(cls, place: str | Path) -> Settings:
         """Settings for a database file (`….db`, `….sqlite`, `….sqlite3`) or a data folder."""
+        if place == "":
+            # A variable of a shell that is not set; the folder it started in is nobody's choice.
+            raise SettingsError(
+                "The place of the memory is empty; nothing was opened",
+                code="no_place",
+                hint="Name a database file or a data folder, or leave it out for the usual place.",
+            )
         path = Path(place)
         if path.suffix.lower() in {".db", ".sqlite", ".sqlite3"}:
             return cls.load({"storage": {"path": path}, "data_dir": path.parent})

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-import platformdirs
-
 from recollect.errors import SettingsError
+from recollect.usual_places import config_folder
 
 PREFIX: Final = "RECOLLECT_"
 _FILE_VARIABLE: Final = "RECOLLECT_SETTINGS"
@@ -45,7 +44,7 @@ def settings_file() -> Path:
     return (
         Path(os.path.expanduser(named))  # noqa: PTH111  (an unknown `~name` is left as it is)
         if named
-        else Path(platformdirs.user_config_dir("recollect")) / "settings.toml"
+        else config_folder() / "settings.toml"
     )
 
 
