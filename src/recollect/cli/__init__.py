@@ -2,6 +2,8 @@
 
 from typing import Final
 
+# The exit code of what Ctrl-C ended; importing it from the command line would come too late.
+_INTERRUPTED: Final = 130
 # Seconds that a short command may take.
 _SHORT: Final = 3.0
 # glibc's number for the size from which memory comes from the system, and ours.
@@ -18,6 +20,14 @@ _LIBRARIES: Final = {
 
 def main() -> None:
     """Run `recollect` with the arguments of this process."""
+    try:
+        _leave(_run())
+    except KeyboardInterrupt:
+        # Ctrl-C before the command began, or when it had ended.
+        _leave(_INTERRUPTED)
+
+
+def _run() -> int:
     # Whoever only imports the package does not pay for the command line.
     import io
     import os
@@ -35,7 +45,7 @@ def main() -> None:
         # A terminal that lacks a character shows a question mark; that is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    _leave(run(sys.argv[1:]))
+    return run(sys.argv[1:])
 
 
 def _open_missing_streams() -> None:
