@@ -1,6 +1,7 @@
 """Settings come from one tree, and whatever is wrong with them is named."""
 
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import pytest
@@ -205,3 +206,23 @@ def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch):
             with pytest.raises(SettingsError, match="no home folder") as caught:
                 Settings.load()
         assert "HOME" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"archive": {"keep_days": 9_999_999}},
+        {"session": {"keep_days": float("inf")}},
+        {"session": {"scratchpad_minutes": 9_999_999}},
+        {"sharing": {"proposal_days": 9_999_999}},
+        {"lifecycle": {"purge_after_days": 9_999_999}},
+        {"buffer": {"sentiment_days": 9_999_999}},
+        {"recall": {"recent_days": 9_999_999}},
+        {"recall": {"cache_seconds": 1e13}},
+        {"retention": [{"older_than_days": 9_999_999, "action": "delete"}]},
+    ],
+    ids=str,
+)
+def test_a_time_that_leaves_the_calendar_is_told_before_it_is_needed(tree: dict[str, Any]):
+    with pytest.raises(SettingsError, match="less than or equal to 1000000"):
+        Settings.load(tree)
