@@ -61,6 +61,7 @@ async def test_what_is_no_text_is_told_by_every_way_of_writing(memory: Memory):
     record: Any = {"id": "mem_1"}
     for call in (
         memory.write(number),
+        memory.route(number),
         memory.write("green tea", metadata=number),
         memory.update(record, "black tea"),
         memory.delete(record),

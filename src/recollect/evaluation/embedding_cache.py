@@ -11,8 +11,8 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.usual_places import cache_folder
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
-from recollect.usual_places import cache_folder
 
 
 class DiskCachedEmbedder(EmbedderAround):

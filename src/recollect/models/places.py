@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from recollect.domain.usual_places import cache_folder
 from recollect.models.faults import ModelDamaged
 from recollect.models.sealed_folder import is_sealed, read_sealed, write_sealed
-from recollect.usual_places import cache_folder
 
 _log = logging.getLogger(__name__)
 

@@ -19,6 +19,7 @@ from pydantic import (
 
 from recollect.domain.archive import contents_beside
 from recollect.domain.model_tier import TierNames
+from recollect.domain.usual_places import data_folder
 from recollect.errors import NotAllowed, SettingsError
 from recollect.settings.rerank import RerankSettings
 from recollect.settings.sections import (
@@ -51,7 +52,6 @@ from recollect.settings.working import (
     SessionSettings,
 )
 from recollect.settings.writing import WritingSettings
-from recollect.usual_places import data_folder
 
 __all__ = ["Settings", "settings_file"]
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
+from recollect.domain.usual_places import config_folder
 from recollect.errors import SettingsError
-from recollect.usual_places import config_folder
 
 PREFIX: Final = "RECOLLECT_"
 _FILE_VARIABLE: Final = "RECOLLECT_SETTINGS"

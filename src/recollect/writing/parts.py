@@ -9,7 +9,7 @@ from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.route import Route, WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.write import Trace
-from recollect.errors import NotFound
+from recollect.errors import InvalidInput, NotFound
 from recollect.ports.writes import Writes
 from recollect.writing.extraction import Extraction
 from recollect.writing.pipeline import WritePipeline
@@ -41,4 +41,8 @@ class WritingParts:
 
     async def route(self, caller: Caller, message: str, policy: WritePolicy | None) -> Route:
         """What a message has to do with memory; by default under the caller's own policy."""
+        if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"message must be text, not {type(message).__name__}", code="wrong_type"
+            )
         return await self.router.route(message, self.policy(caller) if policy is None else policy)
