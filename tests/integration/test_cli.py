@@ -682,3 +682,10 @@ def test_an_option_is_not_taken_for_the_value_of_the_one_before(
     assert f"--{name} has no value" in said.error["message"]
     assert not (tmp_path / "--json").exists()
     assert cli("list", "--json").json["items"] == []
+
+
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_a_folder_is_no_file_to_make(cli: Cli, command: str):
+    for place in ("", ".", "/"):
+        said = cli(command, place, "--json")
+        assert (said.status, said.error["code"]) == (4, "file_exists")
