@@ -196,6 +196,20 @@ def test_an_empty_place_is_not_the_folder_that_a_process_started_in():
     assert caught.value.code == "no_place"
 
 
+@pytest.mark.parametrize(
+    "place",
+    [":memory:", "postgresql://db/memory", "sqlite:///memory.db", "a\0b.db", "\ud83d", "x" * 5_000],
+)
+def test_what_is_no_path_does_not_become_a_folder_of_that_name(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match="nothing was opened") as it:
+        Settings.at(place)
+    assert it.value.code == "bad_place"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch):
     def homeless(_: str) -> str:
         raise RuntimeError("could not determine the home directory")

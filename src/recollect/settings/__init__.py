@@ -21,6 +21,7 @@ from recollect.domain.archive import contents_beside
 from recollect.domain.model_tier import TierNames
 from recollect.domain.usual_places import data_folder
 from recollect.errors import NotAllowed, SettingsError
+from recollect.settings.place import checked_place
 from recollect.settings.rerank import RerankSettings
 from recollect.settings.sections import (
     AgentSettings,
@@ -159,14 +160,7 @@ class Settings(Section):
     @classmethod
     def at(cls, place: str | Path) -> Settings:
         """Settings for a database file (`….db`, `….sqlite`, `….sqlite3`) or a data folder."""
-        if place == "":
-            # A variable of a shell that is not set; the folder it started in is nobody's choice.
-            raise SettingsError(
-                "The place of the memory is empty; nothing was opened",
-                code="no_place",
-                hint="Name a database file or a data folder, or leave it out for the usual place.",
-            )
-        path = Path(place)
+        path = checked_place(place)
         if path.suffix.lower() in {".db", ".sqlite", ".sqlite3"}:
             return cls.load({"storage": {"path": path}, "data_dir": path.parent})
         # Whatever the environment names as the database is not in the folder that was asked for.
