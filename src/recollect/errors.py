@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
+
+# A message is read by a person: what it quotes may be as long as a document.
+_LONGEST: Final = 2_000
+_HEAD: Final = 1_500
+
+
+def printable(message: str) -> str:
+    """A message that every terminal, log and answer can carry, without the middle of a long one."""
+    if len(message) > _LONGEST:
+        left_out = len(message) - _LONGEST
+        tail = message[_HEAD - _LONGEST :]
+        message = f"{message[:_HEAD]} … {left_out:,} characters left out … {tail}"
+    return message.encode(errors="backslashreplace").decode()
 
 
 class RecollectError(Exception):
@@ -12,8 +25,8 @@ class RecollectError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, code: str | None = None, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = printable(message)
+        super().__init__(self.message)
         self.hint = hint
         if code is not None:
             self.code = code

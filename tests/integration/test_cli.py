@@ -669,3 +669,23 @@ def test_warnings_go_to_the_log_file_and_a_place_that_cannot_be_written_is_no_er
     log_to(tmp_path / "file" / "recollect.log")
     logging.getLogger("recollect.test").warning("nobody hears this")
     log_to(tmp_path / "elsewhere.log")
+
+
+@pytest.mark.parametrize("name", ["data", "user", "agent", "workspace", "org"])
+def test_an_option_is_not_taken_for_the_value_of_the_one_before(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    # `--data $DB --json` without a DB.
+    monkeypatch.chdir(tmp_path)
+    said = cli("remember", "green tea", f"--{name}", "--json")
+    assert (said.status, said.error["code"]) == (2, "bad_usage")
+    assert f"--{name} has no value" in said.error["message"]
+    assert not (tmp_path / "--json").exists()
+    assert cli("list", "--json").json["items"] == []
+
+
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_a_folder_is_no_file_to_make(cli: Cli, command: str):
+    for place in ("", ".", "/"):
+        said = cli(command, place, "--json")
+        assert (said.status, said.error["code"]) == (4, "file_exists")

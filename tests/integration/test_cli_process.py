@@ -1,5 +1,6 @@
 """The command line as a person meets it: real processes, pipes and signals."""
 
+import asyncio
 import ctypes
 import json
 import os
@@ -13,6 +14,7 @@ from typing import IO, Any
 
 import pytest
 
+from recollect import Memory
 from recollect.cli.app import run
 
 RECOLLECT = [sys.executable, "-c", "from recollect.cli import main; main()"]
@@ -193,3 +195,55 @@ def test_output_that_cannot_be_written_is_told(environment: dict[str, str]):
         assert b"output_unwritable" in done.stderr
         assert b"Traceback" not in done.stderr
         assert b"Exception ignored" not in done.stderr
+
+
+def closing(*numbers: int) -> Callable[[], None]:
+    def close() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return close
+
+
+def test_standard_streams_may_be_closed(environment: dict[str, str]):
+    silent = recollect(environment, "remember", "green tea", preexec=closing(0, 1, 2))
+    assert silent.returncode == 0
+    (record,) = json_of(recollect(environment, "list", "--json"))["items"]
+    assert record["content"] == "green tea"
+    unheard = recollect(environment, "remember", "-", "--json", preexec=closing(0))
+    assert error_of(unheard)["code"] == "empty_text"
+
+
+def test_ctrl_c_while_a_command_still_starts_ends_with_130(environment: dict[str, str]):
+    starting = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "recollect.cli.app":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from recollect.cli import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", starting, "list"],
+        capture_output=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_ctrl_c_while_forgetting_says_what_becomes_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    async def interrupted(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(Memory, "forget", interrupted)
+    assert run(["forget", "--everything", "--yes"]) == 130
+    assert "`recollect work` or a memory that is open goes on with it" in capsys.readouterr().err
+    assert run(["forget", "--everything", "--dry-run"]) == 130
+    assert capsys.readouterr().err == ""

@@ -32,6 +32,29 @@ def test_what_the_server_prints_can_be_tried_at_once(tmp_path: Path):
     assert [hit["id"] for hit in recalled["hits"]] == [record["id"]]
 
 
+def test_an_address_that_is_no_ascii_is_told_how_to_be_written(tmp_path: Path):
+    serve = "from recollect.cli import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", serve, "serve", "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path)},
+        encoding="utf-8",
+    ) as server:
+        assert server.stdout is not None
+        port = httpx.URL(json.loads(server.stdout.readline())["address"]).port
+        with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as connection:
+            connection.sendall("GET /v1/records?user=安妮 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            head, _, body = connection.makefile("rb").read().partition(b"\r\n\r\n")
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
+    assert b"400" in head.splitlines()[0]
+    assert b"application/problem+json" in head
+    problem = json.loads(body)
+    assert problem["code"] == "invalid_http"
+    assert "--data-urlencode" in problem["hint"]
+
+
 def test_a_taken_port_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])

@@ -1,7 +1,9 @@
 """Settings come from one tree, and whatever is wrong with them is named."""
 
 from pathlib import Path
+from typing import Any
 
+import platformdirs
 import pytest
 
 from recollect.errors import SettingsError
@@ -186,3 +188,55 @@ def test_a_bad_value_is_ascribed_to_the_variable_that_has_it(monkeypatch: pytest
     with pytest.raises(SettingsError) as given:
         Settings.load({"recall": {"limit": -1}})
     assert "MEMORY_TOP_K" not in given.value.message
+
+
+def test_an_empty_place_is_not_the_folder_that_a_process_started_in():
+    with pytest.raises(SettingsError, match="The place of the memory is empty") as caught:
+        Settings.at("")
+    assert caught.value.code == "no_place"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [":memory:", "postgresql://db/memory", "sqlite:///memory.db", "a\0b.db", "\ud83d", "x" * 5_000],
+)
+def test_what_is_no_path_does_not_become_a_folder_of_that_name(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match="nothing was opened") as it:
+        Settings.at(place)
+    assert it.value.code == "bad_place"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch):
+    def homeless(_: str) -> str:
+        raise RuntimeError("could not determine the home directory")
+
+    for usual in ("user_data_dir", "user_config_dir"):
+        with monkeypatch.context() as patched:
+            patched.setattr(platformdirs, usual, homeless)
+            with pytest.raises(SettingsError, match="no home folder") as caught:
+                Settings.load()
+        assert "HOME" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"archive": {"keep_days": 9_999_999}},
+        {"session": {"keep_days": float("inf")}},
+        {"session": {"scratchpad_minutes": 9_999_999}},
+        {"sharing": {"proposal_days": 9_999_999}},
+        {"lifecycle": {"purge_after_days": 9_999_999}},
+        {"buffer": {"sentiment_days": 9_999_999}},
+        {"recall": {"recent_days": 9_999_999}},
+        {"recall": {"cache_seconds": 1e13}},
+        {"retention": [{"older_than_days": 9_999_999, "action": "delete"}]},
+    ],
+    ids=str,
+)
+def test_a_time_that_leaves_the_calendar_is_told_before_it_is_needed(tree: dict[str, Any]):
+    with pytest.raises(SettingsError, match="less than or equal to 1000000"):
+        Settings.load(tree)

@@ -15,6 +15,7 @@ from recollect.models import catalogue, minilm
 from recollect.models.counted_embedder import CountedEmbedder
 from recollect.models.embedding_cache import CachedEmbedder
 from recollect.models.onnx_embedder import OnnxEmbedder
+from recollect.models.places import folder_named, is_folder
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.recall.meaning import Meaning
@@ -85,9 +86,9 @@ def embedder_by_choice(settings: Settings, choice: str) -> Embedder:
 
 def lasting_choice(name: str) -> str:
     """The name of an embedder that means the same in whatever folder it is read."""
-    folder = Path(name.removeprefix(_FOLDER)).expanduser()
-    is_folder = name.startswith(_FOLDER) or (bool(name) and folder.is_dir())
-    return f"{_FOLDER}{folder.absolute()}" if is_folder else name or _LOCAL
+    folder = folder_named(name.removeprefix(_FOLDER))
+    in_folder = name.startswith(_FOLDER) or (bool(name) and is_folder(folder))
+    return f"{_FOLDER}{folder.absolute()}" if in_folder else name or _LOCAL
 
 
 def wanted_embedder(settings: Settings) -> Embedder | None:

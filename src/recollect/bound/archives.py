@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive, SweptArchives
+from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.page import checked_limit
 from recollect.domain.scope import Caller
 from recollect.errors import NotFound
@@ -26,6 +27,9 @@ class ToolArchives:
         self, *, session: str | None = None, tool: str | None = None, limit: int = 50
     ) -> tuple[Archive, ...]:
         """The archives of a session, of a tool or of all, newest first."""
+        for name, given in (("session", session), ("tool", tool)):
+            if given is not None:
+                checked_text(given, name, MAX_TITLE, blank=True)
         found = await self._parts.working.archives.find(
             self._caller.readable, session=session, tool=tool, limit=checked_limit(limit, _MOST)
         )
@@ -33,6 +37,7 @@ class ToolArchives:
 
     async def get(self, archive_id: str) -> Archive:
         """One archive, without its content."""
+        checked_text(archive_id, "id", MAX_TITLE, blank=True)
         found = await self._parts.working.archives.find(self._caller.readable, ids=[archive_id])
         if not found:
             raise NotFound(

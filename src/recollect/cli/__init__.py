@@ -2,6 +2,8 @@
 
 from typing import Final
 
+# The exit code of what Ctrl-C ended; importing it from the command line would come too late.
+_INTERRUPTED: Final = 130
 # Seconds that a short command may take.
 _SHORT: Final = 3.0
 # glibc's number for the size from which memory comes from the system, and ours.
@@ -18,11 +20,20 @@ _LIBRARIES: Final = {
 
 def main() -> None:
     """Run `recollect` with the arguments of this process."""
+    try:
+        _leave(_run())
+    except KeyboardInterrupt:
+        # Ctrl-C before the command began, or when it had ended.
+        _leave(_INTERRUPTED)
+
+
+def _run() -> int:
     # Whoever only imports the package does not pay for the command line.
     import io
     import os
     import sys
 
+    _open_missing_streams()
     _look_for_garbage_later()
     if sys.platform == "linux":
         _give_large_arrays_back()
@@ -34,7 +45,23 @@ def main() -> None:
         # A terminal that lacks a character shows a question mark; that is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    _leave(run(sys.argv[1:]))
+    return run(sys.argv[1:])
+
+
+def _open_missing_streams() -> None:
+    """Nothing is read from and written to a standard stream that whoever started this has closed.
+
+    The next file to be opened would get its number otherwise, and what is printed with it.
+    """
+    import os
+    import sys
+
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            # The lowest number that is free is given, which is this one.
+            opened = os.open(os.devnull, os.O_RDWR)
+            assert opened == number
+            setattr(sys, name, os.fdopen(opened, mode, encoding="utf-8"))
 
 
 def _look_for_garbage_later() -> None:

@@ -12,6 +12,7 @@ from recollect.cli.input import moment_of, pairs_of
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import CommonFilters, FilterFields
 from recollect.domain.record import Kind, Status
+from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
     from recollect.settings import Settings
@@ -61,11 +62,26 @@ class Shared(OptionGroup):
         # Reading settings is not needed to show help.
         from recollect.settings import Settings
 
+        self._require_values()
         found = Settings.load() if self.data is None else Settings.at(self.data)
         parts = {"org": self.org, "workspace": self.workspace}
         parts |= {"agent": self.agent, "user": self.user}
         given = {name: part for name, part in parts.items() if part is not None}
         return found.model_copy(update={"scope": found.scope.model_copy(update=given)})
+
+    def _require_values(self) -> None:
+        """Refuse `--data --json`, which a variable that is not set makes of `--data $DB --json`.
+
+        The next option would become a folder's or a user's name.
+        """
+        for name in ("data", "user", "agent", "workspace", "org"):
+            value = getattr(self, name)
+            if value is not None and value.startswith("--"):
+                raise InvalidInput(
+                    f"--{name} has no value: {value} is an option itself; nothing was changed",
+                    code="bad_usage",
+                    hint=f"Name one behind --{name}, or leave it out.",
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

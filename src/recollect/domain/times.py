@@ -9,6 +9,8 @@ from recollect.errors import InvalidInput
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def to_micros(moment: datetime) -> int:
@@ -18,6 +20,14 @@ def to_micros(moment: datetime) -> int:
 
 def from_micros(micros: int) -> datetime:
     return EPOCH + timedelta(microseconds=micros)
+
+
+def shifted(moment: datetime, by: timedelta) -> datetime:
+    """The moment so much later, or the first or last one that there is."""
+    try:
+        return moment + by
+    except OverflowError:
+        return _FIRST if by < timedelta() else _LAST
 
 
 def aware(moment: datetime, name: str = "time") -> datetime:

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-import platformdirs
 from numpy.typing import NDArray
 
+from recollect.domain.usual_places import cache_folder
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 
 
@@ -20,7 +20,7 @@ class DiskCachedEmbedder(EmbedderAround):
 
     def __init__(self, embedder: Embedder, path: Path | None = None) -> None:
         super().__init__(embedder)
-        path = path or Path(platformdirs.user_cache_dir("recollect")) / "bench" / "vectors.db"
+        path = path or cache_folder() / "bench" / "vectors.db"
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = sqlite3.connect(path, isolation_level=None)
         self._file.execute("PRAGMA journal_mode=WAL")

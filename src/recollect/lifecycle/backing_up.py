@@ -35,14 +35,10 @@ class BackUp:
 
     async def make(self, target: Path) -> CopiedContents:
         """Make a backup; `target` appears when all of it is there."""
+        # First, because a folder such as `.` has no name that anything could be added to.
+        _require_absent(target)
         contents = contents_beside(target)
-        for place in (target, contents):
-            if place.exists():
-                raise Conflict(
-                    f"{place} exists already; a backup never overwrites a file",
-                    code="file_exists",
-                    hint="Give another name.",
-                )
+        _require_absent(contents)
         unfinished = target.with_name(f"{target.name}.copying")
         # One that was killed may have left it behind.
         await asyncio.to_thread(_removed, unfinished)
@@ -69,6 +65,15 @@ async def copy_contents(blobs: Sequence[Blob], source: Blobs, target: Blobs) -> 
     if lost:
         _log.warning("%d contents of archives could not be copied: %s", len(lost), lost[:10])
     return CopiedContents(copied=len(blobs) - len(lost), lost=tuple(lost))
+
+
+def _require_absent(place: Path) -> None:
+    if place.exists():
+        raise Conflict(
+            f"{place} exists already; a backup never overwrites a file",
+            code="file_exists",
+            hint="Give another name.",
+        )
 
 
 def _removed(path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from recollect.domain.record import Record, Status, Tier
 from recollect.domain.scope import Scope
+from recollect.domain.times import shifted
 from recollect.domain.upkeep import Selection
 from recollect.lifecycle.clearing import Account, Clearing, Step
 from recollect.ports.clock import Clock
@@ -51,7 +52,7 @@ class Expiry:
         long_expired = Selection(
             scopes=wanted,
             statuses=frozenset({Status.EXPIRED}),
-            untouched_since=now - self._options.purge_after,
+            untouched_since=shifted(now, -self._options.purge_after),
         )
         async for batch in self._clearing.batches(long_expired, account):
             await self._clearing.do(_PURGE, batch, account)

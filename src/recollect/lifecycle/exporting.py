@@ -114,10 +114,12 @@ def _brought_back(scopes: Sequence[Scope]) -> Extent:
 @contextmanager
 def _new_file(path: Path) -> Generator[BinaryIO]:
     """A file that has its name only when it is whole; compressed when the name ends with .gz."""
+    # First, because a folder such as `.` has no name that anything could be added to.
+    with _told_by_us(str(path)):
+        _require_absent(path)
     unfinished = path.with_name(path.name + ".unfinished")
     try:
         with _told_by_us(str(path)):
-            _require_absent(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             with unfinished.open("wb") as file:
                 if path.suffix == ".gz":

@@ -8,6 +8,7 @@ from typing import Final
 
 from recollect.domain.record import Status
 from recollect.domain.scope import Scope
+from recollect.domain.times import shifted
 from recollect.domain.upkeep import RetentionAction, RetentionRule, Selection
 from recollect.lifecycle.clearing import Account, Clearing, Step
 from recollect.ports.clock import Clock
@@ -45,7 +46,7 @@ class RetentionRules:
             workspace=rule.workspace,
             agent=rule.agent,
             user=rule.user,
-            untouched_since=self._clock.now() - rule.older_than,
+            untouched_since=shifted(self._clock.now(), -rule.older_than),
         )
         step = Step(action=rule.action, why="retention", told=told(rule))
         async for batch in self._clearing.batches(selection, account):

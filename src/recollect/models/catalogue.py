@@ -17,7 +17,7 @@ from recollect.domain.embedder import (
 from recollect.errors import NotAvailable, RecollectError, SettingsError
 from recollect.models import minilm
 from recollect.models.minilm import LocalModel
-from recollect.models.places import Places
+from recollect.models.places import Places, folder_named, is_file, is_folder
 from recollect.models.sealed_folder import is_whole
 from recollect.ports.embedder import Embedder
 
@@ -60,7 +60,7 @@ def _open_other(choice: EmbedderChoice) -> Embedder:
     kind, _, name = _full_name(choice.model).partition(":")
     match kind:
         case "folder" if name:
-            return open_folder(Path(name).expanduser(), choice)
+            return open_folder(folder_named(name), choice)
         case "openai" if name:
             return OpenAIEmbedder(_endpoint(name, choice))
         case "fastembed" if name:
@@ -135,7 +135,7 @@ def _full_name(model: str) -> str:
     """Names that people use without saying whose they are."""
     if model.startswith("text-embedding-"):
         return f"openai:{model}"
-    if model and ":" not in model and Path(model).expanduser().is_dir():
+    if model and ":" not in model and is_folder(folder_named(model)):
         return f"folder:{model}"
     return model
 
@@ -181,8 +181,8 @@ def _local_state(choice: EmbedderChoice) -> EmbedderState:
 
 def _folder_state(choice: EmbedderChoice) -> EmbedderState:
     kind, _, name = _full_name(choice.model).partition(":")
-    folder = Path(name).expanduser() if kind == "folder" else None
-    is_there = folder is not None and (folder / "tokenizer.json").is_file()
+    folder = folder_named(name) if kind == "folder" else None
+    is_there = folder is not None and is_file(folder / "tokenizer.json")
     return EmbedderState(
         name="folder:PATH",
         condition="ready" if is_there else "not_found",

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from recollect.errors import NotAvailable
 from recollect.models.faults import ModelDamaged
+from recollect.models.places import is_file
 
 # Repositories keep the graph beside the tokenizer or in a folder of its own.
 _GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
@@ -32,9 +33,9 @@ class FolderFiles:
 
 def find_files(folder: Path) -> FolderFiles:
     """The model's files, none of them read yet."""
-    graph = next((folder / name for name in _GRAPHS if (folder / name).is_file()), None)
+    graph = next((folder / name for name in _GRAPHS if is_file(folder / name)), None)
     tokenizer = folder / _TOKENIZER
-    if graph is None or not tokenizer.is_file():
+    if graph is None or not is_file(tokenizer):
         raise NotAvailable(
             f"{folder} does not hold a model: model.onnx and tokenizer.json are needed",
             code="model_not_found",

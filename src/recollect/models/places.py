@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import platformdirs
-
+from recollect.domain.usual_places import cache_folder
 from recollect.models.faults import ModelDamaged
 from recollect.models.sealed_folder import is_sealed, read_sealed, write_sealed
 
@@ -18,6 +18,21 @@ _log = logging.getLogger(__name__)
 
 # Our own data package: prepared folders, ready to be used in place.
 DATA_PACKAGE: Final = "recollect_minilm"
+
+
+def folder_named(name: str) -> Path:
+    """The folder that somebody named; a `~name` that nobody has is left as it is."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111  (pathlib fails on an unknown one)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there; pathlib fails on a name that no file could have."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; pathlib fails on a name that no file could have."""
+    return os.path.isfile(path)  # noqa: PTH113
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +44,7 @@ class Places:
 
     @classmethod
     def at(cls, *, given: Path | None, cache: Path | None) -> Places:
-        user_cache = Path(platformdirs.user_cache_dir("recollect"))
-        return cls(given=given, cache=(cache or user_cache) / "models")
+        return cls(given=given, cache=(cache or cache_folder()) / "models")
 
     def roots(self) -> list[Path]:
         """The folders that may hold prepared ones, first choice first."""

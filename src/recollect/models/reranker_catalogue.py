@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from recollect.errors import SettingsError
+from recollect.models.places import folder_named
 from recollect.models.reranker_endpoint import COHERE_URL, EndpointReranker, Kind, RerankEndpoint
 from recollect.models.reranker_folder import FolderReranker
 from recollect.ports.reranker import Reranker
@@ -47,7 +47,7 @@ def open_reranker(choice: RerankerChoice) -> Reranker | None:
     kind, _, name = choice.model.partition(":")
     match kind:
         case "folder" if name:
-            return FolderReranker(Path(name).expanduser(), longest=choice.longest)
+            return FolderReranker(folder_named(name), longest=choice.longest)
         case "cohere" | "endpoint" | "tei" if name:
             return EndpointReranker(_endpoint(kind, name, choice))
         case _:

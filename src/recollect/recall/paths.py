@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final, Literal, Protocol
 
 from recollect.domain.filters import Filter
+from recollect.domain.times import shifted
 from recollect.ports.units import Matches, UnitIndex
 from recollect.ports.vectors import Nearest, VectorIndex
 from recollect.recall.late_vectors import LateVectors
@@ -135,9 +136,9 @@ class RecentPath:
         asked_at = question.asked_at or question.now
         matches = await self._units.recent(
             question.scopes,
-            asked_at - self._reach,
+            shifted(asked_at, -self._reach),
             min(limit, self._limit),
-            until=asked_at + timedelta(seconds=1),
+            until=shifted(asked_at, timedelta(seconds=1)),
         )
         return Found(path=self.name, matches=matches)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any, Final, cast
+from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.routing import APIRoute
@@ -20,27 +22,54 @@ async def opened(request: Request) -> Memory:
 
 
 async def only_known_parameters(request: Request) -> None:
-    """Refuse an address with a name that its route does not know.
+    """Refuse an address that leaves open what is meant.
 
     With `?user_id=ann` everybody would otherwise share the memory of the server's own user, and a
-    filter with a typing mistake would list everything.
+    filter with a typing mistake would list everything. Of `?user=ann&user=bob` somebody in
+    between may have looked at the other one, and all broken text would be the same user.
     """
+    _require_text(request)
     known = _parameters(request)
-    if unknown := sorted(set(request.query_params) - known):
+    if unknown := sorted(set(request.query_params) - known.keys()):
         raise InvalidInput(
             f"The address has {', '.join(unknown)}, which {request.url.path} does not take;"
             " nothing was changed",
             code="unknown_field",
             hint=f"In the address it takes: {', '.join(sorted(known))}.",
         )
+    given = Counter(name for name, _ in request.query_params.multi_items())
+    if repeated := sorted(it for it, count in given.items() if count > 1 and not known[it]):
+        raise InvalidInput(
+            f"The address has {', '.join(repeated)} more than once; nothing was changed",
+            code="repeated_field",
+            hint="Give it once.",
+        )
 
 
-def _parameters(request: Request) -> set[str]:
-    """What the route of this request takes in its address, as its description says."""
+def _require_text(request: Request) -> None:
+    """Refuse bytes that are no text: they would all be read as the same replacement character."""
+    path = cast("bytes", request.scope.get("raw_path") or b"")
+    query = cast("bytes", request.scope["query_string"])
+    try:
+        unquote_to_bytes(b"%s?%s" % (path, query)).decode()
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            "The address is not valid UTF-8; nothing was changed",
+            code="invalid_utf8",
+            hint="Write what is no ASCII as UTF-8, each byte as % and two digits.",
+        ) from None
+
+
+def _parameters(request: Request) -> dict[str, bool]:
+    """What the route takes in its address, as its description says, and whether several times."""
     route, app = request.scope["route"], cast("FastAPI", request.app)
     assert isinstance(route, APIRoute)
     operation: dict[str, Any] = app.openapi()["paths"][route.path][request.method.lower()]
-    return {it["name"] for it in operation.get("parameters", ()) if it["in"] == "query"}
+    return {
+        it["name"]: it["schema"].get("type") == "array"
+        for it in operation.get("parameters", ())
+        if it["in"] == "query"
+    }
 
 
 async def scoped(

@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.server.problems import problem
 
+# So many digits are over every limit already, and Python reads no number of some thousand.
+_MOST_DIGITS: Final = 20
 LOCAL_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -60,7 +62,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "")
-        size = int(announced) if announced.isdecimal() else 0
+        size = int(announced[:_MOST_DIGITS]) if announced.isdecimal() else 0
         read = 0
 
         async def limited() -> Message:

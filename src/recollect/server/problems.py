@@ -21,15 +21,23 @@ from recollect.errors import (
     NotAvailable,
     NotFound,
     RecollectError,
+    SettingsError,
     StorageBusy,
+    printable,
 )
 from recollect.server.caller import SCOPE_PARTS
 
 # Where a field of the body itself is: "body" and its name.
 _OF_THE_BODY: Final = 2
 _MEDIA_TYPE: Final = "application/problem+json"
+# For a request that its sender has to change, where the problem itself says how.
+_TRY_AGAIN: Final = (
+    "Nothing was changed. Correct the request and send it again; /openapi.json tells what it takes."
+)
 _STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
     (InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
+    # While it serves, a setting is met as what a request names: a model that is not there.
+    (SettingsError, HTTPStatus.UNPROCESSABLE_ENTITY),
     (NotFound, HTTPStatus.NOT_FOUND),
     (NotAllowed, HTTPStatus.FORBIDDEN),
     (Conflict, HTTPStatus.CONFLICT),
@@ -86,9 +94,9 @@ def problem(
         type=f"urn:recollect:problem:{code}",
         title=status.phrase,
         status=status,
-        detail=detail,
+        detail=printable(detail),
         code=code,
-        hint=hint,
+        hint=hint or (_TRY_AGAIN if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""),
     )
     return JSONResponse(
         told.model_dump(), status_code=status, headers=headers, media_type=_MEDIA_TYPE
@@ -158,6 +166,12 @@ def _of_the_framework(request: Request, error: Exception) -> JSONResponse:
     status = HTTPStatus(error.status_code)
     if isinstance(error.__cause__, UnicodeDecodeError):
         return problem(status, "invalid_utf8", "The body is not valid UTF-8; nothing was changed")
+    if isinstance(error.__cause__, RecursionError | ValueError):
+        return problem(
+            status,
+            "invalid_json",
+            "The body is nested too deeply or has too long a number; nothing was changed",
+        )
     code, hint = _REFUSALS.get(status, ("bad_request", ""))
     detail = f"{request.method} {request.url.path}: {error.detail}"
     return problem(status, code, detail, hint=hint, headers=error.headers)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import platformdirs
 from pydantic import (
     BaseModel,
     Field,
@@ -20,7 +19,9 @@ from pydantic import (
 
 from recollect.domain.archive import contents_beside
 from recollect.domain.model_tier import TierNames
+from recollect.domain.usual_places import data_folder
 from recollect.errors import NotAllowed, SettingsError
+from recollect.settings.place import checked_place
 from recollect.settings.rerank import RerankSettings
 from recollect.settings.sections import (
     AgentSettings,
@@ -59,7 +60,7 @@ __all__ = ["Settings", "settings_file"]
 class Settings(Section):
     """Every setting there is. `Settings.load()` also reads the file and the environment."""
 
-    data_dir: Place = Field(default_factory=lambda: Path(platformdirs.user_data_dir("recollect")))
+    data_dir: Place = Field(default_factory=data_folder)
     scope: ScopeSettings = ScopeSettings()
     agents: dict[str, AgentSettings] = Field(default_factory=dict)
     workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)
@@ -159,7 +160,7 @@ class Settings(Section):
     @classmethod
     def at(cls, place: str | Path) -> Settings:
         """Settings for a database file (`….db`, `….sqlite`, `….sqlite3`) or a data folder."""
-        path = Path(place)
+        path = checked_place(place)
         if path.suffix.lower() in {".db", ".sqlite", ".sqlite3"}:
             return cls.load({"storage": {"path": path}, "data_dir": path.parent})
         # Whatever the environment names as the database is not in the folder that was asked for.

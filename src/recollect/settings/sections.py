@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -21,6 +21,9 @@ def _at_home(path: object) -> object:
         raise ValueError(str(unknown)) from None
 
 
+# Whoever wants something kept for ever writes a large number; a calendar ends all the same.
+MOST_DAYS: Final = 1_000_000
+Days = Annotated[float, Field(gt=0, le=MOST_DAYS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Place = Annotated[Path, BeforeValidator(_at_home)]
 PlaceOrNone = Annotated[Path | None, BeforeValidator(_at_home)]
@@ -108,7 +111,7 @@ class RecallSettings(Section):
     recent: Annotated[int, Field(ge=0, le=1000)] = Field(
         default=5, description="how many of the latest things are always looked at"
     )
-    recent_days: Annotated[float, Field(gt=0)] = 14
+    recent_days: Days = 14
     recent_weight: Share = Field(
         default=0.0, description="how much being recent counts; 0 leaves the path out"
     )
@@ -190,7 +193,7 @@ class RecallSettings(Section):
     context_place: Literal["system", "last_user"] = Field(
         default="system", description="the message that the block goes into"
     )
-    cache_seconds: Annotated[float, Field(ge=0)] = Field(
+    cache_seconds: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
         default=300, description="how long answers are kept while nothing is written; 0 = not"
     )
     cache_size: Annotated[int, Field(ge=0)] = Field(

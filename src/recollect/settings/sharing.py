@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.errors import InvalidInput
-from recollect.settings.sections import Section, Share
+from recollect.settings.sections import Days, Section, Share
 
 
 def _known_type(name: str) -> str:
@@ -37,6 +37,6 @@ class SharingSettings(Section):
     auto_confidence: Share = Field(
         default=0.8, description="less certain proposals of these types wait all the same"
     )
-    proposal_days: Annotated[float, Field(gt=0)] = Field(
+    proposal_days: Days = Field(
         default=14, description="how long a proposal waits before it expires"
     )

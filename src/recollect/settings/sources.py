@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-import platformdirs
-
+from recollect.domain.usual_places import config_folder
 from recollect.errors import SettingsError
 
 PREFIX: Final = "RECOLLECT_"
@@ -45,7 +44,7 @@ def settings_file() -> Path:
     return (
         Path(os.path.expanduser(named))  # noqa: PTH111  (an unknown `~name` is left as it is)
         if named
-        else Path(platformdirs.user_config_dir("recollect")) / "settings.toml"
+        else config_folder() / "settings.toml"
     )
 
 

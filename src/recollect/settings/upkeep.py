@@ -8,8 +8,8 @@ from pydantic import Field
 
 from recollect.domain.record import Kind
 from recollect.domain.upkeep import RetentionAction
-from recollect.settings.sections import Section
-from recollect.settings.working import Count, Days
+from recollect.settings.sections import MOST_DAYS, Days, Section
+from recollect.settings.working import Count
 
 
 class BufferSettings(Section):
@@ -27,7 +27,7 @@ class BufferSettings(Section):
 class LifecycleSettings(Section):
     """How long records are kept once their time is over, and how many a scope may hold."""
 
-    purge_after_days: Annotated[float, Field(ge=0)] = Field(
+    purge_after_days: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
         default=30, description="how long an expired record can be brought back"
     )
     capacity: Count | None = Field(

@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from recollect.domain.model_tier import LanguageTask
-from recollect.settings.sections import Section, Share
+from recollect.settings.sections import Days, Section, Share
 
 Count = Annotated[int, Field(ge=1)]
 Size = Annotated[int, Field(ge=0)]
-Days = Annotated[float, Field(gt=0)]
 
 
 class SessionSettings(Section):

@@ -299,6 +299,7 @@ class ProposalDesk:
         return proposal
 
     async def _changed(self, caller: Caller, target: str) -> Record:
+        checked_text(target, "target", MAX_TITLE, blank=True)
         now = self._clock.now()
         found = await self._store.records(caller.shared, Filter(), now=now, ids=[target])
         if not found:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from recollect.domain.extraction import Claim
+from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.job import Job
 from recollect.domain.page import Cursor
@@ -62,6 +63,8 @@ class Extraction:
 
     async def extract(self, caller: Caller, session: str | None = None) -> tuple[Written, ...]:
         """Read what is unread of a session, or of all the caller has had; what came of it."""
+        if session is not None:
+            checked_text(session, "session", MAX_LABEL, blank=True)
         if self._policy(caller) == "off":
             return ()
         sessions = (

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from recollect.domain.category import USER_PROFILE, is_user_profile
 from recollect.domain.extraction import BufferTimes, Claim, Grounded
-from recollect.domain.fields import Draft, RecordFields, new_record
+from recollect.domain.fields import MAX_CONTENT, Draft, RecordFields, checked_text, new_record
 from recollect.domain.record import Record, Status, Tier
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
@@ -72,6 +72,7 @@ class Intake:
         fields: RecordFields,
     ) -> Incoming:
         """What a caller says, which is the claim itself and needs no evidence."""
+        checked_text(content, "content", MAX_CONTENT)
         now = self._clock.now()
         policy = self._policy(caller)
         wished_strategy(fields.get("metadata") or {})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.route import Route, WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.write import Trace
-from recollect.errors import NotFound
+from recollect.errors import InvalidInput, NotFound
 from recollect.ports.writes import Writes
 from recollect.writing.extraction import Extraction
 from recollect.writing.pipeline import WritePipeline
@@ -29,6 +30,7 @@ class WritingParts:
 
     async def trace(self, caller: Caller, write_id: str) -> Trace:
         """The steps of a write that this caller may see."""
+        checked_text(write_id, "id", MAX_TITLE, blank=True)
         found = await self.writes.trace(caller.readable, write_id)
         if found is None:
             raise NotFound(
@@ -39,4 +41,8 @@ class WritingParts:
 
     async def route(self, caller: Caller, message: str, policy: WritePolicy | None) -> Route:
         """What a message has to do with memory; by default under the caller's own policy."""
+        if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"message must be text, not {type(message).__name__}", code="wrong_type"
+            )
         return await self.router.route(message, self.policy(caller) if policy is None else policy)

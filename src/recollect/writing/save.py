@@ -146,6 +146,7 @@ class Saver:
         It is done again when another process was faster; within this one, changes of one record
         wait for each other.
         """
+        checked_text(record_id, "id", MAX_TITLE, blank=True)
         async with self._changing.setdefault(record_id, asyncio.Lock()):
             for attempt in range(_ATTEMPTS):
                 before = await find()

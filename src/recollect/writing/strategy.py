@@ -49,6 +49,8 @@ class Merged:
 
 def wished_strategy(metadata: Mapping[str, Any]) -> Strategy | None:
     """The strategy that metadata names, if it names one."""
+    if not isinstance(metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput("metadata must be a mapping", code="wrong_type")
     named = metadata.get("strategy")
     if named is None:
         return None

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _PROBLEM: Final = 5
+_STOPPED: Final = (
+    "Stopped. If forgetting had begun, what goes is hidden already, and `recollect work` or a "
+    "memory that is open goes on with it; the same command with --dry-run counts what is still to "
+    "be seen."
+)
 # What is counted, where the name of it is not a word that people use.
 _KINDS: Final = {
     "audit": "entries of the audit",
@@ -125,8 +130,13 @@ def _run(shared: Shared, wish: dict[str, Any]) -> Forgotten:
 
     async def forget() -> Forgotten:
         async with opened(shared) as memory:
-            with bar("Forgetting") as progress:
-                return await memory.forget(**wish, progress=progress)
+            try:
+                with bar("Forgetting") as progress:
+                    return await memory.forget(**wish, progress=progress)
+            except asyncio.CancelledError:
+                if not wish["dry_run"]:
+                    typer.echo(_STOPPED, err=True)
+                raise
 
     return asyncio.run(forget())
 

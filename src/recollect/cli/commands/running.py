@@ -39,6 +39,7 @@ def serve(
         import uvicorn
 
         from recollect.server.app import LOCAL_HOSTS, create_app
+        from recollect.server.wire import TellingProtocol
     except ModuleNotFoundError as missing:
         if missing.name not in _SERVER_PARTS:
             raise
@@ -55,6 +56,7 @@ def serve(
         say(_started(address, host, settings), as_object=shared.json)
         config = uvicorn.Config(
             create_app(settings, hosts={*LOCAL_HOSTS, host}),
+            http=TellingProtocol,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,
