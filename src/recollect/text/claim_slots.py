@@ -18,6 +18,12 @@ ONE_VALUE: Final = _concepts("""
 """)
 """Verbs of which a thing has one object at a time: who lives in Rome does not live in Oslo."""
 
+DWELLINGS: Final = _concepts("""
+    home, flat, city, town, villag, countri, countryside, suburb, city centre, downtown, area, farm,
+    neighbourhood, neighborhood, dorm, condo, island, abroad, 宿舍, 别墅
+""")
+"""What somebody lives in wherever it is: who moves to another house may stay in the town."""
+
 ONE_VALUE_FOR_A_PURPOSE: Final = _concepts("use, write, build, need, want, prefer")
 """Verbs of one object where both claims name the same purpose: spaces or tabs for indentation."""
 

@@ -14,7 +14,7 @@ from recollect.text.claim_nouns_chinese import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
 from recollect.text.claim_things_chinese import THINGS
 from recollect.text.claim_tokens_english import lemma
-from recollect.text.claim_translations import MEMBERS, PLACES, by_chinese
+from recollect.text.claim_translations import COMPANIES, MEMBERS, PLACES, by_chinese
 from recollect.text.claim_verbs_chinese import VERBS
 from recollect.text.entities_chinese import chinese_names
 from recollect.text.numbers import han_number
@@ -165,9 +165,12 @@ def _lexicon() -> Lexicon:
         for phrase in phrases.split()
         if phrase in words.SYNONYMS or phrase in members
     )
-    places = ((f"name {lemma(name)}", (place,)) for place, name in by_chinese(PLACES).items())
+    names = (
+        (f"name {lemma(name)}", (known,))
+        for known, name in by_chinese(PLACES + "," + COMPANIES).items()
+    )
     return build_lexicon(
-        chain(synonyms, places, listed, (("light", words.LIGHT.split()), ("break", ("\n",)))), list
+        chain(synonyms, names, listed, (("light", words.LIGHT.split()), ("break", ("\n",)))), list
     )
 
 

@@ -23,6 +23,7 @@ from recollect.text.claim_things_english import THINGS
 from recollect.text.claim_tokens_english import NUMBERS, Token, lemma, listed, tokens_of
 from recollect.text.claim_verbs_english import VERBS
 from recollect.text.entities_latin import is_everyday
+from recollect.text.places import english_companies, english_places, may_be_a_place
 
 _ASKING: Final = re.compile(r"\b(?:please|kindly)\b", re.IGNORECASE)
 _PERFECT: Final = frozenset({"have", "be"})
@@ -75,6 +76,19 @@ _ORGANISATIONS: Final = frozenset(
         "school club lab studio agency firm branch bakery bar hotel clinic charity project"
     )
 )
+_MOVING: Final = (Piece("change"), Piece("verb", "live"))
+_LONGEST_NAME: Final = 3
+_LONGEST_HOME: Final = 5
+_HOMES: Final = frozenset(
+    lemma(word)
+    for word in listed(
+        "house home flat apartment place city town village country countryside suburb coast "
+        "neighbourhood neighborhood area dorm condo farm island district state province capital "
+        "abroad overseas downtown"
+    )
+)
+"""What somebody lives in who moves there."""
+
 _PAST_FORMS: Final = frozenset(
     listed(
         "was were had did went got took made gave kept held came left lost sold bought sent led "
@@ -123,11 +137,28 @@ def _word_pieces(
         used, pieces = 1, exact
     if token.lemma == "by" and is_time(tokens, at + 1):
         pieces = (Piece("joint"),)
+    if pieces == _MOVING:
+        pieces = _where_to(tokens, at, used)
     if used > 1 and (_is_thing(tokens, at, pieces) or _is_doing(tokens[at : at + used])):
         used, pieces = lexicon.match(lemmas[: at + 1], at)
     if not used or _is_named(tokens, token, used, pieces):
         return 1, (_unlisted(token),)
     return used, _in_context(tokens, at, pieces, in_noun_phrase)
+
+
+def _where_to(tokens: list[Token], at: int, used: int) -> tuple[Piece, ...]:
+    """What somebody changes who moves: where they live, or work, or only something."""
+    ahead = tokens[at + used : at + used + _LONGEST_HOME]
+    if tokens[at + used - 1].lemma != "to" or not ahead:
+        return _MOVING
+    is_ours = any(it.lemma == "we" for it in tokens[:at])
+    ends = range(1, _LONGEST_NAME + 1)
+    known = {" ".join(it.surface for it in ahead[:end]).casefold() for end in ends}
+    if known & english_companies():
+        return (Piece("change"), Piece("verb", "work"))
+    if known & english_places() or any(it.lemma in _HOMES for it in ahead):
+        return _MOVING
+    return _MOVING if may_be_a_place(ahead[0].surface) and not is_ours else (Piece("change"),)
 
 
 def _special(tokens: list[Token], at: int) -> tuple[Piece, ...]:

@@ -96,13 +96,20 @@ class Comparison:
             return True
         return all("done" in it.marks and not it.says_change for it in (self._new, self._old))
 
+    @cached_property
+    def ends_the_old(self) -> bool:
+        """Whether the new claim itself says that what is stored is over."""
+        if self._is_about_others() or self._is_lost_in_translation() or self._only_wishes():
+            return False
+        return self._ends_the_old()
+
     def judge(self) -> tuple[Relation, str]:
         """The relation so far as the claims alone tell, where any contradiction is a conflict."""
         if self._is_about_others():
             return "different", "the two are about different people"
         if self._is_lost_in_translation():
             return "different", "in another language, and not known to be the same or another value"
-        if self._ends_the_old():
+        if self.ends_the_old:
             return "update", "says that the stored claim is over"
         if self._is_about_other_things and not self._takes_over():
             return "different", "about something else"
@@ -271,7 +278,7 @@ class Comparison:
     # --- Updates and contradictions -------------------------------------------------------------
 
     def _contradicts(self) -> bool:
-        if self._is_formerly(self._new) or self._is_formerly(self._old):
+        if self._is_formerly(self._new) or self._is_formerly(self._old) or self._only_wishes():
             return False
         less, more = sorted((self._only_new, self._only_old), key=weight)
         return (
@@ -282,7 +289,6 @@ class Comparison:
         )
 
     def _ends_the_old(self) -> bool:
-        """Whether the new claim itself says that what is stored is over."""
         if self._completes_the_old():
             return True
         if self._gives_up_the_old():
@@ -300,6 +306,10 @@ class Comparison:
         if not values:
             return self._old.verb in gone
         return weight(word for word in values if word.concept in gone) * 2 >= weight(values)
+
+    def _only_wishes(self) -> bool:
+        """What somebody means to give up they have not given up yet."""
+        return "wish" in self._new.marks and "wish" not in self._old.marks
 
     def _completes_the_old(self) -> bool:
         """What was going on is done: in negotiation, then signed; studying, then graduated."""

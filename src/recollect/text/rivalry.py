@@ -10,6 +10,7 @@ from recollect.text.claim_slots import (
     ASKED_FOR,
     ATTRIBUTES,
     DEEDS,
+    DWELLINGS,
     ONCE,
     ONE_VALUE,
     ONE_VALUE_FOR_A_PURPOSE,
@@ -56,7 +57,7 @@ class _Rivalry:
             return False
         if any(_asks(a) and _tells(b) for a, b in ((new, old), (old, new))):
             return False  # who writes Go at work may ask for code in Rust
-        if self._counts_other_things():
+        if self._counts_other_things() or self._is_of_house_and_town():
             return False
         times = self._shared_sorts & TIMES
         if verb in ONE_VALUE or verb in ONCE or (not verb and self._is_attribute()):
@@ -72,6 +73,14 @@ class _Rivalry:
             word.kind == "number" and not word.is_topic and not other.is_topic
             for word, other in self._contrast.shared
         )
+
+    def _is_of_house_and_town(self) -> bool:
+        """One names a dwelling and the other where it is: a bigger flat, and Berlin."""
+        new, old = (
+            any(word.concept in DWELLINGS for word in words)
+            for words in (self._contrast.new, self._contrast.old)
+        )
+        return self._new.verb == "live" and new != old
 
     def _is_of_one_verb(self) -> bool:
         """Both say it with one verb, or one says only what it is, or that it changed."""

@@ -16,7 +16,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.write import Step, Trace, WriteStatus, Written
 from recollect.recall.meaning import Embedded
 from recollect.text.searchable import is_searched_alike
-from recollect.writing.candidates import Candidate
+from recollect.writing.candidates import Candidate, compared_kinds
 from recollect.writing.redaction import Counts
 
 
@@ -81,7 +81,7 @@ class Batch:
         """The stored candidates as they will be, and what this batch itself adds to them."""
         known = {it.record.id for it in stored}
         added = [it for name, it in self.records.items() if name not in known]
-        mine = [it for it in added if it.is_live and it.kind is new.kind]
+        mine = [it for it in added if it.is_live and it.kind in compared_kinds(new.kind)]
         return [
             *(self._as_it_will_be(it) for it in stored),
             *(Candidate(record=it) for it in mine),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from recollect.text.entity_words_chinese import PLACES
 from recollect.text.signal_patterns import Signs, lines, one_of
 from recollect.writing.extract_rule import Rule
 
@@ -51,6 +52,11 @@ _HOLDS: Final = one_of(
     "是 用 为 在 叫 由 必须 不能 不得 只能 要求 需要 支持 依赖 跑 基于 部署 不可用 处理不 定在 定于 定了 截止 负责"
     " 不超过 超过 上限 \\d"
 )
+_LATELY: Final = (
+    "(?:去年|今年|前年|[上这]个?(?:月|周|星期)|昨天|前天|最近|刚刚?|刚才|已经|现在|终于|正式)?"
+)
+# Where people live, rather than work.
+_TOWN: Final = f"(?:{'|'.join(sorted(PLACES))}|[^，,。]{{0,4}}(?:房子|家|小区|公寓|别墅|市区|郊区|老家|乡下|城里))"
 _DOING: Final = one_of(
     "工作 上班 上学 读书 当 做 任职 实习 生活 学 教 住 担任 负责 经营 开店 开了 开公司 开一"
 )
@@ -241,7 +247,9 @@ RULES: Final[tuple[Rule, ...]] = (
                 我[^，,。]{{0,12}}(?:过敏|素食|吃素|色盲|左撇子|糖尿病|近视|怀孕|毕业于)
                 我有{_SOME}[个只条辆套]|我有[^，,。]{{0,4}}(?:孩子|女儿|儿子|哥|姐|弟|妹|猫|狗|房|车|经验|证|病|高血压|哮喘)
                 我的[^，,。]{{0,12}}[是叫在有为]
-                我(?:去年|今年|前年|[上这]个?(?:月|周|星期)|昨天|前天|最近|刚刚?|已经)?(?:从[^，,。]{{1,8}})?(?:搬[到去家]|换了?工作|跳槽|结婚)
+                我{_LATELY}(?:从[^，,。]{{1,8}})?(?:搬[到去家]|换了?工作|跳槽|结婚)
+                我们(?:一?家)?{_LATELY}(?:住[在到]|搬家|(?:从[^，,。]{{1,8}})?搬[到去回来](?:了)?{_TOWN})
+                我(?:们|[和跟与][^，,。]{{1,8}})?{_LATELY}(?:又|都|就)?(?:分手|离婚|离了婚|结婚|结了婚|订婚|订了婚|分居|复合|复婚)
                 """
             )
         ),
@@ -309,6 +317,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
+BRIEF: Final = "我(?:单身|已婚|吃素|抽烟|失业|近视|怀孕)了?[。！! ]*"
 ABOUT_PROJECT: Final = "我们|咱们|公司|项目|团队"
 ABOUT_SPEAKER: Final = "我(?!们)"
 ABOUT_US: Final = "我们|咱们"

@@ -21,14 +21,17 @@ from recollect.writing.extract_english_words import (
     FEELING,
     HABIT,
     HOLDS,
+    HOUSEHOLD,
     MATTER,
     OWN_FACT,
+    PAIR,
     PAST,
     POSSESSION,
     POST,
     RELATIVE,
     SAVED,
     SQL,
+    STATE,
     THIS_IS,
 )
 from recollect.writing.extract_rule import Rule
@@ -284,7 +287,9 @@ RULES: Final[tuple[Rule, ...]] = (
                 i (?:don't|do not|no longer|can't|cannot) (?:eat|drink|use|work|drive|smoke|speak|have|own|travel|live|watch|read|take|fly|do)\b
                 every (?:morning|day|evening|week|night|month|weekend),? i\b
                 i graduated\b
-                i(?: just| recently)? (?:started|joined|moved|switched jobs|retired|got married)\b
+                i(?: just| recently)? (?:started|joined|moved|switched jobs|retired)\b
+                {PAIR}
+                {HOUSEHOLD}
                 i(?:'ve| have)?(?: just| recently)? (?:left|quit) [^,;]{{2,40}},? (?:and|to) (?:i |now |then |just |recently )*(?:work|join|joined|start|started (?:at|as|a new|working)|moved to)\b
                 """
             ),
@@ -370,6 +375,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
+# A whole fact in two words: "I'm vegan".
+BRIEF: Final = rf"i(?:'m| am) {STATE}[.! ]*"
 ABOUT_PROJECT: Final = r"\b(?:our|we|us|the)\b"
 ABOUT_SPEAKER: Final = r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine)\b"
 ABOUT_US: Final = r"\b(?:we|our|us)\b"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from recollect.text.places import english_places
 from recollect.text.signal_patterns import at_words, lines, one_of
 
 _ADVERB: Final = one_of(
@@ -70,11 +71,37 @@ OWN_FACT: Final = one_of(
     " badge locker employer school university degree major car bike laptop account username handle"
     " password pin code id team desk office salary goal dream house apartment flat wifi setup tv"
 )
-CONDITION: Final = one_of(
-    "called named allergic intolerant vegetarian vegan pescatarian diabetic pregnant married single"
-    " divorced engaged retired unemployed colou?r-?blind deaf left-handed blind from based located"
-    " living working studying learning training fluent responsible \\d+ gluten lactose dyslexic jewish"
-    " muslim christian hindu buddhist moving"
+# What somebody is, said in one word.
+STATE: Final = one_of(
+    "vegetarian vegan pescatarian diabetic pregnant married single divorced engaged widowed separated"
+    " retired unemployed colou?r-?blind deaf left-handed blind dyslexic jewish muslim christian hindu"
+    " buddhist autistic celiac coeliac"
+)
+CONDITION: Final = (
+    f"(?:{STATE}|"
+    + one_of(
+        "called named allergic intolerant from based located living working studying learning training"
+        " fluent responsible \\d+ gluten lactose moving"
+    )
+    + ")"
+)
+# What those who live together say of themselves as "we".
+HOUSEHOLD: Final = lines(
+    rf"""
+    we(?:'ve| have|'re| are)?(?: both| all| now| still| currently)? liv(?:e|ed|ing) (?:in|at|near|with|on|together)\b
+    we(?:'ve| have)?(?: just| recently| finally| all| both)? (?:moved|relocated|emigrated)(?: back| over| out)? to (?:{"|".join(sorted(english_places()))})\b
+    we(?:'ve| have)?(?: just| recently| finally)? (?:moved (?:house|home|in together)|moved (?:in)?to (?:a|our|the) (?:[\w-]+ ){{0,2}}(?:house|flat|apartment|home|condo|place)\b)
+    """
+)
+# How two people become or stop being a pair; "we broke up the table" is about something else.
+_PAIRING: Final = lines(
+    r"""
+    (?:got|gotten|get|getting|are|am|'m|'re) (?:married|engaged|divorced|separated)
+    (?:broke|broken|split|splitting|breaking) up(?! (?:the|a|an|our|my|this|that|these|those|into)\b)
+    """
+)
+PAIR: Final = (
+    rf"(?:i|we)(?:'ve| have|'re| are|'m| am)?(?: just| recently| finally| both)? {_PAIRING}\b"
 )
 HABIT: Final = one_of(
     "work live study speak teach drive own play practi[sc]e sleep commute wear attend manage volunteer"

@@ -215,10 +215,11 @@ def _ruled(sentence: Sentence) -> list[tuple[Sentence, Rule | None]]:
 
 def _says_enough(clause: str, rule: Rule) -> bool:
     """Whether there is more than a cue: "that's wrong" alone tells nothing to remember."""
-    if rule.label == "feedback":
-        words = english if _language(clause) == "en" else chinese
-        if compiled(words.MERE_COMPLAINT).fullmatch(clause):
-            return False
+    words = english if _language(clause) == "en" else chinese
+    if rule.label == "feedback" and compiled(words.MERE_COMPLAINT).fullmatch(clause):
+        return False
+    if compiled(words.BRIEF).fullmatch(clause):
+        return True
     han = len(_HAN.findall(clause))
     return han >= _FEWEST_HAN or (han + len(clause.split())) > _FEWEST_WORDS
 

@@ -148,10 +148,10 @@ _AS_THEY_ARE: Final = word_set(
     """
     can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must
     did didn't had hadn't wasn't are were used and or who
-    became began bought brought built came caught chose cut drank drew drove ate fell felt found
-    flew forgot gave got grew heard held hit hurt kept knew led left lent let lost made meant met
-    paid put quit ran read rode rose said sang sat saw sent set showed shut slept sold spent spoke
-    stood swam taught thought told took understood went won woke wore wrote
+    ate became began bought broke brought built came caught chose cut drank drew drove fell felt
+    flew forgot found gave got grew heard held hit hurt kept knew led left lent let lost made
+    meant met paid put quit ran read rode rose said sang sat saw sent set showed shut slept sold
+    spent split spoke stood swam taught thought told took understood went woke won wore wrote
     """
 )
 

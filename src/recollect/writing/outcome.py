@@ -89,16 +89,22 @@ def _judged(
         old_confidence=old.confidence,
         replaces=_was_written(new) and strategy_of(new, old) == "overwrite",
         corrects=corrects,
+        is_event=is_fact_beside_event(new, old),
     )
     if judgement.relation == "same" and judgement.similarity < threshold:
         return replace(judgement, relation="different", reason="less alike than duplicates are")
     if judgement.relation in ("update", "conflict") and not _share_a_subject(new, old):
         return replace(judgement, relation="different", reason="about something else")
-    if new.kind is Kind.EPISODIC and _are_two_events(new, old, judgement):
+    if new.kind is old.kind is Kind.EPISODIC and _are_two_events(new, old, judgement):
         return replace(judgement, relation="different", reason="another event")
     if judgement.relation == "same" and _has_other_steps(new, old):
         return replace(judgement, relation="update", reason="the same with other steps")
     return judgement
+
+
+def is_fact_beside_event(new: Record, old: Record) -> bool:
+    """Whether the stored one is a fact and the new one tells of something that happened."""
+    return new.kind is Kind.EPISODIC and old.kind is Kind.SEMANTIC
 
 
 def _was_written(new: Record) -> bool:
@@ -154,6 +160,8 @@ def renewed(
 ) -> Record:
     """The stored record with what the new one says; overwriting leaves nothing of the old."""
     overwrites = strategy == "overwrite"
+    if is_fact_beside_event(new, old):
+        new = new.evolve(kind=old.kind, details=None)  # what is so since then is a fact
     tags = new.tags if overwrites and new.tags else tuple(dict.fromkeys((*old.tags, *new.tags)))
     after = old.evolve(
         content=content,
