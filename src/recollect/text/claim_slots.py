@@ -40,11 +40,15 @@ ENDED_BY: Final = {
     "fix": _concepts("break, outage, bug"),
     "die": _concepts("live, work, study"),
     "retire": _concepts("work"),
+    "work": _concepts("unemploy"),
     "退休": _concepts("work"),
     "sign": _concepts("talk"),
     "arrive": _concepts("travel, fly"),
 }
 """After which deeds others are over: who has graduated studies no more."""
+
+GIVEN_UP_WHOLLY: Final = _concepts("smoke, work")
+"""What is over with all that was told of it: how much is smoked, where somebody works."""
 
 DEEDS: Final = _concepts("""
     run, eat, buy, visit, meet, watch, travel, walk, swim, cook, call, talk, read, play, hike, fly

@@ -5,6 +5,7 @@ from typing import Final
 VERBS: Final = {
     "end + verb work": """离职 辞职 辞职了 离职了 被裁 被裁员 被辞退 被解雇 被优化 下岗 失去工作
         辞了职 离了职 提离职 从公司离开 卸任""",
+    "verb split": "分手 闹分手",
     "verb ride to": "坐 乘 乘坐 搭 搭乘",
     "verb report to": "汇报给 向上汇报 汇报对象是 的上级是",
     "not + verb allergic": "不过敏",

@@ -8,6 +8,8 @@ VERBS: Final = {
         working for, stop working at, stop working for, step down, step down from, step down as,
         resign as, hand in my notice, hand in his notice, hand in her notice, give notice, leave the
         company, be let go, lose my job, lose my job at, be made redundant, quit as""",
+    "verb split": """break up with, break up, split up with, split up, part ways with, broke up,
+        broken up""",
     "verb prepare": "prepare for, study for, prepare, get ready for, revise for, train for",
     "verb lend": "lend, lent, loan",
     "verb borrow": "borrow, take out a loan, be lent",

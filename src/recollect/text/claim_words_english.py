@@ -57,7 +57,8 @@ SIGNS: Final = {
         with, start a new job at, have a new job at, land a new job at, work now at, start a new job
         with, begin a new job at, sign on with, go to work at, take a position at, take a position
         with, take up a post at, be now employed at, be now with, find a job at, found a job at, get
-        a position at, move jobs to""",
+        a position at, move jobs to, get a job as, got a job as, get a job, find a job, found a job
+        as, find a job as, land a job""",
     "change + verb study": "transfer to, enroll at, enrol at",
     "change + verb manage": """take over, take charge of, take the lead of, take over from, take on
         the role of, be put in charge of, inherit, have taken over, be now in charge of, be now

@@ -17,6 +17,7 @@ from recollect.text.claim_slots import (
     ASKED_FOR,
     BLAND,
     ENDED_BY,
+    GIVEN_UP_WHOLLY,
     HELD_BY_ONE,
     ONCE,
     STANCES,
@@ -35,6 +36,7 @@ from recollect.text.leftovers import (
     people_in,
     tells_apart,
 )
+from recollect.text.parting import has_parted
 from recollect.text.rivalry import are_rivals
 from recollect.text.similarity import Contrast, are_role_and_deed, contrast, weight
 from recollect.text.swapping import are_swapped
@@ -58,6 +60,7 @@ _ANY_WAY: Final = _WISHES | {"use", "format"}
 """Verbs that leave open what is done: who wants PDF, or uses PDF, may be sent one."""
 
 _ASKED: Final = ASKED_FOR | _WISHES
+_NO_VALUES: Final = TIMES | {"self", "weak"}
 _PLAIN: Final = frozenset({"word", "char", "verb", "weak", "self", "when"})
 
 
@@ -99,18 +102,23 @@ class Comparison:
     @cached_property
     def ends_the_old(self) -> bool:
         """Whether the new claim itself says that what is stored is over."""
-        if self._is_about_others() or self._is_lost_in_translation() or self._only_wishes():
+        if self._only_wishes():
             return False
-        return self._ends_the_old()
+        if has_parted(self._new, self._old, self._contrast):
+            return True
+        is_comparable = not (self._is_about_others() or self._is_lost_in_translation())
+        return is_comparable and self._ends_the_old()
 
     def judge(self) -> tuple[Relation, str]:
         """The relation so far as the claims alone tell, where any contradiction is a conflict."""
+        if self.ends_the_old:
+            return "update", "says that the stored claim is over"
         if self._is_about_others():
             return "different", "the two are about different people"
         if self._is_lost_in_translation():
             return "different", "in another language, and not known to be the same or another value"
-        if self.ends_the_old:
-            return "update", "says that the stored claim is over"
+        if self._has_another_favourite():
+            return "conflict", "another favourite"
         if self._is_about_other_things and not self._takes_over():
             return "different", "about something else"
         if self._says_the_same():
@@ -325,6 +333,9 @@ class Comparison:
 
     def _gives_up_the_old(self) -> bool:
         """What somebody does with a thing is over with the thing: plays the violin, gave it up."""
+        if self._new.verb in GIVEN_UP_WHOLLY and self._new.verb == self._old.verb:
+            is_bare = all(it.kind in _NO_VALUES for it in self._only_new)
+            return is_bare and "ended" in self._new.marks and bool(self._contrast.opposed)
         return (
             "ended" in self._new.marks
             and not self._new.verb
@@ -359,6 +370,20 @@ class Comparison:
             return False
         # About other things only where somebody else does what only one can do.
         return self._is_about_other_things or are_rivals(self._new, self._old, self._contrast)
+
+    def _has_another_favourite(self) -> bool:
+        """A favourite colour is told, and that now another one is liked better."""
+        likes_better = self._new.verb == "prefer" or (
+            self._new.verb == "like" and any(it.concept == "more" for it in self._only_new)
+        )
+        values = [it for it in self._only_new if not it.is_main and it.kind not in _NO_VALUES]
+        old = [it for it in self._old.words if not it.is_topic and it.kind not in _NO_VALUES]
+        if not likes_better or not self._new.says_change or len(values) != 1 or len(old) != 1:
+            return False
+        (sort,) = {it.kind for it in values}
+        topics = {it.concept for it in self._old.words if it.is_topic and it.kind != "self"}
+        is_favourite = "favourite" in topics and topics <= {"favourite", sort}
+        return is_favourite and old[0].kind == sort and sort not in _PLAIN and not self._is_opposed
 
     def _adds(self) -> bool:
         new = self._only_new

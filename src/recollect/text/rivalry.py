@@ -80,7 +80,7 @@ class _Rivalry:
             any(word.concept in DWELLINGS for word in words)
             for words in (self._contrast.new, self._contrast.old)
         )
-        return self._new.verb == "live" and new != old
+        return self._new.verb == self._old.verb == "live" and new != old
 
     def _is_of_one_verb(self) -> bool:
         """Both say it with one verb, or one says only what it is, or that it changed."""

@@ -11,7 +11,7 @@ from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import RecordChange
 from recollect.domain.conflict import Conflict
 from recollect.domain.ids import new_id
-from recollect.domain.record import Record
+from recollect.domain.record import Evidence, Record
 from recollect.domain.scope import Scope
 from recollect.domain.write import Step, Trace, WriteStatus, Written
 from recollect.recall.meaning import Embedded
@@ -32,6 +32,8 @@ class Incoming:
     is_grounded: bool = True
     corrects: bool = False
     """It was said to set right what is known."""
+    about: Evidence | None = None
+    """The words that it sets right, where it only names what is other."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from recollect.text.signal_patterns import compiled, lines
+from recollect.text.signals_english import EXPERT
 
 _ENGLISH_PAUSE: Final = r"(?:\s?[,:;.!\u2013\u2014-]+(?:\s+|$)|$)"
 _CHINESE_PAUSE: Final = r"(?:\s?[，,：:；;。！!…]+\s*|$)"
@@ -56,8 +57,15 @@ _CHINESE_MERE: Final = (
     )
     + _CHINESE_PAUSE
 )
+# What an expert says of the one who tells it is a fact of theirs: "my doctor says I'm …".
+_REPORTED: Final = (
+    rf"(?:my|our|the) (?:[a-z]+ )?{EXPERT} (?:(?:just|has|also|now) )?"
+    r"(?:says|said|tells me|told me|confirmed|confirms)(?: that)?,?\s+(?=(?:i|i'm|i've|my)\b)"
+    r"|(?:我的?)?(?:家庭)?(?:医生|大夫|牙医|律师)(?:刚才?|今天|昨天|刚刚)?说[，,：: ]*(?=我)"
+)
 _PREFACE: Final = (
     rf"(?P<correcting>{_ENGLISH_CORRECTING}|{_CHINESE_CORRECTING})|{_ENGLISH_MERE}|{_CHINESE_MERE}"
+    rf"|{_REPORTED}"
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from recollect.domain.category import USER_PROFILE, is_user_profile
 from recollect.domain.extraction import BufferTimes, Claim, Grounded
 from recollect.domain.fields import Draft, RecordFields, new_record
-from recollect.domain.record import Record, Status, Tier
+from recollect.domain.record import Evidence, Record, Status, Tier
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
@@ -165,6 +165,7 @@ class Intake:
             then=(extracted.step, Step(name="ground", result=checked)),
             is_grounded=grounded.ok,
             corrects=claim.corrects,
+            about=claim.explained_by,
             refusal="" if grounded.ok else f"not supported by its source: {grounded.reason}",
         )
 
@@ -206,6 +207,7 @@ class Intake:
         refusal: str,
         is_grounded: bool = True,
         corrects: bool = False,
+        about: Evidence | None = None,
     ) -> Incoming:
         cleaned = self._redactor.record(record)
         counts = dict(cleaned.counts)
@@ -220,6 +222,7 @@ class Intake:
             steps=(*steps, Step(name="redact", result=redacted), *then),
             is_grounded=is_grounded,
             corrects=corrects,
+            about=about,
             counts=counts,
             refusal=refusal,
         )
@@ -258,4 +261,13 @@ def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
     turn = turns.get(first.turn) if first else None
     if first is None or turn is None or first.start is None or first.end is None:
         return Grounded(ok=False, reason="no words of the conversation are named")
-    return ground(claim.content, turn.content, (first.start, first.end))
+    about = claim.explained_by
+    if about is None or about.turn not in turns:
+        return ground(claim.content, turn.content, (first.start, first.end))
+    # A correction says only what is other; what it is about was said before.
+    said = [
+        turns[about.turn].content[about.start : about.end],
+        turn.content[first.start : first.end],
+    ]
+    together = "\n".join(said)
+    return ground(claim.content, together, (0, len(together)))

@@ -50,6 +50,11 @@ _NOTHING_ALIKE: Final = Decision(
 )
 
 
+_SET_RIGHT: Final = Judgement(
+    relation="update", reason="sets right what was said right before", similarity=1.0
+)
+
+
 def decide(
     new: Record,
     said_at: datetime,
@@ -57,10 +62,14 @@ def decide(
     threshold: float,
     *,
     corrects: bool = False,
+    about: Evidence | None = None,
 ) -> Decision:
-    """Which of the candidates the new record says again, changes or contradicts."""
+    """Which of the candidates the new record says again, changes or contradicts; one that points
+    back to words is about what was made of them."""
     best = _NOTHING_ALIKE
     for candidate in candidates:
+        if about is not None and about in candidate.record.evidence:
+            return Decision(judgement=_SET_RIGHT, old=candidate.record)
         judgement = _judged(new, said_at, candidate, threshold, corrects=corrects)
         if _rank(judgement) > _rank(best.judgement):
             best = Decision(judgement=judgement, old=candidate.record)
