@@ -50,6 +50,9 @@ ENDED_BY: Final = {
 GIVEN_UP_WHOLLY: Final = _concepts("smoke, work")
 """What is over with all that was told of it: how much is smoked, where somebody works."""
 
+ALCOHOL: Final = _concepts("beer, wine, whiski, vodka, gin, 红酒, 白酒")
+"""What is meant where somebody quits drinking."""
+
 DEEDS: Final = _concepts("""
     run, eat, buy, visit, meet, watch, travel, walk, swim, cook, call, talk, read, play, hike, fly
 """)

@@ -302,9 +302,20 @@ def _in_time(tokens: list[Token], at: int, pieces: tuple[Piece, ...]) -> tuple[P
         return (Piece("passive"), *pieces)
     if not _PERFECT.isdisjoint(helpers):
         return pieces
-    if token.surface in _PAST_STATES:
+    if token.surface in _PAST_STATES or _was_something(tokens, at):
         return (Piece("formerly"), *pieces)
     return (Piece("done"), *pieces)
+
+
+def _was_something(tokens: list[Token], at: int) -> bool:
+    """Whether somebody tells what they were: I was a teacher."""
+    return (
+        tokens[at].surface == "was"
+        and at > 0
+        and tokens[at - 1].lemma in ("i", "user")
+        and at + 1 < len(tokens)
+        and tokens[at + 1].lemma in ("a", "an")
+    )
 
 
 def _has_organisation(tokens: list[Token], at: int) -> bool:

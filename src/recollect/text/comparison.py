@@ -14,6 +14,7 @@ from typing import Final
 from recollect.domain.relation import Relation
 from recollect.text.claim_parts import AMOUNTS, DATES, TIMES, Claim, Word
 from recollect.text.claim_slots import (
+    ALCOHOL,
     ASKED_FOR,
     BLAND,
     ENDED_BY,
@@ -288,9 +289,12 @@ class Comparison:
     def _contradicts(self) -> bool:
         if self._is_formerly(self._new) or self._is_formerly(self._old) or self._only_wishes():
             return False
+        if self._leaves_the_value() or self._is_sober_only():
+            return False
         less, more = sorted((self._only_new, self._only_old), key=weight)
         return (
             self._is_opposed
+            and self._denies_what_is_shared()
             and self._shares_content()
             and weight(less) <= _NOTHING
             and not any(word.is_main and word.concept not in _SAID_ANYWAY for word in more)
@@ -315,6 +319,24 @@ class Comparison:
             return self._old.verb in gone
         return weight(word for word in values if word.concept in gone) * 2 >= weight(values)
 
+    def _denies_what_is_shared(self) -> bool:
+        """Whether more is denied than what only one of the claims speaks of: cat, no cat food."""
+        alone = {id(word) for word in (*self._only_new, *self._only_old)}
+        words = (*self._new.words, *self._old.words)
+        return any(word.denied and id(word) not in alone for word in words)
+
+    def _leaves_the_value(self) -> bool:
+        """A lost phone leaves its number."""
+        is_lost = "ended" in self._new.marks and not self._new.verb
+        return is_lost and any(word.kind in AMOUNTS for word in self._only_old)
+
+    def _is_sober_only(self) -> bool:
+        """Who quit drinking, and names no drink, still has coffee."""
+        said = any(word.kind == "drink" for word in self._new.words)
+        drinks = {word.concept for word in self._old.words if word.kind == "drink"}
+        is_given_up = "ended" in self._new.marks and self._new.verb == "drink" and not said
+        return is_given_up and bool(drinks - ALCOHOL)
+
     def _only_wishes(self) -> bool:
         """What somebody means to give up they have not given up yet."""
         return "wish" in self._new.marks and "wish" not in self._old.marks
@@ -334,7 +356,7 @@ class Comparison:
     def _gives_up_the_old(self) -> bool:
         """What somebody does with a thing is over with the thing: plays the violin, gave it up."""
         if self._new.verb in GIVEN_UP_WHOLLY and self._new.verb == self._old.verb:
-            is_bare = all(it.kind in _NO_VALUES for it in self._only_new)
+            is_bare = all(it.kind in _NO_VALUES - {"period"} for it in self._only_new)
             return is_bare and "ended" in self._new.marks and bool(self._contrast.opposed)
         return (
             "ended" in self._new.marks
@@ -355,6 +377,8 @@ class Comparison:
     def _is_replaced_for_all(self) -> bool:
         """We replaced Jenkins: whatever of ours ran on it does so no more."""
         about = [word for word in self._new.words if word.is_topic]
+        if any(word.concept == "user" and word.is_topic for word in self._old.words):
+            return False  # what is the user's own was not ours
         return all(word.kind == "self" for word in about) and not any(
             word.is_topic and (word.kind == "name" or word.kind in PEOPLE)
             for word in self._old.words

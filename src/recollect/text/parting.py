@@ -44,6 +44,8 @@ def _are_no_pair(new: Claim, old: Claim, contrast: Contrast) -> bool:
     """They broke up or divorced: who was a partner is none any more."""
     partners = _former(new)
     people = {word.concept for word in old.words if word.kind in PEOPLE}
+    if any(word.denied or word.kind == "number" for word in new.words):
+        return False  # they did not, or it was the first wife
     if not people or not people <= partners or old.verb not in _HAVING:
         return False
     # Nobody and nothing is named that the old claim does not know: "we broke up the table".

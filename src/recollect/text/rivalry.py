@@ -16,7 +16,7 @@ from recollect.text.claim_slots import (
     ONE_VALUE_FOR_A_PURPOSE,
     are_akin,
 )
-from recollect.text.leftovers import is_request
+from recollect.text.leftovers import is_request, tells_apart
 from recollect.text.similarity import Contrast
 
 _SORTS: Final = {
@@ -57,7 +57,7 @@ class _Rivalry:
             return False
         if any(_asks(a) and _tells(b) for a, b in ((new, old), (old, new))):
             return False  # who writes Go at work may ask for code in Rust
-        if self._counts_other_things() or self._is_of_house_and_town():
+        if self._counts_other_things() or self._has_other_homes():
             return False
         times = self._shared_sorts & TIMES
         if verb in ONE_VALUE or verb in ONCE or (not verb and self._is_attribute()):
@@ -74,13 +74,15 @@ class _Rivalry:
             for word, other in self._contrast.shared
         )
 
-    def _is_of_house_and_town(self) -> bool:
-        """One names a dwelling and the other where it is: a bigger flat, and Berlin."""
+    def _has_other_homes(self) -> bool:
+        """One names a dwelling and the other where it is, or who lives there is no one person."""
         new, old = (
             any(word.concept in DWELLINGS for word in words)
             for words in (self._contrast.new, self._contrast.old)
         )
-        return self._new.verb == self._old.verb == "live" and new != old
+        is_home = self._new.verb == self._old.verb == "live"
+        moved = (*self._contrast.new, *self._contrast.old)
+        return is_home and (new != old or any(map(tells_apart, moved)))
 
     def _is_of_one_verb(self) -> bool:
         """Both say it with one verb, or one says only what it is, or that it changed."""

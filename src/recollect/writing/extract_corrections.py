@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from recollect.domain.extraction import Claim
 from recollect.domain.record import Kind
 from recollect.text.entities_chinese import chinese_names
+from recollect.text.entities_latin import is_everyday
 from recollect.text.scripts import HAN
 from recollect.text.signal_patterns import compiled, lines
 
@@ -31,7 +32,8 @@ _SORTS: Final[Mapping[str, str]] = {
         (?:\d{{4}}年)?{_NUMERAL}月{_NUMERAL}[日号]
         """
     ),
-    "weekday": "\\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\\b|(?:周|星期|礼拜)[一二三四五六日天]",
+    "weekday": r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    "|(?:周|星期|礼拜)[一二三四五六日天]",
     "clock": rf"\b\d{{1,2}}(?::\d\d)? ?[ap]\.?m\b|{_DAYPART}?(?:\b|(?<=[{HAN}]))\d{{1,2}}:\d\d"
     rf"|{_DAYPART}?{_NUMERAL}点(?:半|{_NUMERAL}分?)?",
     "number": r"(?<![\w.,:-])[$€£¥]?\d+(?:[.,:-]\d+)*(?:[ ]\d{3,})*(?![\w:-]*\d)",
@@ -108,7 +110,7 @@ def _value(said: str, *, corrects: bool) -> _Value | None:
 
 def _is_name(text: str) -> bool:
     if text.isascii():
-        return True
+        return not text.isupper() and not any(map(is_everyday, text.casefold().split()))
     return any(name == text for _, name in chinese_names(f"他叫{text}。"))
 
 
@@ -135,4 +137,8 @@ def _spans(sort: str, text: str) -> list[tuple[int, int]]:
     if sort == "name":
         found = _NAMED.search(text) or _NAMED_CHINESE.search(text)
         return [found.span("value")] if found and _is_name(found["value"]) else []
+    if sort == "number":
+        # The number of a day or an hour is none of its own.
+        others = "|".join(_SORTS[other] for other in _SORTS if other != sort)
+        text = compiled(f"(?i:{others})").sub(lambda it: "#" * len(it[0]), text)
     return [it.span() for it in compiled(f"(?i:{_SORTS[sort]})").finditer(text)]
