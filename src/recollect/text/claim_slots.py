@@ -40,7 +40,6 @@ ENDED_BY: Final = {
     "fix": _concepts("break, outage, bug"),
     "die": _concepts("live, work, study"),
     "retire": _concepts("work"),
-    "work": _concepts("unemploy"),
     "退休": _concepts("work"),
     "sign": _concepts("talk"),
     "arrive": _concepts("travel, fly"),

@@ -39,12 +39,13 @@ SIGNS: Final = {
         adjust to, revise to, set to, now set to, change my mind, adopt, redo, move, be moved to, be
         replaced by, be replaced with, replace by, replace with, push to, make the switch to, be now
         called, shift to""",
-    "change + direction up": """go up to, rise to, increase to, increase, raise to, raise, double
-        to, grow to, upgrade to, upgrade, bump to, promote to, promote, extend to, extend, go up,
-        rise, climb to, jump to, expand to, have risen to, have grown to""",
-    "change + direction down": """go down to, fall to, decrease to, reduce to, reduce, cut to, cut,
-        lower to, shrink to, downgrade to, downgrade, demote to, shorten to, drop to, go down, fall,
-        decrease, shrink, lower, have fallen to, have dropped to""",
+    "now + weak again": "again, once more, once again",
+    "change + direction up": """go up to, be up to, rise to, increase to, increase, raise to, raise,
+        double to, grow to, upgrade to, upgrade, bump to, promote to, promote, extend to, extend, go
+        up, rise, climb to, jump to, expand to, have risen to, have grown to""",
+    "change + direction down": """go down to, be down to, fall to, decrease to, reduce to, reduce,
+        cut to, cut, lower to, shrink to, downgrade to, downgrade, demote to, shorten to, drop to,
+        go down, fall, decrease, shrink, lower, have fallen to, have dropped to""",
     "change + direction later": """postpone to, postpone until, postpone, push back to, delay to,
         delay until, delay, slip to, put off until, put off, push out to, defer to, defer until""",
     "change + direction earlier": "bring forward to, bring forward, move up to, move forward to",

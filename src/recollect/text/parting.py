@@ -19,6 +19,8 @@ _DIVORCED: Final = "divorc"
 _HAVING: Final = frozenset({"", "name"})
 """Verbs of claims that say no more than that somebody is there, and who."""
 
+_WITHOUT_WORK: Final = frozenset({"job hunt", "unemploy"})
+_TAKING_IN: Final = frozenset({"eat", "drink"})
 _WORN: Final = frozenset({"old"})
 _SLIGHT: Final = TIMES | {"self", "weak"}
 
@@ -31,6 +33,9 @@ def has_parted(new: Claim, old: Claim, contrast: Contrast) -> bool:
         _are_no_pair(new, old, contrast)
         or _has_given_away(new, old)
         or _has_lost(new, old, contrast)
+        or _has_found_work(new, old)
+        or _has_given_birth(new, old)
+        or _may_eat_again(new, old, contrast)
     )
 
 
@@ -85,3 +90,28 @@ def _has_lost(new: Claim, old: Claim, contrast: Contrast) -> bool:
     is_left = all(word.is_main or word.kind in _SLIGHT for word in contrast.new)
     mourned = any(one.is_topic and one.kind == "pet" for one, _ in contrast.shared)
     return new.verb == "die" and not old.verb and is_left and mourned and not contrast.old
+
+
+def _has_found_work(new: Claim, old: Claim) -> bool:
+    """Who started somewhere neither looks for work nor is without."""
+    is_new = new.verb == "work" and "change" in new.marks and not _denies(new)
+    return is_new and any(word.concept in _WITHOUT_WORK for word in old.words)
+
+
+def _has_given_birth(new: Claim, old: Claim) -> bool:
+    """The child that was expected is there."""
+    mothers = {word.concept for word in old.words if word.kind in PEOPLE and word.is_topic}
+    same = mothers == {word.concept for word in new.words if word.kind in PEOPLE and word.is_topic}
+    return new.verb == "birth" and old.verb == "expect" and same and not _denies(new)
+
+
+def _may_eat_again(new: Claim, old: Claim, contrast: Contrast) -> bool:
+    """Who can eat it now is no longer allergic to it."""
+    is_over = new.verb in _TAKING_IN and new.says_change and old.verb == "allergic"
+    others = (*contrast.new, *contrast.old)
+    is_all = all(word.is_main or word.kind in _SLIGHT for word in others)
+    return is_over and is_all and not _denies(new) and not _denies(old)
+
+
+def _denies(it: Claim) -> bool:
+    return any(word.denied for word in it.words)

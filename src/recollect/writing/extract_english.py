@@ -18,11 +18,13 @@ from recollect.writing.extract_english_words import (
     ARTIFACT,
     BEHIND,
     CONDITION,
+    DAY,
     FEELING,
     HABIT,
     HOLDS,
     HOUSEHOLD,
     MATTER,
+    MONTH,
     OWN_FACT,
     PAIR,
     PAST,
@@ -289,6 +291,11 @@ RULES: Final[tuple[Rule, ...]] = (
                 i graduated\b
                 i(?: just| recently)? (?:started|joined|moved|switched jobs|retired)\b
                 {PAIR}
+                i can(?: now| finally)? (?:eat|drink|drive|walk|run|swim|hear|see|work|speak) (?:\w+ ){{0,4}}(?:again|now)\b
+                i(?:'m| am)(?: now)? (?:up|down) to \d
+                i(?:'m| am)(?: still| currently| now)? (?:looking for (?:an? )?(?:new )?(?:job|work|flat|apartment|house|flatmate|roommate)|between jobs)\b
+                i(?:'m| am) (?:going|flying|travell?ing|driving|heading) to (?:the )?[\w-]+(?: [\w-]+)? (?:in|on|this|next|for) (?:{MONTH}|{DAY}|\d|the|an?|two|three|summer|winter|spring|autumn|fall|week|month|year|christmas|easter)\b
+                i [a-z]+ (?:[\w'-]+ ){{0,4}}every (?:morning|day|evening|week|night|month|weekend|{DAY})\b
                 {HOUSEHOLD}
                 i(?:'ve| have)?(?: just| recently)? (?:left|quit) [^,;]{{2,40}},? (?:and|to) (?:i |now |then |just |recently )*(?:work|join|joined|start|started (?:at|as|a new|working)|moved to)\b
                 """

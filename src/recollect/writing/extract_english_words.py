@@ -16,15 +16,15 @@ _ADVERB: Final = one_of(
     " too totally completely somewhat both all almost probably certainly"
 )
 ADVERBS: Final = f"(?: (?:{_ADVERB}|kind of|sort of|a bit|a little)){{0,3}}"
-_MONTH: Final = one_of(
+MONTH: Final = one_of(
     "january february march april may june july august september october november december"
 )
-_DAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+DAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 AHEAD: Final = at_words(
     rf"""
     (?:tomorrow|tonight|later|soon)\b
     next \w
-    (?:on|by|before|until|till|this|at) (?:{_DAY}|\d|tomorrow|the|next|noon|week|afternoon|evening|end|{_MONTH})\b
+    (?:on|by|before|until|till|this|at) (?:{DAY}|\d|tomorrow|the|next|noon|week|afternoon|evening|end|{MONTH})\b
     in (?:a|an|two|three|\d+) (?:hour|day|week|month|minute)
     after (?:the|lunch|that|work)\b
     """
@@ -34,8 +34,8 @@ BEHIND: Final = at_words(
     (?:yesterday|today|recently|just now|earlier|the other day|over the weekend|this morning)\b
     last \w
     ago\b
-    on (?:{_DAY}|\d|{_MONTH})
-    in (?:{_MONTH}|(?:19|20)\d\d)\b
+    on (?:{DAY}|\d|{MONTH})
+    in (?:{MONTH}|(?:19|20)\d\d)\b
     """
 )
 PAST: Final = one_of(
@@ -90,6 +90,8 @@ HOUSEHOLD: Final = lines(
     rf"""
     we(?:'ve| have|'re| are)?(?: both| all| now| still| currently)? liv(?:e|ed|ing) (?:in|at|near|with|on|together)\b
     we(?:'ve| have)?(?: just| recently| finally| all| both)? (?:moved|relocated|emigrated)(?: back| over| out)? to (?:{"|".join(sorted(english_places()))})\b
+    we(?:'re| are)(?: both| now)? expecting (?:an?|our|twins)\b
+    our (?:wedding|honeymoon|house|flat|apartment|landlord|mortgage|rent)(?! \w+ing\b) (?:is|are|was|has)\b
     we(?:'ve| have)?(?: just| recently| finally)? (?:moved (?:house|home|in together)|moved (?:in)?to (?:a|our|the) (?:[\w-]+ ){{0,2}}(?:house|flat|apartment|home|condo|place)\b)
     """
 )
