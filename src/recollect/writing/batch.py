@@ -32,7 +32,7 @@ class Incoming:
     is_grounded: bool = True
     corrects: bool = False
     """It was said to set right what is known."""
-    about: Evidence | None = None
+    about: tuple[Evidence, ...] = ()
     """The words that it sets right, where it only names what is other."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""

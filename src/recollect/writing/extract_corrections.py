@@ -36,7 +36,7 @@ _SORTS: Final[Mapping[str, str]] = {
     "|(?:周|星期|礼拜)[一二三四五六日天]",
     "clock": rf"\b\d{{1,2}}(?::\d\d)? ?[ap]\.?m\b|{_DAYPART}?(?:\b|(?<=[{HAN}]))\d{{1,2}}:\d\d"
     rf"|{_DAYPART}?{_NUMERAL}点(?:半|{_NUMERAL}分?)?",
-    "number": r"(?<![\w.,:-])[$€£¥]?\d+(?:[.,:-]\d+)*(?:[ ]\d{3,})*(?![\w:-]*\d)",
+    "number": r"(?<![A-Za-z0-9_.,:-])[$€£¥]?\d+(?:[.,:-]\d+)*(?:[ ]\d{3,})*(?![A-Za-z0-9_:-]*\d)",
 }
 """What a correction may give another value of; the first sort that a value has is its own."""
 

@@ -172,7 +172,7 @@ def _told_again(
         claim,
         content=content,
         evidence=(Evidence(turn=turn.id, start=value.start, end=value.end),),
-        explained_by=claim.explained_by or claim.evidence[0],
+        explained_by=(*claim.explained_by, claim.evidence[0]),
         corrects=True,
     )
 

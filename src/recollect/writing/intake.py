@@ -207,7 +207,7 @@ class Intake:
         refusal: str,
         is_grounded: bool = True,
         corrects: bool = False,
-        about: Evidence | None = None,
+        about: tuple[Evidence, ...] = (),
     ) -> Incoming:
         cleaned = self._redactor.record(record)
         counts = dict(cleaned.counts)
@@ -261,13 +261,9 @@ def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
     turn = turns.get(first.turn) if first else None
     if first is None or turn is None or first.start is None or first.end is None:
         return Grounded(ok=False, reason="no words of the conversation are named")
-    about = claim.explained_by
-    if about is None or about.turn not in turns:
+    if not claim.explained_by:
         return ground(claim.content, turn.content, (first.start, first.end))
     # A correction says only what is other; what it is about was said before.
-    said = [
-        turns[about.turn].content[about.start : about.end],
-        turn.content[first.start : first.end],
-    ]
-    together = "\n".join(said)
+    said = [it for it in (*claim.explained_by, first) if it.turn in turns]
+    together = "\n".join(turns[it.turn].content[it.start : it.end] for it in said)
     return ground(claim.content, together, (0, len(together)))

@@ -8,7 +8,7 @@ so what was true before cannot be put between them afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -62,13 +62,13 @@ def decide(
     threshold: float,
     *,
     corrects: bool = False,
-    about: Evidence | None = None,
+    about: Sequence[Evidence] = (),
 ) -> Decision:
     """Which of the candidates the new record says again, changes or contradicts; one that points
     back to words is about what was made of them."""
     best = _NOTHING_ALIKE
     for candidate in candidates:
-        if about is not None and about in candidate.record.evidence:
+        if not set(about).isdisjoint(candidate.record.evidence):
             return Decision(judgement=_SET_RIGHT, old=candidate.record)
         judgement = _judged(new, said_at, candidate, threshold, corrects=corrects)
         if _rank(judgement) > _rank(best.judgement):
