@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from recollect.text import openings
 from recollect.text.signal_patterns import Signs, lines
 
 _IN: Final = "[^，,。；;！!？?]"
@@ -53,7 +54,8 @@ TAKEN_BACK: Final = Signs(anywhere="开(?:个)?玩笑|逗你|骗你的|闹着玩
 JOKED: Final = Signs(anywhere=f"{TAKEN_BACK.anywhere}|哈哈|嘻嘻|hhh|😂|🤣|😜|😝")
 
 _BEFORE_ORDER: Final = (
-    "(?:(?:好的?|那么?|嗯|行|谢谢|麻烦|照旧|老样子|现在|然后|接下来|再|顺便|你|您|先|可以|能|能不能|请)"
+    f"(?:{openings.CHINESE}[，,! ]+"
+    "|(?:好的?|那么?|嗯|行|谢谢|麻烦|照旧|老样子|现在|然后|接下来|再|顺便|你|您|先|可以|能|能不能|请)"
     "[，,! ]*){0,4}"
 )
 ORDERED: Final = Signs(

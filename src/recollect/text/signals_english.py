@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from recollect.text import openings
 from recollect.text.signal_patterns import Signs, at_words, lines, one_of
 
-OPENING: Final = (
-    "(?:"
-    + one_of(
-        "please also and so but ok okay oh well hey hi hello now then right alright great yes yeah no"
-        " btw fyi just actually again next perfect sure thanks hmm ugh honestly good nice"
-    )
-    + r"\b[,!:.]*\s+|(?:by the way|thank you|as usual)[,!:.]*\s+){0,4}"
+_COURTESY: Final = one_of(
+    "please also and so but now then right alright great yes yeah no just actually again next perfect"
+    " sure thanks honestly good nice"
 )
+OPENING: Final = rf"(?:(?:{openings.ENGLISH}|{_COURTESY}|thank you|as usual)\b[,!:.]*\s+){{0,4}}"
+"""What may stand before an order, a question or a wish."""
+
 _POLITE: Final = "(?:(?:can|could|would|will) you (?:please |kindly |just |maybe )?)"
 _INVERTED: Final = (
     one_of(

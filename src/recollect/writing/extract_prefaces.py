@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from recollect.text import openings
 from recollect.text.signal_patterns import compiled, lines
 from recollect.text.signals_english import EXPERT
 
@@ -28,10 +29,9 @@ _ENGLISH_CORRECTING: Final = (
 )
 _ENGLISH_MERE: Final = (
     lines(
-        r"""
-        oh|ah|aha|uh|um+|hm+|well|ok|okay|hey|hi|hello
-        btw|by the way|fyi|just so you know|for the record
-        (?:just |a |quick |small ){0,2}update|just to (?:update you|let you know|be clear)
+        rf"""
+        {openings.ENGLISH}
+        (?:just |a |quick |small ){{0,2}}update|just to (?:update you|let you know|be clear)
         """
     )
     + _ENGLISH_PAUSE
@@ -50,9 +50,9 @@ _CHINESE_CORRECTING: Final = (
 )
 _CHINESE_MERE: Final = (
     lines(
-        """
-        [哦噢喔啊嗯呃唉诶]+|哎呀?|对了?|好的?|行|那个
-        顺便(?:说|提)(?:一?下|一句)?|更新一下|补充一下|(?:跟你说|告诉你)(?:一[下声])?
+        f"""
+        {openings.CHINESE}
+        更新一下|补充一下|(?:跟你说|告诉你)(?:一[下声])?
         """
     )
     + _CHINESE_PAUSE

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from recollect.domain.context import Tongue
+from recollect.text import openings
 from recollect.text.signal_patterns import lines, word_set
 
 Label = Literal["asks", "feedback", "todo", "decision", "agreed"]
@@ -39,18 +40,17 @@ _EDGE: Final = " \t\n,;:.!，。；：！、~"
 _OPENING: Final = re.compile(
     "(?:"
     + lines(
-        r"""
-        (?:ok(?:ay)?|well|so|and|but|oh|ah|hey|hi|hello|btw|fyi|ugh|hmm+|yes|no|yeah)\b[,:;.! ]*
+        rf"""
+        (?:{openings.ENGLISH}|so|and|but|yes|no|yeah)\b[,:;.! ]*
         (?:great|perfect|right|alright|actually|honestly|also)\b[,:;.! ]*
-        (?:by the way|just so you know)\b[,:;.! ]*
-        (?:(?:please|can you|could you) ){0,2}remember\b(?: that\b)?[,: ]*
+        (?:(?:please|can you|could you) ){{0,2}}remember\b(?: that\b)?[,: ]*
         (?:please )?(?:keep|bear) in mind\b(?: that\b)?[,: ]*
         (?:make a note|note|don't forget)\b(?: that\b)?[,: ]*
         (?:for (?:future|your) (?:reference|information)|todo)\b[,: ]*
-        (?:好的?|行|嗯|对|哦|那个)[，,：: ]+(?=.)
+        {openings.CHINESE}[，,：: ]+(?=.)
         (?:说实话|老实说|另外|还有)[，,：: ]*(?=.)
         (?:请(?![假客教])|麻烦|帮我|能不能|你|注意)[，,：: ]*(?=.)
-        顺便说(?:一?下|一句)[，,：: ]*
+        顺便说(?:一?下|一句)
         (?:记住|记得|记一下|记下|别忘了|待办)[，,：: ]*
         """
     )
@@ -58,7 +58,7 @@ _OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_ORDER_OPENING: Final = re.compile(
-    "(?:(?:好的?|行|嗯|对|哦|顺便说(?:一?下|一句)|说实话|另外)[，,：: ]+"
+    rf"(?:(?:{openings.CHINESE}|说实话|另外)[，,：: ]+"
     "|(?:记住|记一下|待办)[，,：: ]*)+"
 )
 
