@@ -4,12 +4,13 @@ from typing import Final
 
 VERBS: Final = {
     "end + verb work": """quit my job at, quit my job, leave my job at, leave my job, resign, resign
-        from, be laid off from, be laid off, be fired from, quit the job at, quit working at, quit
-        working for, stop working at, stop working for, step down, step down from, step down as,
-        resign as, hand in my notice, hand in his notice, hand in her notice, give notice, leave the
-        company, be let go, lose my job, lose my job at, be made redundant, quit as""",
+        from, be laid off from, be laid off, be fired from, get laid off from, get laid off, get
+        fired from, quit the job at, quit working at, quit working for, stop working at, stop
+        working for, step down, step down from, step down as, resign as, hand in my notice, hand in
+        his notice, hand in her notice, give notice, leave the company, be let go, lose my job, lose
+        my job at, be made redundant, quit as""",
     "verb birth": """give birth, gave birth, give birth to, gave birth to, have the baby, had the
-        baby, have our baby, have my baby, have a baby""",
+        baby, have our baby, have my baby""",
     "verb job hunt": """look for a job, be looking for a job, look for work, be looking for work,
         look for a new job, be looking for a new job, job hunt, be job hunting, be between jobs""",
     "verb split": """break up with, break up, split up with, split up, part ways with, broke up,
@@ -55,8 +56,8 @@ VERBS: Final = {
     "verb add": "add, append, insert",
     "verb measure": "measure",
     "verb prioritise": "prioritise, prioritize",
-    "verb attend": """take part in, participate in, go along to, attend, be a pupil at, go to class
-        at, be at school at, be present at""",
+    "verb attend": """take part in, be engaged in, engage in, participate in, go along to, attend,
+        be a pupil at, go to class at, be at school at, be present at""",
     "verb apply": "apply, apply for, apply to",
     "verb like": """like, love, enjoy, adore, be fond of, be a fan of, be into, be keen on, fancy,
         appreciate, be a big fan of, be crazy about, be passionate about, take pleasure in, dig, be

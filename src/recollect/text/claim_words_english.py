@@ -145,7 +145,7 @@ PHRASES: Final = {
     "diet vegetarian": """do not eat meat, not eat meat, eat no meat, never eat meat, not eat any
         meat, do not eat any meat, eat meat-free""",
     "diet omnivore": "eat meat",
-    "marital married": "marry, be married, get married, wed, tie the knot, husband and wife",
+    "be + marital married": "marry, be married, get married, wed, tie the knot, husband and wife",
     "marital single": "be single, be unmarried, unmarried, not be married, be not married",
     "weak every + period day": "daily, every day, each day, day by day, a day, per day",
     "weak every + daypart night": "nightly, every night, each night",

@@ -80,6 +80,7 @@ _MEETING: Final = re.compile("会(?![议员计场诊说])")
 _BEFORE_A_MEETING: Final = re.compile("(?:[的场]|[这那]个)$")
 _AT_END: Final = re.compile("了?(?:[,;。!?]|$)")
 _HAPPENED: Final = re.compile(r"是[^,;。]+的[。!]?$")
+_SOMETHING_TAKEN: Final = re.compile("[把将][^,;。!?]{1,10}$")
 _TO_A_DESK: Final = re.compile(
     "(?P<moves>搬[到去进至往回])(?=了?[^,;。!?]{0,6}(?:工位|办公室|办公楼|写字楼|会议室|座位|公司|部门|组))"
 )
@@ -144,6 +145,8 @@ def _beside(
     """What characters say beside a time, a deed or the end, whatever the lists say of them."""
     if text[at] == "管" and _AT_END.match(text, at + 1):
         return 1, (Piece("verb", "manage"),)
+    if text[at] == "搬" and _SOMETHING_TAKEN.search(text, 0, at):
+        return 1, (Piece("change"),)
     if desk := _TO_A_DESK.match(text, at):
         return len(desk["moves"]), (Piece("change"),)
     if _MEETING.match(text, at) and _BEFORE_A_MEETING.search(text, 0, at):

@@ -23,7 +23,7 @@ from recollect.text.claim_things_english import THINGS
 from recollect.text.claim_tokens_english import NUMBERS, Token, lemma, listed, tokens_of
 from recollect.text.claim_verbs_english import VERBS
 from recollect.text.entities_latin import is_everyday
-from recollect.text.places import english_companies, english_places, may_be_a_place
+from recollect.text.places import english_companies, english_places, is_tool, may_be_a_place
 
 _ASKING: Final = re.compile(r"\b(?:please|kindly)\b", re.IGNORECASE)
 _PERFECT: Final = frozenset({"have", "be"})
@@ -77,6 +77,24 @@ _ORGANISATIONS: Final = frozenset(
     )
 )
 _MOVING: Final = (Piece("change"), Piece("verb", "live"))
+_STARTING_WORK: Final = (Piece("change"), Piece("verb", "work"))
+_FIRMS: Final = frozenset(
+    lemma(word)
+    for word in listed(
+        "company startup start-up firm bank agency hospital university school institute ministry "
+        "business studio lab consultancy newspaper"
+    )
+)
+_BEHIND_PLACES: Final = frozenset(
+    lemma(word)
+    for word in listed(
+        "in on at last this next with from for because since after before when where and but so a "
+        "an the two three four five six to about recently yesterday today now again together just "
+        "permanently temporarily ago during over as while by earlier which"
+    )
+)
+"""Words that follow where somebody moved, and make no other thing of it."""
+
 _LONGEST_NAME: Final = 3
 _LONGEST_HOME: Final = 5
 _HOMES: Final = frozenset(
@@ -139,6 +157,8 @@ def _word_pieces(
         pieces = (Piece("joint"),)
     if pieces == _MOVING:
         pieces = _where_to(tokens, at, used)
+    elif pieces == _STARTING_WORK and token.lemma == "join" and not _joins_firm(tokens, at):
+        pieces = (Piece("verb", "join"),)
     if used > 1 and (_is_thing(tokens, at, pieces) or _is_doing(tokens[at : at + used])):
         used, pieces = lexicon.match(lemmas[: at + 1], at)
     if not used or _is_named(tokens, token, used, pieces):
@@ -152,13 +172,34 @@ def _where_to(tokens: list[Token], at: int, used: int) -> tuple[Piece, ...]:
     if tokens[at + used - 1].lemma != "to" or not ahead:
         return _MOVING
     is_ours = any(it.lemma == "we" for it in tokens[:at])
-    ends = range(1, _LONGEST_NAME + 1)
-    known = {" ".join(it.surface for it in ahead[:end]).casefold() for end in ends}
+    known = {ahead[0].surface.casefold()}
     if known & english_companies():
-        return (Piece("change"), Piece("verb", "work"))
-    if known & english_places() or any(it.lemma in _HOMES for it in ahead):
+        return _STARTING_WORK
+    if _names_place(ahead) or any(it.lemma in _HOMES for it in ahead):
         return _MOVING
     return _MOVING if may_be_a_place(ahead[0].surface) and not is_ours else (Piece("change"),)
+
+
+def _names_place(ahead: list[Token]) -> bool:
+    """Whether a known place is named, and nothing that is only called by it: Paris time."""
+    for end in range(1, min(_LONGEST_NAME, len(ahead)) + 1):
+        if " ".join(it.surface for it in ahead[:end]).casefold() in english_places():
+            following = ahead[end] if end < len(ahead) else None
+            return (
+                following is None
+                or following.kind != "word"
+                or following.surface[0].isupper()
+                or following.lemma in _BEHIND_PLACES
+            )
+    return False
+
+
+def _joins_firm(tokens: list[Token], at: int) -> bool:
+    """Whether somebody joins where they work, rather than a gym, a call or a chat."""
+    ahead = tokens[at + 1 : at + 1 + _LONGEST_HOME]
+    if not ahead or ahead[0].lemma in _DETERMINERS:
+        return any(it.lemma in _FIRMS for it in ahead)
+    return not is_tool(ahead[0].surface)
 
 
 def _special(tokens: list[Token], at: int) -> tuple[Piece, ...]:

@@ -406,7 +406,8 @@ class Comparison:
             return False
         (sort,) = {it.kind for it in values}
         topics = {it.concept for it in self._old.words if it.is_topic and it.kind != "self"}
-        is_favourite = "favourite" in topics and topics <= {"favourite", sort}
+        sorts = {sort, "beverage"} if sort == "drink" else {sort}
+        is_favourite = "favourite" in topics and topics <= {"favourite", *sorts}
         return is_favourite and old[0].kind == sort and sort not in _PLAIN and not self._is_opposed
 
     def _adds(self) -> bool:

@@ -15,6 +15,7 @@ from recollect.text.similarity import Contrast
 
 _LOVERS: Final = frozenset({"girlfriend", "boyfriend", "partner", "fiance"})
 _SPOUSES: Final = frozenset({"wife", "husband", "partner"})
+_SINGLE: Final = frozenset({"single", "singl"})
 _DIVORCED: Final = "divorc"
 _HAVING: Final = frozenset({"", "name"})
 """Verbs of claims that say no more than that somebody is there, and who."""
@@ -34,6 +35,7 @@ def has_parted(new: Claim, old: Claim, contrast: Contrast) -> bool:
         or _has_given_away(new, old)
         or _has_lost(new, old, contrast)
         or _has_found_work(new, old)
+        or _has_found_somebody(new, old)
         or _has_given_birth(new, old)
         or _may_eat_again(new, old, contrast)
     )
@@ -95,14 +97,17 @@ def _has_lost(new: Claim, old: Claim, contrast: Contrast) -> bool:
 def _has_found_work(new: Claim, old: Claim) -> bool:
     """Who started somewhere neither looks for work nor is without."""
     is_new = new.verb == "work" and "change" in new.marks and not _denies(new)
-    return is_new and any(word.concept in _WITHOUT_WORK for word in old.words)
+    return (
+        is_new
+        and _people(new) == _people(old)
+        and any(word.concept in _WITHOUT_WORK for word in old.words)
+    )
 
 
 def _has_given_birth(new: Claim, old: Claim) -> bool:
     """The child that was expected is there."""
-    mothers = {word.concept for word in old.words if word.kind in PEOPLE and word.is_topic}
-    same = mothers == {word.concept for word in new.words if word.kind in PEOPLE and word.is_topic}
-    return new.verb == "birth" and old.verb == "expect" and same and not _denies(new)
+    is_there = new.verb == "birth" and old.verb == "expect" and not _denies(new)
+    return is_there and _people(new) == _people(old)
 
 
 def _may_eat_again(new: Claim, old: Claim, contrast: Contrast) -> bool:
@@ -111,6 +116,20 @@ def _may_eat_again(new: Claim, old: Claim, contrast: Contrast) -> bool:
     others = (*contrast.new, *contrast.old)
     is_all = all(word.is_main or word.kind in _SLIGHT for word in others)
     return is_over and is_all and not _denies(new) and not _denies(old)
+
+
+def _has_found_somebody(new: Claim, old: Claim) -> bool:
+    """Who has a partner is not single."""
+    was_single = any(word.concept in _SINGLE and not word.denied for word in old.words)
+    partners = [word for word in new.words if word.kind in PEOPLE]
+    is_one = len(partners) == 1 and partners[0].concept in _LOVERS | _SPOUSES
+    is_had = is_one and not partners[0].is_topic and not new.verb and not _denies(new)
+    return was_single and is_had and _people(new) == _people(old)
+
+
+def _people(it: Claim) -> set[str]:
+    """Who the claim is about besides the user."""
+    return {word.concept for word in it.words if word.kind in PEOPLE and word.is_topic}
 
 
 def _denies(it: Claim) -> bool:

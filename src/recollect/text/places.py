@@ -71,5 +71,9 @@ def english_companies() -> frozenset[str]:
 
 def may_be_a_place(name: str) -> bool:
     """Whether a name that is in no list may be one of a place: no tool, and written like one."""
-    is_plain = name[:1].isupper() and name[1:].islower()
-    return is_plain and name.casefold() not in _TOOLS
+    return name[:1].isupper() and name[1:].islower() and not is_tool(name)
+
+
+def is_tool(name: str) -> bool:
+    """Whether it is the name of something that people work with."""
+    return name.casefold() in _TOOLS

@@ -28,6 +28,8 @@ _SORTS: Final = {
 }
 _NO_VALUES: Final = frozenset({"self", "weak", "verb", "when", "direction"})
 _WISHES: Final = frozenset({"want", "prefer", "like"})
+_ONE_DAY: Final = frozenset({"yesterday", "today", "tomorrow"})
+_HABITUALLY: Final = frozenset({"every", "usual"})
 _SOMEBODY: Final = frozenset({"self", "kin", "pronoun", "name"})
 
 
@@ -55,6 +57,8 @@ class _Rivalry:
         verb = self._new.verb or self._old.verb
         if not self._shared_sorts or not self._is_of_one_verb():
             return False
+        if self._is_of_one_day() or self._is_of_a_goal() or self._is_of_a_death():
+            return False
         if any(_asks(a) and _tells(b) for a, b in ((new, old), (old, new))):
             return False  # who writes Go at work may ask for code in Rust
         if self._counts_other_things() or self._has_other_homes():
@@ -73,6 +77,20 @@ class _Rivalry:
             word.kind == "number" and not word.is_topic and not other.is_topic
             for word, other in self._contrast.shared
         )
+
+    def _is_of_one_day(self) -> bool:
+        """Yesterday it was another time than it is every day."""
+        is_one = any(word.concept in _ONE_DAY for word in self._contrast.new)
+        is_habit = any(word.concept in _HABITUALLY for word in self._old.words)
+        return is_one and is_habit and not self._new.says_change
+
+    def _is_of_a_goal(self) -> bool:
+        """What somebody aims at is not yet so."""
+        words = (*self._contrast.new, *self._contrast.old)
+        return any(word.concept == "goal" for word in words)
+
+    def _is_of_a_death(self) -> bool:
+        return "die" in (self._new.verb, self._old.verb) and self._new.verb != self._old.verb
 
     def _has_other_homes(self) -> bool:
         """One names a dwelling and the other where it is, or who lives there is no one person."""

@@ -22,6 +22,10 @@ _MONTH: Final = (
 )
 _NUMERAL: Final = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
 _DAYPART: Final = "(?:凌晨|早上|早晨|上午|中午|下午|傍晚|晚上)"
+_UNIT: Final = (
+    r"(?:%|(?:kg|g|mg|ml|km|cm|m|gb|tb|euros?|dollars?|pounds?|yuan|percent|years old|minutes?"
+    r"|hours?|days?|weeks?|months?|years?)\b|元|块钱?|美元|欧元|岁|公斤|斤|公里|米|分钟|小时|天|个月|年|楼|排|号)"
+)
 _SORTS: Final[Mapping[str, str]] = {
     "address": r"[\w.+-]+@[\w-]+\.[\w.]*\w",
     "date": lines(
@@ -36,7 +40,8 @@ _SORTS: Final[Mapping[str, str]] = {
     "|(?:周|星期|礼拜)[一二三四五六日天]",
     "clock": rf"\b\d{{1,2}}(?::\d\d)? ?[ap]\.?m\b|{_DAYPART}?(?:\b|(?<=[{HAN}]))\d{{1,2}}:\d\d"
     rf"|{_DAYPART}?{_NUMERAL}点(?:半|{_NUMERAL}分?)?",
-    "number": r"(?<![A-Za-z0-9_.,:-])[$€£¥]?\d+(?:[.,:-]\d+)*(?:[ ]\d{3,})*(?![A-Za-z0-9_:-]*\d)",
+    "number": r"(?<![A-Za-z0-9_.,:-])[$€£¥]?\d+(?:[.,:-]\d+)*(?:[ ]\d{3,})*(?![A-Za-z0-9_:-]*\d)"
+    rf"(?P<unit>\s?{_UNIT})?",
 }
 """What a correction may give another value of; the first sort that a value has is its own."""
 
@@ -121,8 +126,12 @@ def _with_value(claim: Claim, value: _Value, earlier: Earlier) -> str | None:
     spans = _spans(value.sort, claim.content)
     if len(spans) != 1:
         return None
-    (start, end) = spans[0]
+    start, end = spans[0]
     was = claim.content[start:end]
+    if value.sort == "number":
+        end = start + _replaced(was, value.text)
+        if end == start:
+            return None
     replied = {
         reply[begin:stop].casefold()
         for reply in earlier.replies
@@ -131,6 +140,17 @@ def _with_value(claim: Claim, value: _Value, earlier: Earlier) -> str | None:
     if was.casefold() == value.text.casefold() or not replied <= {was.casefold()}:
         return None  # it may be the reply that is put right
     return claim.content[:start] + value.text + claim.content[end:]
+
+
+def _replaced(was: str, now: str) -> int:
+    """How much of the old number goes: all of it, all but its unit, or nothing of another unit."""
+    old, new = (compiled(f"(?i:{_SORTS['number']})").fullmatch(it) for it in (was, now))
+    if old is None or new is None:
+        return 0
+    had, has = ((it["unit"] or "").strip().casefold().rstrip("s") for it in (old, new))
+    if not has:
+        return old.start("unit") if had else len(was)
+    return len(was) if had == has else 0
 
 
 def _spans(sort: str, text: str) -> list[tuple[int, int]]:

@@ -383,7 +383,7 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 # A whole fact in two words: "I'm vegan".
-BRIEF: Final = rf"i(?:'m| am) {STATE}[.! ]*"
+BRIEF: Final = rf"i(?:(?:'m| am) {STATE}| (?:smoke|vape))[.! ]*"
 ABOUT_PROJECT: Final = r"\b(?:our|we|us|the)\b"
 ABOUT_SPEAKER: Final = r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine)\b"
 ABOUT_US: Final = r"\b(?:we|our|us)\b"

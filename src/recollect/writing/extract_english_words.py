@@ -89,7 +89,7 @@ CONDITION: Final = (
 HOUSEHOLD: Final = lines(
     rf"""
     we(?:'ve| have|'re| are)?(?: both| all| now| still| currently)? liv(?:e|ed|ing) (?:in|at|near|with|on|together)\b
-    we(?:'ve| have)?(?: just| recently| finally| all| both)? (?:moved|relocated|emigrated)(?: back| over| out)? to (?:{"|".join(sorted(english_places()))})\b
+    we(?:'ve| have)?(?: just| recently| finally| all| both)? (?:moved|relocated|emigrated)(?: back| over| out)? to (?:{"|".join(sorted(english_places()))})\b(?! (?:time|style|office|team|region|zone|data|servers?|cluster|branch)\b)
     we(?:'re| are)(?: both| now)? expecting (?:an?|our|twins)\b
     our (?:wedding|honeymoon|house|flat|apartment|landlord|mortgage|rent)(?! \w+ing\b) (?:is|are|was|has)\b
     we(?:'ve| have)?(?: just| recently| finally)? (?:moved (?:house|home|in together)|moved (?:in)?to (?:a|our|the) (?:[\w-]+ ){{0,2}}(?:house|flat|apartment|home|condo|place)\b)

@@ -118,7 +118,8 @@ def _named_in_chinese(text: str, name: str) -> str:
 _VERBS_IN_LY: Final = "(?:fly|rely|apply|reply|supply|comply|multiply|imply|ally|bully|rally|tally)"
 _ADVERB: Final = (
     rf"(?:(?!{_VERBS_IN_LY} )[a-z]+ly|also|just|still|always|never|often|quite|so|only|now|even"
-    "|kind of|sort of|almost|rather|currently|much|both) "
+    "|kind of|sort of|almost|rather|currently|much|both|no longer|sometimes|seldom|hardly ever|ever"
+    "|already|once|soon|then|neither) "
 )
 _I_ENGLISH: Final = re.compile(
     r"\b(?:"
