@@ -17,20 +17,24 @@ from recollect.text.claim_amounts_english import (
     is_time,
 )
 from recollect.text.claim_lexicon import Lexicon, build_lexicon
+from recollect.text.claim_moves_english import ORGANISATIONS, as_meant
 from recollect.text.claim_nouns_english import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
 from recollect.text.claim_things_english import THINGS
-from recollect.text.claim_tokens_english import NUMBERS, Token, lemma, listed, tokens_of
+from recollect.text.claim_tokens_english import (
+    DETERMINERS,
+    NUMBERS,
+    Token,
+    lemma,
+    listed,
+    tokens_of,
+)
 from recollect.text.claim_verbs_english import VERBS
 from recollect.text.entities_latin import is_everyday
-from recollect.text.places import english_companies, english_places, is_tool, may_be_a_place
 
 _ASKING: Final = re.compile(r"\b(?:please|kindly)\b", re.IGNORECASE)
 _PERFECT: Final = frozenset({"have", "be"})
 _HELPING: Final = _PERFECT | {"do"}
-_DETERMINERS: Final = frozenset(
-    listed("the a an my our your his her their it 's this that these those each every")
-)
 _BEHIND_ARTICLES: Final = {
     "second": Piece("number", "2"),
     "left": Piece("space", "left"),
@@ -63,50 +67,13 @@ _STARTING: Final = frozenset({"start", "begin"})
 _SPECIAL: Final = frozenset(map(str.casefold, (*_NAME_ENDS, *_BOUNDS, *_COMPARED, *_CLOCK_WORDS)))
 """All words that say something else beside certain others."""
 
+_SPEAKERS: Final = frozenset({"I", "User"})
 _NO_NAMES: Final = frozenset({"verb", "weak", "degree", "space", "size", "spacing", "self"})
 """Kinds of words that have a capital only where they are part of a name."""
 
 _OFFICES: Final = frozenset(listed("boss partner client assistant colleague neighbour friend"))
 _SINGLING: Final = frozenset({"clock", "day", "year"})
 _PREDICATES: Final = frozenset({"verb", "is", "be", "change"})
-_ORGANISATIONS: Final = frozenset(
-    lemma(word)
-    for word in listed(
-        "department team shop company business division unit store restaurant cafe group office "
-        "school club lab studio agency firm branch bakery bar hotel clinic charity project"
-    )
-)
-_MOVING: Final = (Piece("change"), Piece("verb", "live"))
-_STARTING_WORK: Final = (Piece("change"), Piece("verb", "work"))
-_FIRMS: Final = frozenset(
-    lemma(word)
-    for word in listed(
-        "company startup start-up firm bank agency hospital university school institute ministry "
-        "business studio lab consultancy newspaper"
-    )
-)
-_BEHIND_PLACES: Final = frozenset(
-    lemma(word)
-    for word in listed(
-        "in on at last this next with from for because since after before when where and but so a "
-        "an the two three four five six to about recently yesterday today now again together just "
-        "permanently temporarily ago during over as while by earlier which"
-    )
-)
-"""Words that follow where somebody moved, and make no other thing of it."""
-
-_LONGEST_NAME: Final = 3
-_LONGEST_HOME: Final = 5
-_HOMES: Final = frozenset(
-    lemma(word)
-    for word in listed(
-        "house home flat apartment place city town village country countryside suburb coast "
-        "neighbourhood neighborhood area dorm condo farm island district state province capital "
-        "abroad overseas downtown"
-    )
-)
-"""What somebody lives in who moves there."""
-
 _PAST_FORMS: Final = frozenset(
     listed(
         "was were had did went got took made gave kept held came left lost sold bought sent led "
@@ -134,7 +101,7 @@ def english_pieces(text: str) -> Iterator[Piece]:
         else:
             used, pieces = _word_pieces(tokens, lemmas, at, in_noun_phrase)
             # A verb or an article behind it opens the name of a thing, and what joins ends it.
-            opens = (is_predicated and token.lemma in _DETERMINERS) or _has_object(pieces)
+            opens = (is_predicated and token.lemma in DETERMINERS) or _has_object(pieces)
             in_noun_phrase = opens or (in_noun_phrase and not _ends_noun_phrase(pieces))
             is_predicated = is_predicated or any(it.kind in _PREDICATES for it in pieces)
         yield from pieces
@@ -155,51 +122,12 @@ def _word_pieces(
         used, pieces = 1, exact
     if token.lemma == "by" and is_time(tokens, at + 1):
         pieces = (Piece("joint"),)
-    if pieces == _MOVING:
-        pieces = _where_to(tokens, at, used)
-    elif pieces == _STARTING_WORK and token.lemma == "join" and not _joins_firm(tokens, at):
-        pieces = (Piece("verb", "join"),)
+    pieces = as_meant(tokens, at, used, pieces)
     if used > 1 and (_is_thing(tokens, at, pieces) or _is_doing(tokens[at : at + used])):
         used, pieces = lexicon.match(lemmas[: at + 1], at)
     if not used or _is_named(tokens, token, used, pieces):
         return 1, (_unlisted(token),)
     return used, _in_context(tokens, at, pieces, in_noun_phrase)
-
-
-def _where_to(tokens: list[Token], at: int, used: int) -> tuple[Piece, ...]:
-    """What somebody changes who moves: where they live, or work, or only something."""
-    ahead = tokens[at + used : at + used + _LONGEST_HOME]
-    if tokens[at + used - 1].lemma != "to" or not ahead:
-        return _MOVING
-    is_ours = any(it.lemma == "we" for it in tokens[:at])
-    known = {ahead[0].surface.casefold()}
-    if known & english_companies():
-        return _STARTING_WORK
-    if _names_place(ahead) or any(it.lemma in _HOMES for it in ahead):
-        return _MOVING
-    return _MOVING if may_be_a_place(ahead[0].surface) and not is_ours else (Piece("change"),)
-
-
-def _names_place(ahead: list[Token]) -> bool:
-    """Whether a known place is named, and nothing that is only called by it: Paris time."""
-    for end in range(1, min(_LONGEST_NAME, len(ahead)) + 1):
-        if " ".join(it.surface for it in ahead[:end]).casefold() in english_places():
-            following = ahead[end] if end < len(ahead) else None
-            return (
-                following is None
-                or following.kind != "word"
-                or following.surface[0].isupper()
-                or following.lemma in _BEHIND_PLACES
-            )
-    return False
-
-
-def _joins_firm(tokens: list[Token], at: int) -> bool:
-    """Whether somebody joins where they work, rather than a gym, a call or a chat."""
-    ahead = tokens[at + 1 : at + 1 + _LONGEST_HOME]
-    if not ahead or ahead[0].lemma in _DETERMINERS:
-        return any(it.lemma in _FIRMS for it in ahead)
-    return not is_tool(ahead[0].surface)
 
 
 def _special(tokens: list[Token], at: int) -> tuple[Piece, ...]:
@@ -255,7 +183,7 @@ def _unlisted(token: Token) -> Piece:
 
 def _is_named(tokens: list[Token], token: Token, used: int, pieces: tuple[Piece, ...]) -> bool:
     """Whether a listed word is a name here: Go, Max, Secrets Manager."""
-    if used > 1 or token.opens or not token.surface[0].isupper() or token.surface == "I":
+    if used > 1 or token.opens or not token.surface[0].isupper() or token.surface in _SPEAKERS:
         return False
     words_here = [it for it in tokens if it.kind == "word"]
     if sum(it.surface[0].isupper() for it in words_here) * 2 > len(words_here) + 1:
@@ -268,7 +196,7 @@ def _is_named(tokens: list[Token], token: Token, used: int, pieces: tuple[Piece,
 
 def _is_thing(tokens: list[Token], at: int, pieces: tuple[Piece, ...]) -> bool:
     """Whether what looks like a verb is several things: the logs in S3."""
-    is_behind_article = at > 0 and tokens[at - 1].lemma in _DETERMINERS
+    is_behind_article = at > 0 and tokens[at - 1].lemma in DETERMINERS
     is_plural = tokens[at].surface.endswith("s") and tokens[at].lemma not in _HELPING
     return is_behind_article and is_plural and bool(pieces) and pieces[-1].kind == "verb"
 
@@ -295,7 +223,7 @@ def _in_context(
         pieces
         and pieces[-1].kind == "verb"
         and (
-            before in _DETERMINERS
+            before in DETERMINERS
             or (in_noun_phrase and not token.surface.endswith(("ing", "ed")))
             or _is_plural_subject(tokens, at)
             or _is_subject(tokens, at)
@@ -313,7 +241,7 @@ def _in_context(
 def _other_meaning(tokens: list[Token], at: int, before: str) -> Piece | None:
     """What a word means beside certain others, rather than what the lists say."""
     token = tokens[at]
-    if before in _DETERMINERS and token.surface in _BEHIND_ARTICLES:
+    if before in DETERMINERS and token.surface in _BEHIND_ARTICLES:
         return _BEHIND_ARTICLES[token.surface]
     if token.surface == "second" and _is_ordinal(tokens, at):
         return Piece("number", "2")
@@ -364,8 +292,8 @@ def _has_organisation(tokens: list[Token], at: int) -> bool:
     ahead = tokens[at + 1 : at + 5]
     return (
         bool(ahead)
-        and ahead[0].lemma in _DETERMINERS
-        and any(it.lemma in _ORGANISATIONS for it in ahead[1:])
+        and ahead[0].lemma in DETERMINERS
+        and any(it.lemma in ORGANISATIONS for it in ahead[1:])
     )
 
 
@@ -389,7 +317,7 @@ def _is_plural_subject(tokens: list[Token], at: int) -> bool:
 
 def _is_subject(tokens: list[Token], at: int) -> bool:
     """Whether a verb in -s follows what an article began: the nightly build starts."""
-    begun = at > 1 and tokens[at - 2].lemma in _DETERMINERS and tokens[at - 1].kind == "word"
+    begun = at > 1 and tokens[at - 2].lemma in DETERMINERS and tokens[at - 1].kind == "word"
     if not begun or at + 1 == len(tokens) or not tokens[at + 1].surface.endswith("s"):
         return False
     _, pieces = _lexicon().match([tokens[at + 1].lemma], 0)

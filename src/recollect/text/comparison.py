@@ -347,6 +347,9 @@ class Comparison:
         if not new.verb or self._is_opposed or self._is_about_other_things:
             return False
         said = {word.concept for word in self._only_old}
+        others = [it for it in self._only_new if not it.is_main and it.kind not in _NO_VALUES]
+        if new.verb == "finish" and others:
+            return False  # who finished the book still learns
         if not ENDED_BY.get(new.verb, frozenset()).isdisjoint(said):
             return any(word.kind != "self" or word.is_topic for word, _ in self._contrast.shared)
         is_done = new.verb == "finish" or not _SETTLING.isdisjoint(new.marks) or new.is_symmetric

@@ -58,6 +58,8 @@ _IT_IS: Final = lines(
     """
 )
 _SELF_CORRECTING: Final = r"(?:i meant?(?: to say)?|我是说|我的意思是|应该是)"
+_MAY_CORRECT: Final = rf"(?i:^{_SELF_CORRECTING}|\bnot\b)|不是"
+_LONGEST: Final = 100
 _BEFORE_VALUE: Final = r"(?:(?:on|at|the|for|called|named|to|in)\s+){0,2}"
 _NOT_THE_OLD: Final = (
     r"(?:\s*[,，]?\s*(?:and\s+)?(?:not|而?不是)\s*(?:on |at |the )?(?P<old>[^,，。]{1,40}?))?"
@@ -96,6 +98,8 @@ def told_again(said: str, earlier: Earlier, *, corrects: bool) -> tuple[Claim, s
 
 
 def _value(said: str, *, corrects: bool) -> _Value | None:
+    if len(said) > _LONGEST or not (corrects or compiled(_MAY_CORRECT).search(said)):
+        return None
     sorts = {**_SORTS, "name": rf"(?-i:{_ENGLISH_NAME})|[{HAN}]{{2,4}}"}
     for sort, pattern in sorts.items():
         whole = (
