@@ -238,6 +238,36 @@ async def test_a_correction_of_the_reply_is_none_of_what_was_told(
     assert known <= set(await _remembered(memory))
 
 
+@pytest.mark.parametrize(
+    ("told", "done", "own"),
+    [
+        (
+            "I use Notion for my notes.",
+            "I've replaced Notion with Obsidian and migrated the notes.",
+            "I replaced Notion with Obsidian yesterday.",
+        ),
+        (
+            "我用Notion做笔记。",
+            "我已经把Notion替换成了Obsidian。",
+            "我昨天把Notion换成了Obsidian。",
+        ),
+    ],
+)
+async def test_what_an_assistant_did_is_no_change_of_the_users_life(
+    memory: Memory, clock: TurnedClock, told: str, done: str, own: str
+):
+    await _say(memory, told)
+    (known,) = await _remembered(memory)
+    clock.turn(days=1)
+    await memory.observe({"role": "assistant", "content": done}, session="s")
+    await memory.extract()
+    assert known in await _remembered(memory)
+
+    # The user's own word on it counts.
+    await _say(memory, own)
+    assert known not in await _remembered(memory)
+
+
 # --- Many lives ----------------------------------------------------------------------------------
 
 

@@ -34,6 +34,8 @@ class Incoming:
     """It was said to set right what is known."""
     about: tuple[Evidence, ...] = ()
     """The words that it sets right, where it only names what is other."""
+    ends_facts: bool = False
+    """It is told by the user: what happened may be the end of what they told before."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))

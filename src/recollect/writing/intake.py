@@ -166,6 +166,7 @@ class Intake:
             is_grounded=grounded.ok,
             corrects=claim.corrects,
             about=claim.explained_by,
+            ends_facts=bool(said) and said[0].role == "user",
             refusal="" if grounded.ok else f"not supported by its source: {grounded.reason}",
         )
 
@@ -208,6 +209,7 @@ class Intake:
         is_grounded: bool = True,
         corrects: bool = False,
         about: tuple[Evidence, ...] = (),
+        ends_facts: bool = False,
     ) -> Incoming:
         cleaned = self._redactor.record(record)
         counts = dict(cleaned.counts)
@@ -223,6 +225,7 @@ class Intake:
             is_grounded=is_grounded,
             corrects=corrects,
             about=about,
+            ends_facts=ends_facts,
             counts=counts,
             refusal=refusal,
         )

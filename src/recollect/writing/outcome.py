@@ -63,11 +63,17 @@ def decide(
     *,
     corrects: bool = False,
     about: Sequence[Evidence] = (),
+    ends_facts: bool = False,
 ) -> Decision:
-    """Which of the candidates the new record says again, changes or contradicts; one that points
-    back to words is about what was made of them."""
+    """Which of the candidates the new record says again, changes or contradicts.
+
+    One that points back to words is `about` what was made of them. An event may take the place of
+    a fact only where it `ends_facts`.
+    """
     best = _NOTHING_ALIKE
     for candidate in candidates:
+        if is_fact_beside_event(new, candidate.record) and not ends_facts:
+            continue
         if not set(about).isdisjoint(candidate.record.evidence):
             return Decision(judgement=_SET_RIGHT, old=candidate.record)
         judgement = _judged(new, said_at, candidate, threshold, corrects=corrects)

@@ -211,6 +211,7 @@ class WritePipeline:
                     self._options.threshold,
                     corrects=it.corrects,
                     about=it.about,
+                    ends_facts=it.ends_facts,
                 )
                 await self._apply(batch, it, it.record, decision)
         return batch
