@@ -218,6 +218,9 @@ def test_what_may_be_is_not_said_of_the_user(text: str):
         ("I tally the votes", "User tallies the votes"),
         ("I usually rely on Ann", "User usually relies on Ann"),
         ("I really hate mornings", "User really hates mornings"),
+        ("I no longer take aspirin", "User no longer takes aspirin"),
+        ("I sometimes drive to work", "User sometimes drives to work"),
+        ("I broke my arm", "User broke their arm"),
     ],
 )
 def test_a_verb_that_ends_as_an_adverb_does_is_a_verb(said: str, told: str):

@@ -65,6 +65,8 @@ class Claim:
     details: Episode | Procedure | None = None
     corrects: bool = False
     """Words before it say that something told earlier was wrong."""
+    explained_by: tuple[Evidence, ...] = ()
+    """Where it was said before what a correction that only names a value is about."""
 
     @property
     def tier(self) -> Tier:

@@ -22,7 +22,7 @@ NOUNS: Final = {
     "word bus": "公交 公交车 巴士",
     "weak all": "全部 所有 都 全 一律 统统 全都 通通 一概 全体 各类 任何",
     "word bicycle": "自行车 单车 脚踏车",
-    "word car": "汽车 轿车 车 车子 座驾",
+    "word car": "汽车 轿车 车 车子 座驾 旧车 老车 新车",
     "word phone": "手机 电话 手机号 电话号码 手机号码 联系电话",
     "weak new + word phone": "新手机 新手机号 新手机号码",
     "word laptop": "笔记本 笔记本电脑 手提电脑",

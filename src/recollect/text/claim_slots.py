@@ -18,6 +18,12 @@ ONE_VALUE: Final = _concepts("""
 """)
 """Verbs of which a thing has one object at a time: who lives in Rome does not live in Oslo."""
 
+DWELLINGS: Final = _concepts("""
+    home, flat, city, town, villag, countri, countryside, suburb, city centre, downtown, area, farm,
+    neighbourhood, neighborhood, dorm, condo, island, abroad, 宿舍, 别墅
+""")
+"""What somebody lives in wherever it is: who moves to another house may stay in the town."""
+
 ONE_VALUE_FOR_A_PURPOSE: Final = _concepts("use, write, build, need, want, prefer")
 """Verbs of one object where both claims name the same purpose: spaces or tabs for indentation."""
 
@@ -39,6 +45,12 @@ ENDED_BY: Final = {
     "arrive": _concepts("travel, fly"),
 }
 """After which deeds others are over: who has graduated studies no more."""
+
+GIVEN_UP_WHOLLY: Final = _concepts("smoke, work")
+"""What is over with all that was told of it: how much is smoked, where somebody works."""
+
+ALCOHOL: Final = _concepts("beer, wine, whiski, vodka, gin, 红酒, 白酒")
+"""What is meant where somebody quits drinking."""
 
 DEEDS: Final = _concepts("""
     run, eat, buy, visit, meet, watch, travel, walk, swim, cook, call, talk, read, play, hike, fly

@@ -47,6 +47,9 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+DETERMINERS: Final = frozenset(
+    listed("the a an my our your his her their it 's this that these those each every")
+)
 _BEING: Final = frozenset(listed("he she it that there here what who where how everything i"))
 
 _SMALL: Final = listed(

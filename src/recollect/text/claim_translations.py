@@ -1,7 +1,7 @@
 """Chinese words whose concept is that of an English word: so a fact is known in either language.
 
 Verbs, kin and most nouns share their concepts by the keys of the lists. These are the values that
-people give: members of a class (colours, trades …) and places.
+people give: members of a class (colours, trades …), places and companies.
 """
 
 from typing import Final
@@ -34,10 +34,12 @@ PLACES: Final = """
     日本 japan, 韩国 korea, 德国 germany, 法国 france, 英国 britain, 美国 america, 意大利 italy,
     西班牙 spain, 葡萄牙 portugal, 荷兰 netherlands, 瑞士 switzerland, 瑞典 sweden, 挪威 norway,
     丹麦 denmark, 芬兰 finland, 俄罗斯 russia, 印度 india, 泰国 thailand, 越南 vietnam,
-    加拿大 canada, 澳大利亚 australia, 巴西 brazil, 墨西哥 mexico, 埃及 egypt, 华为 huawei,
-    小米公司 xiaomi, 腾讯 tencent, 阿里巴巴 alibaba, 百度 baidu, 字节跳动 bytedance, 西门子 siemens,
-    谷歌 google, 微软 microsoft, 苹果公司 apple, 亚马逊 amazon, 特斯拉 tesla, 钉钉 dingtalk,
-    飞书 lark
+    加拿大 canada, 澳大利亚 australia, 巴西 brazil, 墨西哥 mexico, 埃及 egypt
+"""
+COMPANIES: Final = """
+    华为 huawei, 小米公司 xiaomi, 腾讯 tencent, 阿里巴巴 alibaba, 百度 baidu, 字节跳动 bytedance,
+    西门子 siemens, 谷歌 google, 微软 microsoft, 苹果公司 apple, 亚马逊 amazon, 特斯拉 tesla,
+    钉钉 dingtalk, 飞书 lark
 """
 
 

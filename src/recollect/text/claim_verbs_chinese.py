@@ -5,6 +5,11 @@ from typing import Final
 VERBS: Final = {
     "end + verb work": """离职 辞职 辞职了 离职了 被裁 被裁员 被辞退 被解雇 被优化 下岗 失去工作
         辞了职 离了职 提离职 从公司离开 卸任""",
+    "verb birth": "生了 生下 生下了 生孩子 生娃 生宝宝 分娩 生产了",
+    "word ill": "生了病 生了场病",
+    "word angry": "生了气",
+    "verb job hunt": "找工作 在找工作 正在找工作 求职 找新工作 在找新工作",
+    "verb split": "分手 闹分手",
     "verb ride to": "坐 乘 乘坐 搭 搭乘",
     "verb report to": "汇报给 向上汇报 汇报对象是 的上级是",
     "not + verb allergic": "不过敏",

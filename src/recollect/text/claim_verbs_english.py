@@ -4,10 +4,17 @@ from typing import Final
 
 VERBS: Final = {
     "end + verb work": """quit my job at, quit my job, leave my job at, leave my job, resign, resign
-        from, be laid off from, be laid off, be fired from, quit the job at, quit working at, quit
-        working for, stop working at, stop working for, step down, step down from, step down as,
-        resign as, hand in my notice, hand in his notice, hand in her notice, give notice, leave the
-        company, be let go, lose my job, lose my job at, be made redundant, quit as""",
+        from, be laid off from, be laid off, be fired from, get laid off from, get laid off, get
+        fired from, quit the job at, quit working at, quit working for, stop working at, stop
+        working for, step down, step down from, step down as, resign as, hand in my notice, hand in
+        his notice, hand in her notice, give notice, leave the company, be let go, lose my job, lose
+        my job at, be made redundant, quit as""",
+    "verb birth": """give birth, gave birth, give birth to, gave birth to, have the baby, had the
+        baby, have our baby, have my baby""",
+    "verb job hunt": """look for a job, be looking for a job, look for work, be looking for work,
+        look for a new job, be looking for a new job, job hunt, be job hunting, be between jobs""",
+    "verb split": """break up with, break up, split up with, split up, part ways with, broke up,
+        broken up""",
     "verb prepare": "prepare for, study for, prepare, get ready for, revise for, train for",
     "verb lend": "lend, lent, loan",
     "verb borrow": "borrow, take out a loan, be lent",
@@ -49,8 +56,8 @@ VERBS: Final = {
     "verb add": "add, append, insert",
     "verb measure": "measure",
     "verb prioritise": "prioritise, prioritize",
-    "verb attend": """take part in, participate in, go along to, attend, be a pupil at, go to class
-        at, be at school at, be present at""",
+    "verb attend": """take part in, be engaged in, engage in, participate in, go along to, attend,
+        be a pupil at, go to class at, be at school at, be present at""",
     "verb apply": "apply, apply for, apply to",
     "verb like": """like, love, enjoy, adore, be fond of, be a fan of, be into, be keen on, fancy,
         appreciate, be a big fan of, be crazy about, be passionate about, take pleasure in, dig, be
@@ -119,14 +126,14 @@ VERBS: Final = {
         can, could, would, will, shall, may, might, be about to, start to, begin to, want to use,
         help to, used for, a, an, the, this, these, those, its, it, their, them, they, there, here,
         you, your, yours, also, too, very, really, quite, just, so, such, some, any, all, both,
-        only, whom, what, how, something, someone, thing, stuff, one of, kind of, sort of, a bit,
-        a little, a lot, lot, lots, well, even, both of, of course, around, approximately,
-        roughly, up, down, off, whether, along, together, etc, else, directly, straight, much, many,
-        like this, by default, for example, e.g, i.e, being able to, every one of, his, her, hers,
-        himself, herself, itself, themselves, strongly, deeply, truly, absolutely, completely,
-        totally, particularly, personally, generally, basically, simply, certainly, definitely,
-        probably, originally, in particular, in general, by far, more than anything,
-        over anything else, while doing, let, own""",
+        only, finally, eventually, whom, what, how, something, someone, thing, stuff, one of, kind
+        of, sort of, a bit, a little, a lot, lot, lots, well, even, both of, of course, around,
+        approximately, roughly, up, down, off, whether, along, together, etc, else, directly,
+        straight, much, many, like this, by default, for example, e.g, i.e, being able to, every one
+        of, his, her, hers, himself, herself, itself, themselves, strongly, deeply, truly,
+        absolutely, completely, totally, particularly, personally, generally, basically, simply,
+        certainly, definitely, probably, originally, in particular, in general, by far, more than
+        anything, over anything else, while doing, let, own""",
     "change + verb write": "rewrite in, rewrite, port to, reimplement in, reimplement",
     "verb write": "write, implement, develop in, compose, code in, program in",
     "verb build": "build, create, develop, construct, put together",

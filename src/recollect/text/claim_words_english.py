@@ -39,12 +39,13 @@ SIGNS: Final = {
         adjust to, revise to, set to, now set to, change my mind, adopt, redo, move, be moved to, be
         replaced by, be replaced with, replace by, replace with, push to, make the switch to, be now
         called, shift to""",
-    "change + direction up": """go up to, rise to, increase to, increase, raise to, raise, double
-        to, grow to, upgrade to, upgrade, bump to, promote to, promote, extend to, extend, go up,
-        rise, climb to, jump to, expand to, have risen to, have grown to""",
-    "change + direction down": """go down to, fall to, decrease to, reduce to, reduce, cut to, cut,
-        lower to, shrink to, downgrade to, downgrade, demote to, shorten to, drop to, go down, fall,
-        decrease, shrink, lower, have fallen to, have dropped to""",
+    "now + weak again": "again, once more, once again",
+    "change + direction up": """go up to, be up to, rise to, increase to, increase, raise to, raise,
+        double to, grow to, upgrade to, upgrade, bump to, promote to, promote, extend to, extend, go
+        up, rise, climb to, jump to, expand to, have risen to, have grown to""",
+    "change + direction down": """go down to, be down to, fall to, decrease to, reduce to, reduce,
+        cut to, cut, lower to, shrink to, downgrade to, downgrade, demote to, shorten to, drop to,
+        go down, fall, decrease, shrink, lower, have fallen to, have dropped to""",
     "change + direction later": """postpone to, postpone until, postpone, push back to, delay to,
         delay until, delay, slip to, put off until, put off, push out to, defer to, defer until""",
     "change + direction earlier": "bring forward to, bring forward, move up to, move forward to",
@@ -57,7 +58,8 @@ SIGNS: Final = {
         with, start a new job at, have a new job at, land a new job at, work now at, start a new job
         with, begin a new job at, sign on with, go to work at, take a position at, take a position
         with, take up a post at, be now employed at, be now with, find a job at, found a job at, get
-        a position at, move jobs to""",
+        a position at, move jobs to, get a job as, got a job as, get a job, find a job, found a job
+        as, find a job as, land a job""",
     "change + verb study": "transfer to, enroll at, enrol at",
     "change + verb manage": """take over, take charge of, take the lead of, take over from, take on
         the role of, be put in charge of, inherit, have taken over, be now in charge of, be now
@@ -143,7 +145,7 @@ PHRASES: Final = {
     "diet vegetarian": """do not eat meat, not eat meat, eat no meat, never eat meat, not eat any
         meat, do not eat any meat, eat meat-free""",
     "diet omnivore": "eat meat",
-    "marital married": "marry, be married, get married, wed, tie the knot, husband and wife",
+    "be + marital married": "marry, be married, get married, wed, tie the knot, husband and wife",
     "marital single": "be single, be unmarried, unmarried, not be married, be not married",
     "weak every + period day": "daily, every day, each day, day by day, a day, per day",
     "weak every + daypart night": "nightly, every night, each night",

@@ -164,6 +164,9 @@ class _Reading:
         if not self._is_predicated:
             words[:] = [word._replace(is_topic=True) for word in words]
             self._is_singled_out = any(word.kind in AMOUNTS for word in words)
+        if self._under == "taken":
+            # 把电脑的电池换了: what is taken is what follows.
+            self._origins.difference_update(word.concept for word in words[-1:])
         self._owners.update(word.concept for word in words[-1:] if word.kind in _NAMED)
 
     def expect_agent(self) -> None:

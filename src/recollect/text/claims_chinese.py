@@ -14,7 +14,7 @@ from recollect.text.claim_nouns_chinese import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
 from recollect.text.claim_things_chinese import THINGS
 from recollect.text.claim_tokens_english import lemma
-from recollect.text.claim_translations import MEMBERS, PLACES, by_chinese
+from recollect.text.claim_translations import COMPANIES, MEMBERS, PLACES, by_chinese
 from recollect.text.claim_verbs_chinese import VERBS
 from recollect.text.entities_chinese import chinese_names
 from recollect.text.numbers import han_number
@@ -67,7 +67,7 @@ _INTRODUCTION: Final = re.compile(words.POLITE)
 _PARTED: Final = re.compile(
     "(?<=[结离订])[了过的完](?=婚)|(?<=毕)[了过的](?=业)|(?<=[请休放])[了过的完个](?=假)|"
     "(?<=搬)[了过的完](?=家)|(?<=[辞离入])[了过的](?=职)|(?<=[跑散])[了过的完个](?=步)|"
-    "(?<=睡)[了过的完个](?=觉)|(?<=戒)[了过的](?=[烟酒])|(?<=怀)[了过的](?=孕)|"
+    "(?<=睡)[了过的完个](?=觉)|(?<=分)[了过](?=手)|(?<=戒)[了过的](?=[烟酒])|(?<=怀)[了过的](?=孕)|"
     "(?<=[游])[了过的完个](?=泳)|(?<=[开上下])[了过的完个](?=[会班课])|(?<=见)[了过的完个](?=面)"
 )
 """What may stand within a verb of two characters: 结了婚, 请了假."""
@@ -80,6 +80,12 @@ _MEETING: Final = re.compile("会(?![议员计场诊说])")
 _BEFORE_A_MEETING: Final = re.compile("(?:[的场]|[这那]个)$")
 _AT_END: Final = re.compile("了?(?:[,;。!?]|$)")
 _HAPPENED: Final = re.compile(r"是[^,;。]+的[。!]?$")
+_SOMETHING_TAKEN: Final = re.compile("[把将][^,;。!?]{1,10}$")
+_TO_A_DESK: Final = re.compile(
+    "(?P<moves>搬[到去进至往回])(?=了?[^,;。!?]{0,6}(?:工位|办公室|办公楼|写字楼|会议室|座位|公司|部门|组))"
+)
+"""Who moves at work lives where they lived."""
+
 _HAN_OR_NAME: Final = re.compile(r"[\w%]")
 
 
@@ -139,6 +145,10 @@ def _beside(
     """What characters say beside a time, a deed or the end, whatever the lists say of them."""
     if text[at] == "管" and _AT_END.match(text, at + 1):
         return 1, (Piece("verb", "manage"),)
+    if text[at] == "搬" and _SOMETHING_TAKEN.search(text, 0, at):
+        return 1, (Piece("change"),)
+    if desk := _TO_A_DESK.match(text, at):
+        return len(desk["moves"]), (Piece("change"),)
     if _MEETING.match(text, at) and _BEFORE_A_MEETING.search(text, 0, at):
         return 1, (Piece("word", "meeting"),)
     if was_time and _BEGINS.match(text, at):
@@ -165,9 +175,12 @@ def _lexicon() -> Lexicon:
         for phrase in phrases.split()
         if phrase in words.SYNONYMS or phrase in members
     )
-    places = ((f"name {lemma(name)}", (place,)) for place, name in by_chinese(PLACES).items())
+    names = (
+        (f"name {lemma(name)}", (known,))
+        for known, name in by_chinese(PLACES + "," + COMPANIES).items()
+    )
     return build_lexicon(
-        chain(synonyms, places, listed, (("light", words.LIGHT.split()), ("break", ("\n",)))), list
+        chain(synonyms, names, listed, (("light", words.LIGHT.split()), ("break", ("\n",)))), list
     )
 
 

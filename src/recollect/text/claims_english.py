@@ -17,19 +17,24 @@ from recollect.text.claim_amounts_english import (
     is_time,
 )
 from recollect.text.claim_lexicon import Lexicon, build_lexicon
+from recollect.text.claim_moves_english import ORGANISATIONS, as_meant
 from recollect.text.claim_nouns_english import CLASSES, NOUNS
 from recollect.text.claim_parts import SIGNS, Piece, clock_pieces
 from recollect.text.claim_things_english import THINGS
-from recollect.text.claim_tokens_english import NUMBERS, Token, lemma, listed, tokens_of
+from recollect.text.claim_tokens_english import (
+    DETERMINERS,
+    NUMBERS,
+    Token,
+    lemma,
+    listed,
+    tokens_of,
+)
 from recollect.text.claim_verbs_english import VERBS
 from recollect.text.entities_latin import is_everyday
 
 _ASKING: Final = re.compile(r"\b(?:please|kindly)\b", re.IGNORECASE)
 _PERFECT: Final = frozenset({"have", "be"})
 _HELPING: Final = _PERFECT | {"do"}
-_DETERMINERS: Final = frozenset(
-    listed("the a an my our your his her their it 's this that these those each every")
-)
 _BEHIND_ARTICLES: Final = {
     "second": Piece("number", "2"),
     "left": Piece("space", "left"),
@@ -62,19 +67,13 @@ _STARTING: Final = frozenset({"start", "begin"})
 _SPECIAL: Final = frozenset(map(str.casefold, (*_NAME_ENDS, *_BOUNDS, *_COMPARED, *_CLOCK_WORDS)))
 """All words that say something else beside certain others."""
 
+_SPEAKERS: Final = frozenset({"I", "User"})
 _NO_NAMES: Final = frozenset({"verb", "weak", "degree", "space", "size", "spacing", "self"})
 """Kinds of words that have a capital only where they are part of a name."""
 
 _OFFICES: Final = frozenset(listed("boss partner client assistant colleague neighbour friend"))
 _SINGLING: Final = frozenset({"clock", "day", "year"})
 _PREDICATES: Final = frozenset({"verb", "is", "be", "change"})
-_ORGANISATIONS: Final = frozenset(
-    lemma(word)
-    for word in listed(
-        "department team shop company business division unit store restaurant cafe group office "
-        "school club lab studio agency firm branch bakery bar hotel clinic charity project"
-    )
-)
 _PAST_FORMS: Final = frozenset(
     listed(
         "was were had did went got took made gave kept held came left lost sold bought sent led "
@@ -102,7 +101,7 @@ def english_pieces(text: str) -> Iterator[Piece]:
         else:
             used, pieces = _word_pieces(tokens, lemmas, at, in_noun_phrase)
             # A verb or an article behind it opens the name of a thing, and what joins ends it.
-            opens = (is_predicated and token.lemma in _DETERMINERS) or _has_object(pieces)
+            opens = (is_predicated and token.lemma in DETERMINERS) or _has_object(pieces)
             in_noun_phrase = opens or (in_noun_phrase and not _ends_noun_phrase(pieces))
             is_predicated = is_predicated or any(it.kind in _PREDICATES for it in pieces)
         yield from pieces
@@ -123,6 +122,7 @@ def _word_pieces(
         used, pieces = 1, exact
     if token.lemma == "by" and is_time(tokens, at + 1):
         pieces = (Piece("joint"),)
+    pieces = as_meant(tokens, at, used, pieces)
     if used > 1 and (_is_thing(tokens, at, pieces) or _is_doing(tokens[at : at + used])):
         used, pieces = lexicon.match(lemmas[: at + 1], at)
     if not used or _is_named(tokens, token, used, pieces):
@@ -183,7 +183,7 @@ def _unlisted(token: Token) -> Piece:
 
 def _is_named(tokens: list[Token], token: Token, used: int, pieces: tuple[Piece, ...]) -> bool:
     """Whether a listed word is a name here: Go, Max, Secrets Manager."""
-    if used > 1 or token.opens or not token.surface[0].isupper() or token.surface == "I":
+    if used > 1 or token.opens or not token.surface[0].isupper() or token.surface in _SPEAKERS:
         return False
     words_here = [it for it in tokens if it.kind == "word"]
     if sum(it.surface[0].isupper() for it in words_here) * 2 > len(words_here) + 1:
@@ -196,7 +196,7 @@ def _is_named(tokens: list[Token], token: Token, used: int, pieces: tuple[Piece,
 
 def _is_thing(tokens: list[Token], at: int, pieces: tuple[Piece, ...]) -> bool:
     """Whether what looks like a verb is several things: the logs in S3."""
-    is_behind_article = at > 0 and tokens[at - 1].lemma in _DETERMINERS
+    is_behind_article = at > 0 and tokens[at - 1].lemma in DETERMINERS
     is_plural = tokens[at].surface.endswith("s") and tokens[at].lemma not in _HELPING
     return is_behind_article and is_plural and bool(pieces) and pieces[-1].kind == "verb"
 
@@ -223,7 +223,7 @@ def _in_context(
         pieces
         and pieces[-1].kind == "verb"
         and (
-            before in _DETERMINERS
+            before in DETERMINERS
             or (in_noun_phrase and not token.surface.endswith(("ing", "ed")))
             or _is_plural_subject(tokens, at)
             or _is_subject(tokens, at)
@@ -241,7 +241,7 @@ def _in_context(
 def _other_meaning(tokens: list[Token], at: int, before: str) -> Piece | None:
     """What a word means beside certain others, rather than what the lists say."""
     token = tokens[at]
-    if before in _DETERMINERS and token.surface in _BEHIND_ARTICLES:
+    if before in DETERMINERS and token.surface in _BEHIND_ARTICLES:
         return _BEHIND_ARTICLES[token.surface]
     if token.surface == "second" and _is_ordinal(tokens, at):
         return Piece("number", "2")
@@ -271,9 +271,20 @@ def _in_time(tokens: list[Token], at: int, pieces: tuple[Piece, ...]) -> tuple[P
         return (Piece("passive"), *pieces)
     if not _PERFECT.isdisjoint(helpers):
         return pieces
-    if token.surface in _PAST_STATES:
+    if token.surface in _PAST_STATES or _was_something(tokens, at):
         return (Piece("formerly"), *pieces)
     return (Piece("done"), *pieces)
+
+
+def _was_something(tokens: list[Token], at: int) -> bool:
+    """Whether somebody tells what they were: I was a teacher."""
+    return (
+        tokens[at].surface == "was"
+        and at > 0
+        and tokens[at - 1].lemma in ("i", "user")
+        and at + 1 < len(tokens)
+        and tokens[at + 1].lemma in ("a", "an")
+    )
 
 
 def _has_organisation(tokens: list[Token], at: int) -> bool:
@@ -281,8 +292,8 @@ def _has_organisation(tokens: list[Token], at: int) -> bool:
     ahead = tokens[at + 1 : at + 5]
     return (
         bool(ahead)
-        and ahead[0].lemma in _DETERMINERS
-        and any(it.lemma in _ORGANISATIONS for it in ahead[1:])
+        and ahead[0].lemma in DETERMINERS
+        and any(it.lemma in ORGANISATIONS for it in ahead[1:])
     )
 
 
@@ -306,7 +317,7 @@ def _is_plural_subject(tokens: list[Token], at: int) -> bool:
 
 def _is_subject(tokens: list[Token], at: int) -> bool:
     """Whether a verb in -s follows what an article began: the nightly build starts."""
-    begun = at > 1 and tokens[at - 2].lemma in _DETERMINERS and tokens[at - 1].kind == "word"
+    begun = at > 1 and tokens[at - 2].lemma in DETERMINERS and tokens[at - 1].kind == "word"
     if not begun or at + 1 == len(tokens) or not tokens[at + 1].surface.endswith("s"):
         return False
     _, pieces = _lexicon().match([tokens[at + 1].lemma], 0)

@@ -14,9 +14,11 @@ from typing import Final
 from recollect.domain.relation import Relation
 from recollect.text.claim_parts import AMOUNTS, DATES, TIMES, Claim, Word
 from recollect.text.claim_slots import (
+    ALCOHOL,
     ASKED_FOR,
     BLAND,
     ENDED_BY,
+    GIVEN_UP_WHOLLY,
     HELD_BY_ONE,
     ONCE,
     STANCES,
@@ -35,6 +37,7 @@ from recollect.text.leftovers import (
     people_in,
     tells_apart,
 )
+from recollect.text.parting import has_parted
 from recollect.text.rivalry import are_rivals
 from recollect.text.similarity import Contrast, are_role_and_deed, contrast, weight
 from recollect.text.swapping import are_swapped
@@ -58,6 +61,7 @@ _ANY_WAY: Final = _WISHES | {"use", "format"}
 """Verbs that leave open what is done: who wants PDF, or uses PDF, may be sent one."""
 
 _ASKED: Final = ASKED_FOR | _WISHES
+_NO_VALUES: Final = TIMES | {"self", "weak"}
 _PLAIN: Final = frozenset({"word", "char", "verb", "weak", "self", "when"})
 
 
@@ -96,14 +100,26 @@ class Comparison:
             return True
         return all("done" in it.marks and not it.says_change for it in (self._new, self._old))
 
+    @cached_property
+    def ends_the_old(self) -> bool:
+        """Whether the new claim itself says that what is stored is over."""
+        if self._only_wishes():
+            return False
+        if has_parted(self._new, self._old, self._contrast):
+            return True
+        is_comparable = not (self._is_about_others() or self._is_lost_in_translation())
+        return is_comparable and self._ends_the_old()
+
     def judge(self) -> tuple[Relation, str]:
         """The relation so far as the claims alone tell, where any contradiction is a conflict."""
+        if self.ends_the_old:
+            return "update", "says that the stored claim is over"
         if self._is_about_others():
             return "different", "the two are about different people"
         if self._is_lost_in_translation():
             return "different", "in another language, and not known to be the same or another value"
-        if self._ends_the_old():
-            return "update", "says that the stored claim is over"
+        if self._has_another_favourite():
+            return "conflict", "another favourite"
         if self._is_about_other_things and not self._takes_over():
             return "different", "about something else"
         if self._says_the_same():
@@ -271,18 +287,20 @@ class Comparison:
     # --- Updates and contradictions -------------------------------------------------------------
 
     def _contradicts(self) -> bool:
-        if self._is_formerly(self._new) or self._is_formerly(self._old):
+        if self._is_formerly(self._new) or self._is_formerly(self._old) or self._only_wishes():
+            return False
+        if self._leaves_the_value() or self._is_sober_only():
             return False
         less, more = sorted((self._only_new, self._only_old), key=weight)
         return (
             self._is_opposed
+            and self._denies_what_is_shared()
             and self._shares_content()
             and weight(less) <= _NOTHING
             and not any(word.is_main and word.concept not in _SAID_ANYWAY for word in more)
         )
 
     def _ends_the_old(self) -> bool:
-        """Whether the new claim itself says that what is stored is over."""
         if self._completes_the_old():
             return True
         if self._gives_up_the_old():
@@ -301,12 +319,37 @@ class Comparison:
             return self._old.verb in gone
         return weight(word for word in values if word.concept in gone) * 2 >= weight(values)
 
+    def _denies_what_is_shared(self) -> bool:
+        """Whether more is denied than what only one of the claims speaks of: cat, no cat food."""
+        alone = {id(word) for word in (*self._only_new, *self._only_old)}
+        words = (*self._new.words, *self._old.words)
+        return any(word.denied and id(word) not in alone for word in words)
+
+    def _leaves_the_value(self) -> bool:
+        """A lost phone leaves its number."""
+        is_lost = "ended" in self._new.marks and not self._new.verb
+        return is_lost and any(word.kind in AMOUNTS for word in self._only_old)
+
+    def _is_sober_only(self) -> bool:
+        """Who quit drinking, and names no drink, still has coffee."""
+        said = any(word.kind == "drink" for word in self._new.words)
+        drinks = {word.concept for word in self._old.words if word.kind == "drink"}
+        is_given_up = "ended" in self._new.marks and self._new.verb == "drink" and not said
+        return is_given_up and bool(drinks - ALCOHOL)
+
+    def _only_wishes(self) -> bool:
+        """What somebody means to give up they have not given up yet."""
+        return "wish" in self._new.marks and "wish" not in self._old.marks
+
     def _completes_the_old(self) -> bool:
         """What was going on is done: in negotiation, then signed; studying, then graduated."""
         new, old = self._new, self._old
         if not new.verb or self._is_opposed or self._is_about_other_things:
             return False
         said = {word.concept for word in self._only_old}
+        others = [it for it in self._only_new if not it.is_main and it.kind not in _NO_VALUES]
+        if new.verb == "finish" and others:
+            return False  # who finished the book still learns
         if not ENDED_BY.get(new.verb, frozenset()).isdisjoint(said):
             return any(word.kind != "self" or word.is_topic for word, _ in self._contrast.shared)
         is_done = new.verb == "finish" or not _SETTLING.isdisjoint(new.marks) or new.is_symmetric
@@ -315,6 +358,9 @@ class Comparison:
 
     def _gives_up_the_old(self) -> bool:
         """What somebody does with a thing is over with the thing: plays the violin, gave it up."""
+        if self._new.verb in GIVEN_UP_WHOLLY and self._new.verb == self._old.verb:
+            is_bare = all(it.kind in _NO_VALUES - {"period"} for it in self._only_new)
+            return is_bare and "ended" in self._new.marks and bool(self._contrast.opposed)
         return (
             "ended" in self._new.marks
             and not self._new.verb
@@ -334,6 +380,8 @@ class Comparison:
     def _is_replaced_for_all(self) -> bool:
         """We replaced Jenkins: whatever of ours ran on it does so no more."""
         about = [word for word in self._new.words if word.is_topic]
+        if any(word.concept == "user" and word.is_topic for word in self._old.words):
+            return False  # what is the user's own was not ours
         return all(word.kind == "self" for word in about) and not any(
             word.is_topic and (word.kind == "name" or word.kind in PEOPLE)
             for word in self._old.words
@@ -349,6 +397,21 @@ class Comparison:
             return False
         # About other things only where somebody else does what only one can do.
         return self._is_about_other_things or are_rivals(self._new, self._old, self._contrast)
+
+    def _has_another_favourite(self) -> bool:
+        """A favourite colour is told, and that now another one is liked better."""
+        likes_better = self._new.verb == "prefer" or (
+            self._new.verb == "like" and any(it.concept == "more" for it in self._only_new)
+        )
+        values = [it for it in self._only_new if not it.is_main and it.kind not in _NO_VALUES]
+        old = [it for it in self._old.words if not it.is_topic and it.kind not in _NO_VALUES]
+        if not likes_better or not self._new.says_change or len(values) != 1 or len(old) != 1:
+            return False
+        (sort,) = {it.kind for it in values}
+        topics = {it.concept for it in self._old.words if it.is_topic and it.kind != "self"}
+        sorts = {sort, "beverage"} if sort == "drink" else {sort}
+        is_favourite = "favourite" in topics and topics <= {"favourite", *sorts}
+        return is_favourite and old[0].kind == sort and sort not in _PLAIN and not self._is_opposed
 
     def _adds(self) -> bool:
         new = self._only_new

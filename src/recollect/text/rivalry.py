@@ -10,12 +10,13 @@ from recollect.text.claim_slots import (
     ASKED_FOR,
     ATTRIBUTES,
     DEEDS,
+    DWELLINGS,
     ONCE,
     ONE_VALUE,
     ONE_VALUE_FOR_A_PURPOSE,
     are_akin,
 )
-from recollect.text.leftovers import is_request
+from recollect.text.leftovers import is_request, tells_apart
 from recollect.text.similarity import Contrast
 
 _SORTS: Final = {
@@ -27,6 +28,7 @@ _SORTS: Final = {
 }
 _NO_VALUES: Final = frozenset({"self", "weak", "verb", "when", "direction"})
 _WISHES: Final = frozenset({"want", "prefer", "like"})
+_ONE_DAY: Final = frozenset({"yesterday", "today", "tomorrow"})
 _SOMEBODY: Final = frozenset({"self", "kin", "pronoun", "name"})
 
 
@@ -54,6 +56,10 @@ class _Rivalry:
         verb = self._new.verb or self._old.verb
         if not self._shared_sorts or not self._is_of_one_verb():
             return False
+        if self._is_of_one_day() or self._is_of_a_death() or self._has_other_homes():
+            return False
+        if self._is_of_a_goal() or self._is_only_wished():
+            return False
         if any(_asks(a) and _tells(b) for a, b in ((new, old), (old, new))):
             return False  # who writes Go at work may ask for code in Rust
         if self._counts_other_things():
@@ -72,6 +78,37 @@ class _Rivalry:
             word.kind == "number" and not word.is_topic and not other.is_topic
             for word, other in self._contrast.shared
         )
+
+    def _is_of_one_day(self) -> bool:
+        """Yesterday it was another time than it is every day."""
+        is_one = any(word.concept in _ONE_DAY for word in self._contrast.new)
+        was_one = any(word.kind == "when" for word in self._old.words)
+        return is_one and not was_one and not self._new.says_change
+
+    def _is_of_a_goal(self) -> bool:
+        """What somebody aims at is not yet so."""
+        words = (*self._contrast.new, *self._contrast.old)
+        return any(word.concept == "goal" for word in words)
+
+    def _is_only_wished(self) -> bool:
+        """Somebody would rather be a nurse, and is a teacher."""
+        words = (*self._contrast.new, *self._contrast.old)
+        return any(word.concept in ("prefer", "want") and not word.is_main for word in words)
+
+    def _is_of_a_death(self) -> bool:
+        return "die" in (self._new.verb, self._old.verb) and self._new.verb != self._old.verb
+
+    def _has_other_homes(self) -> bool:
+        """One names a dwelling and the other where it is, or who lives there is no one person."""
+        new, old = (
+            any(word.concept in DWELLINGS for word in words)
+            for words in (self._contrast.new, self._contrast.old)
+        )
+        if self._old.verb == "live" != self._new.verb:
+            return True
+        is_home = self._new.verb == self._old.verb == "live"
+        moved = (*self._contrast.new, *self._contrast.old)
+        return is_home and (new != old or any(map(tells_apart, moved)))
 
     def _is_of_one_verb(self) -> bool:
         """Both say it with one verb, or one says only what it is, or that it changed."""

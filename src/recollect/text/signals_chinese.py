@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from recollect.text import openings
 from recollect.text.signal_patterns import Signs, lines
 
 _IN: Final = "[^，,。；;！!？?]"
@@ -40,7 +41,7 @@ SUPPOSED: Final = Signs(
 REPORTED: Final = Signs(
     anywhere=lines(
         """
-        (?<![我你您会来再想要实便先能没可直按话])(?<!我们)(?<!咱们)说(?!实|人话|明|不定|法|服|下|一下|起|话|英|中文|日|德|韩|普通|错|好|到|的是|完|着)
+        (?<![我你您会来再想要实便先能没可直按话])(?<!我们)(?<!咱们)说(?!实|人话|明|不定|法|服|下|一下|起|话|英|中文|日|德|韩|普通|错|好|到|的是|完|着)(?!(?:(?<=医生说)|(?<=大夫说)|(?<=牙医说)|(?<=律师说))我)
         俗话说|常言|听说|据说|据悉|传闻|听人|网上|歌词|有人会
         根据[^，,]{0,8}(?:文档|资料|报道|手册|官网)
         (?<!我)(?<!我们)(?:告诉我|跟我讲|认为|声称|宣称|写着|写道|表示(?!为))
@@ -53,7 +54,8 @@ TAKEN_BACK: Final = Signs(anywhere="开(?:个)?玩笑|逗你|骗你的|闹着玩
 JOKED: Final = Signs(anywhere=f"{TAKEN_BACK.anywhere}|哈哈|嘻嘻|hhh|😂|🤣|😜|😝")
 
 _BEFORE_ORDER: Final = (
-    "(?:(?:好的?|那么?|嗯|行|谢谢|麻烦|照旧|老样子|现在|然后|接下来|再|顺便|你|您|先|可以|能|能不能|请)"
+    f"(?:{openings.CHINESE}[，,! ]+"
+    "|(?:好的?|那么?|嗯|行|谢谢|麻烦|照旧|老样子|现在|然后|接下来|再|顺便|你|您|先|可以|能|能不能|请)"
     "[，,! ]*){0,4}"
 )
 ORDERED: Final = Signs(

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from recollect.text import openings
 from recollect.text.signal_patterns import Signs, at_words, lines, one_of
 
-OPENING: Final = (
-    "(?:"
-    + one_of(
-        "please also and so but ok okay oh well hey hi hello now then right alright great yes yeah no"
-        " btw fyi just actually again next perfect sure thanks hmm ugh honestly good nice"
-    )
-    + r"\b[,!:.]*\s+|(?:by the way|thank you|as usual)[,!:.]*\s+){0,4}"
+_COURTESY: Final = one_of(
+    "please also and so but now then right alright great yes yeah no just actually again next perfect"
+    " sure thanks honestly good nice"
 )
+OPENING: Final = rf"(?:(?:{openings.ENGLISH}|{_COURTESY}|thank you|as usual)\b[,!:.]*\s+){{0,4}}"
+"""What may stand before an order, a question or a wish."""
+
 _POLITE: Final = "(?:(?:can|could|would|will) you (?:please |kindly |just |maybe )?)"
 _INVERTED: Final = (
     one_of(
@@ -57,7 +57,7 @@ SUPPOSED: Final = Signs(
         it would be\b
         (?:suppose|imagine|pretend|assume|hypothetically|let's say|say i|what if|as if|as though)\b
         (?:maybe|perhaps|possibly)\b
-        (?:might|may) (?:be|have|want|need|try|switch|move|go|use|do|become)\b
+        (?:might|may)(?: no longer| not| also| just| still| well)? (?:be|have|want|need|try|switch|move|go|use|do|become)\b
         (?:not sure|who knows|one could|could argue)\b
         i(?:'m| am| was|'ve been)?(?: (?:just|also|actually|still|now|even))* (?:thinking (?:about|of)|considering|toying|tempted|leaning|guess|wish|doubt|dream)
         (?:haven't|hasn't|not|didn't|never) (?:yet )?decide
@@ -72,10 +72,17 @@ _TELLING: Final = (
     "(?:said|says|saying|tells (?:me|us)|told (?:me|us|him|her|them)|claims?|claimed|insists?"
     "|insisted|argues|argued|thinks|believes|reckons)"
 )
+EXPERT: Final = one_of(
+    "doctor gp physician dentist optician allergist dermatologist cardiologist neurologist specialist"
+    " surgeon p?aediatrician pediatrician midwife nutritionist dietitian psychiatrist therapist vet"
+    " lawyer accountant"
+)
+"""Those whose word on it one takes for a fact about oneself."""
+
 REPORTED: Final = Signs(
     anywhere=at_words(
         rf"""
-        (?!(?:i|we|you|and|also|that|which|this|it|to|not|never|always) )[a-z'-]{{1,30}} (?:(?:always|often|once|also|just|has|have|had|keeps|kept) )?{_TELLING}\b
+        (?!{EXPERT} {_TELLING}(?: that)?,? (?:i|i'm|i've|my)\b)(?!(?:i|we|you|and|also|that|which|this|it|to|not|never|always) )[a-z'-]{{1,30}} (?:(?:always|often|once|also|just|has|have|had|keeps|kept) )?{_TELLING}\b
         (?:they|people|everyone|everybody|folks|some|many|others)(?: \w+){{0,2}} (?:say|think|claim|believe)\b
         according to\b
         as (?:the saying|they say)\b

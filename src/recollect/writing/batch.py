@@ -11,12 +11,12 @@ from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import RecordChange
 from recollect.domain.conflict import Conflict
 from recollect.domain.ids import new_id
-from recollect.domain.record import Record
+from recollect.domain.record import Evidence, Record
 from recollect.domain.scope import Scope
 from recollect.domain.write import Step, Trace, WriteStatus, Written
 from recollect.recall.meaning import Embedded
 from recollect.text.searchable import is_searched_alike
-from recollect.writing.candidates import Candidate
+from recollect.writing.candidates import Candidate, compared_kinds
 from recollect.writing.redaction import Counts
 
 
@@ -32,6 +32,10 @@ class Incoming:
     is_grounded: bool = True
     corrects: bool = False
     """It was said to set right what is known."""
+    about: tuple[Evidence, ...] = ()
+    """The words that it sets right, where it only names what is other."""
+    ends_facts: bool = False
+    """It is told by the user: what happened may be the end of what they told before."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))
@@ -81,7 +85,7 @@ class Batch:
         """The stored candidates as they will be, and what this batch itself adds to them."""
         known = {it.record.id for it in stored}
         added = [it for name, it in self.records.items() if name not in known]
-        mine = [it for it in added if it.is_live and it.kind is new.kind]
+        mine = [it for it in added if it.is_live and it.kind in compared_kinds(new.kind)]
         return [
             *(self._as_it_will_be(it) for it in stored),
             *(Candidate(record=it) for it in mine),

@@ -14,7 +14,7 @@ import numpy as np
 from recollect.domain.category import is_user_profile
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
-from recollect.domain.record import Record
+from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.ports.store import Store
@@ -79,7 +79,7 @@ class Candidates:
         scopes = chain.from_iterable(compared_scopes(caller, it.scope) for it in new)
         found = await self._store.records(
             list(dict.fromkeys(scopes)),
-            Filter(kinds=frozenset(it.kind for it in new)),
+            Filter(kinds=frozenset(chain.from_iterable(compared_kinds(it.kind) for it in new))),
             now=now,
             ids=list(dict.fromkeys(chain.from_iterable(it.wanted for it in near))),
         )
@@ -106,7 +106,7 @@ class Candidates:
         if len(by_words) < self._each:
             # Where little is stored all of it is looked at: "moved to Munich" shares no word with
             # "lives in Berlin".
-            where = Filter(kinds=frozenset({new.kind}))
+            where = Filter(kinds=compared_kinds(new.kind))
             latest = await self._store.records(scopes, where, now=now, limit=_FEW)
         wanted = [*near[: self._each], *alike[: self._each], *(it.id for it in latest)]
         return _Near(
@@ -145,7 +145,7 @@ def _candidates(near: _Near, records: Mapping[str, Record]) -> list[Candidate]:
     return [
         Candidate(record=it, cosine=near.cosines.get(it.id))
         for it in found
-        if it.kind is new.kind
+        if it.kind in compared_kinds(new.kind)
         and (len(new.content) <= _LONG or _may_concern(near.words, it.content))
     ]
 
@@ -156,6 +156,11 @@ def _may_concern(words: frozenset[str], old: str) -> bool:
         return True
     theirs = set(terms(old))
     return len(words & theirs) >= _SHARED * min(len(words), len(theirs))
+
+
+def compared_kinds(kind: Kind) -> frozenset[Kind]:
+    """What a new record is compared with: its own kind, and an event with the facts it may end."""
+    return frozenset({kind, Kind.SEMANTIC}) if kind is Kind.EPISODIC else frozenset({kind})
 
 
 def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:

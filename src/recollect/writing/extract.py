@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from recollect.domain.extraction import Claim
 from recollect.domain.turn import Turn
 from recollect.text import signals
+from recollect.writing.extract_corrections import Earlier
 from recollect.writing.extract_rules import confirmed_by_user, said_by_user, told_by_assistant
 from recollect.writing.extract_sentences import Utterance, readable, sentences
 
@@ -38,14 +40,16 @@ def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> tuple[Clai
 
     System prompts and tool results are material, not statements: they are not read.
     """
+    talk = [_utterance(turn) for turn in before]
     previous = _last_saying(before)
     found: dict[tuple[str, str], Claim] = {}
     for said in map(_utterance, turns):
-        for claim in _claims(said, previous):
+        for claim in _claims(said, previous, partial(_told_before, tuple(talk))):
             first = found.setdefault((claim.category, claim.content.casefold()), claim)
             if claim.explicit and not first.explicit:
                 # Said first and confirmed later: the wish to keep it counts.
                 found[claim.category, claim.content.casefold()] = claim
+        talk.append(said)
         if said.role in {"user", "assistant"} and not _only_acknowledges(said):
             previous = said
     return tuple(found.values())
@@ -65,13 +69,25 @@ def _only_acknowledges(said: Utterance) -> bool:
     return all(signals.acknowledges(it.plain) for it in sentences(readable(said.text)))
 
 
-def _claims(said: Utterance, previous: Utterance | None) -> list[Claim]:
+def _claims(
+    said: Utterance, previous: Utterance | None, earlier: Callable[[], Earlier]
+) -> list[Claim]:
     if said.role == "assistant":
         return told_by_assistant(said)
     if said.role != "user":
         return []
     confirmed = confirmed_by_user(said, previous) if previous else []
-    return confirmed or said_by_user(said)
+    return confirmed or said_by_user(said, earlier)
+
+
+def _told_before(talk: Sequence[Utterance]) -> Earlier:
+    """What the user's last message told, and what was replied to it."""
+    at = next((at for at in reversed(range(len(talk))) if talk[at].role == "user"), None)
+    if at is None:
+        return Earlier()
+    claims = said_by_user(talk[at], partial(_told_before, talk[:at]))
+    replies = [it.text for it in talk[at + 1 :] if it.role == "assistant"]
+    return Earlier(claims, replies)
 
 
 def _utterance(turn: Turn) -> Utterance:

@@ -18,17 +18,22 @@ from recollect.writing.extract_english_words import (
     ARTIFACT,
     BEHIND,
     CONDITION,
+    DAY,
     FEELING,
     HABIT,
     HOLDS,
+    HOUSEHOLD,
     MATTER,
+    MONTH,
     OWN_FACT,
+    PAIR,
     PAST,
     POSSESSION,
     POST,
     RELATIVE,
     SAVED,
     SQL,
+    STATE,
     THIS_IS,
 )
 from recollect.writing.extract_rule import Rule
@@ -284,7 +289,14 @@ RULES: Final[tuple[Rule, ...]] = (
                 i (?:don't|do not|no longer|can't|cannot) (?:eat|drink|use|work|drive|smoke|speak|have|own|travel|live|watch|read|take|fly|do)\b
                 every (?:morning|day|evening|week|night|month|weekend),? i\b
                 i graduated\b
-                i(?: just| recently)? (?:started|joined|moved|switched jobs|retired|got married)\b
+                i(?: just| recently)? (?:started|joined|moved|switched jobs|retired)\b
+                {PAIR}
+                i can(?: now| finally)? (?:eat|drink|drive|walk|run|swim|hear|see|work|speak) (?:\w+ ){{0,4}}(?:again|now)\b
+                i(?:'m| am)(?: now)? (?:up|down) to \d
+                i(?:'m| am)(?: still| currently| now)? (?:looking for (?:an? )?(?:new )?(?:job|work|flat|apartment|house|flatmate|roommate)|between jobs)\b
+                i(?:'m| am) (?:going|flying|travell?ing|driving|heading) to (?:the )?[\w-]+(?: [\w-]+)? (?:in|on|this|next|for) (?:{MONTH}|{DAY}|\d|the|an?|two|three|summer|winter|spring|autumn|fall|week|month|year|christmas|easter)\b
+                i [a-z]+ (?:[\w'-]+ ){{0,4}}every (?:morning|day|evening|week|night|month|weekend|{DAY})\b
+                {HOUSEHOLD}
                 i(?:'ve| have)?(?: just| recently)? (?:left|quit) [^,;]{{2,40}},? (?:and|to) (?:i |now |then |just |recently )*(?:work|join|joined|start|started (?:at|as|a new|working)|moved to)\b
                 """
             ),
@@ -370,6 +382,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
+# A whole fact in two words: "I'm vegan".
+BRIEF: Final = rf"i(?:(?:'m| am) {STATE}| (?:smoke|vape))[.! ]*"
 ABOUT_PROJECT: Final = r"\b(?:our|we|us|the)\b"
 ABOUT_SPEAKER: Final = r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine)\b"
 ABOUT_US: Final = r"\b(?:we|our|us)\b"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from recollect.text.places import english_places
 from recollect.text.signal_patterns import at_words, lines, one_of
 
 _ADVERB: Final = one_of(
@@ -15,15 +16,15 @@ _ADVERB: Final = one_of(
     " too totally completely somewhat both all almost probably certainly"
 )
 ADVERBS: Final = f"(?: (?:{_ADVERB}|kind of|sort of|a bit|a little)){{0,3}}"
-_MONTH: Final = one_of(
+MONTH: Final = one_of(
     "january february march april may june july august september october november december"
 )
-_DAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+DAY: Final = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 AHEAD: Final = at_words(
     rf"""
     (?:tomorrow|tonight|later|soon)\b
     next \w
-    (?:on|by|before|until|till|this|at) (?:{_DAY}|\d|tomorrow|the|next|noon|week|afternoon|evening|end|{_MONTH})\b
+    (?:on|by|before|until|till|this|at) (?:{DAY}|\d|tomorrow|the|next|noon|week|afternoon|evening|end|{MONTH})\b
     in (?:a|an|two|three|\d+) (?:hour|day|week|month|minute)
     after (?:the|lunch|that|work)\b
     """
@@ -33,8 +34,8 @@ BEHIND: Final = at_words(
     (?:yesterday|today|recently|just now|earlier|the other day|over the weekend|this morning)\b
     last \w
     ago\b
-    on (?:{_DAY}|\d|{_MONTH})
-    in (?:{_MONTH}|(?:19|20)\d\d)\b
+    on (?:{DAY}|\d|{MONTH})
+    in (?:{MONTH}|(?:19|20)\d\d)\b
     """
 )
 PAST: Final = one_of(
@@ -70,11 +71,39 @@ OWN_FACT: Final = one_of(
     " badge locker employer school university degree major car bike laptop account username handle"
     " password pin code id team desk office salary goal dream house apartment flat wifi setup tv"
 )
-CONDITION: Final = one_of(
-    "called named allergic intolerant vegetarian vegan pescatarian diabetic pregnant married single"
-    " divorced engaged retired unemployed colou?r-?blind deaf left-handed blind from based located"
-    " living working studying learning training fluent responsible \\d+ gluten lactose dyslexic jewish"
-    " muslim christian hindu buddhist moving"
+# What somebody is, said in one word.
+STATE: Final = one_of(
+    "vegetarian vegan pescatarian diabetic pregnant married single divorced engaged widowed separated"
+    " retired unemployed colou?r-?blind deaf left-handed blind dyslexic jewish muslim christian hindu"
+    " buddhist autistic celiac coeliac"
+)
+CONDITION: Final = (
+    f"(?:{STATE}|"
+    + one_of(
+        "called named allergic intolerant from based located living working studying learning training"
+        " fluent responsible \\d+ gluten lactose moving"
+    )
+    + ")"
+)
+# What those who live together say of themselves as "we".
+HOUSEHOLD: Final = lines(
+    rf"""
+    we(?:'ve| have|'re| are)?(?: both| all| now| still| currently)? liv(?:e|ed|ing) (?:in|at|near|with|on|together)\b
+    we(?:'ve| have)?(?: just| recently| finally| all| both)? (?:moved|relocated|emigrated)(?: back| over| out)? to (?:{"|".join(sorted(english_places()))})\b(?! (?:time|style|office|team|region|zone|data|servers?|cluster|branch)\b)
+    we(?:'re| are)(?: both| now)? expecting (?:an?|our|twins)\b
+    our (?:wedding|honeymoon|house|flat|apartment|landlord|mortgage|rent)(?! \w+ing\b) (?:is|are|was|has)\b
+    we(?:'ve| have)?(?: just| recently| finally)? (?:moved (?:house|home|in together)|moved (?:in)?to (?:a|our|the) (?:[\w-]+ ){{0,2}}(?:house|flat|apartment|home|condo|place)\b)
+    """
+)
+# How two people become or stop being a pair; "we broke up the table" is about something else.
+_PAIRING: Final = lines(
+    r"""
+    (?:got|gotten|get|getting|are|am|'m|'re) (?:married|engaged|divorced|separated)
+    (?:broke|broken|split|splitting|breaking) up(?! (?:the|a|an|our|my|this|that|these|those|into)\b)
+    """
+)
+PAIR: Final = (
+    rf"(?:i|we)(?:'ve| have|'re| are|'m| am)?(?: just| recently| finally| both)? {_PAIRING}\b"
 )
 HABIT: Final = one_of(
     "work live study speak teach drive own play practi[sc]e sleep commute wear attend manage volunteer"

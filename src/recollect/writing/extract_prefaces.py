@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from recollect.text import openings
 from recollect.text.signal_patterns import compiled, lines
+from recollect.text.signals_english import EXPERT
 
 _ENGLISH_PAUSE: Final = r"(?:\s?[,:;.!\u2013\u2014-]+(?:\s+|$)|$)"
 _CHINESE_PAUSE: Final = r"(?:\s?[，,：:；;。！!…]+\s*|$)"
@@ -27,10 +29,9 @@ _ENGLISH_CORRECTING: Final = (
 )
 _ENGLISH_MERE: Final = (
     lines(
-        r"""
-        oh|ah|aha|uh|um+|hm+|well|ok|okay|hey|hi|hello
-        btw|by the way|fyi|just so you know|for the record
-        (?:just |a |quick |small ){0,2}update|just to (?:update you|let you know|be clear)
+        rf"""
+        {openings.ENGLISH}
+        (?:just |a |quick |small ){{0,2}}update|just to (?:update you|let you know|be clear)
         """
     )
     + _ENGLISH_PAUSE
@@ -49,15 +50,22 @@ _CHINESE_CORRECTING: Final = (
 )
 _CHINESE_MERE: Final = (
     lines(
-        """
-        [哦噢喔啊嗯呃唉诶]+|哎呀?|对了?|好的?|行|那个
-        顺便(?:说|提)(?:一?下|一句)?|更新一下|补充一下|(?:跟你说|告诉你)(?:一[下声])?
+        f"""
+        {openings.CHINESE}
+        更新一下|补充一下|(?:跟你说|告诉你)(?:一[下声])?
         """
     )
     + _CHINESE_PAUSE
 )
+# What an expert says of the one who tells it is a fact of theirs: "my doctor says I'm …".
+_REPORTED: Final = (
+    rf"(?:my|our|the) (?:[a-z]+ )?{EXPERT} (?:(?:just|has|also|now) )?"
+    r"(?:says|said|tells me|told me|confirmed|confirms)(?: that)?,?\s+(?=(?:i|i'm|i've|my)\b)"
+    r"|(?:我的?)?(?:家庭)?(?:医生|大夫|牙医|律师)(?:刚才?|今天|昨天|刚刚)?说[，,：: ]*(?=我)"
+)
 _PREFACE: Final = (
     rf"(?P<correcting>{_ENGLISH_CORRECTING}|{_CHINESE_CORRECTING})|{_ENGLISH_MERE}|{_CHINESE_MERE}"
+    rf"|{_REPORTED}"
 )
 
 

@@ -6,7 +6,7 @@ What is doubtful is left out: a memory that is wrong does more harm than one tha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,8 +18,9 @@ from recollect.text.signal_patterns import compiled
 from recollect.writing import extract_chinese as chinese
 from recollect.writing import extract_english as english
 from recollect.writing.extract_assistant import OUTCOMES, PROPOSED
+from recollect.writing.extract_corrections import Earlier, names_only_a_value, told_again
 from recollect.writing.extract_events import episode, links
-from recollect.writing.extract_prefaces import preface
+from recollect.writing.extract_prefaces import Preface, preface
 from recollect.writing.extract_procedures import FoundProcedure, in_sentence, listed
 from recollect.writing.extract_rule import Rule, first_rule
 from recollect.writing.extract_sentences import (
@@ -71,8 +72,12 @@ _LONGEST_JOINT: Final = 8
 _LAST_COMMA: Final = re.compile(r"[,;，；](?=[^,;，；]*$)")
 
 
-def said_by_user(turn: Utterance) -> list[Claim]:
-    """What a user's message states, in order."""
+def nothing_before() -> Earlier:
+    return Earlier()
+
+
+def said_by_user(turn: Utterance, earlier: Callable[[], Earlier] = nothing_before) -> list[Claim]:
+    """What a user's message states, in order; `earlier` is asked where it only names a value."""
     plain = readable(turn.text)
     spoken = sentences(plain)
     if any(signals.is_withheld(sentence.plain) for sentence in spoken):
@@ -90,6 +95,9 @@ def said_by_user(turn: Utterance) -> list[Claim]:
             _keep(last, found, spoken, sentence, turn)
         elif (before := preface(sentence.plain)).corrects and before.length == len(sentence.plain):
             corrects = True
+        elif again := _told_again(sentence, before, corrects, turn, last, earlier):
+            last, corrects = [again], False
+            found += last
         else:
             corrects = corrects or before.corrects
             last = [replace(it, corrects=corrects) for it in _told(sentence, before.length, turn)]
@@ -141,6 +149,32 @@ def _without_material(spoken: Iterable[Sentence]) -> Iterator[Sentence]:
         if signals.announces_material(sentence.plain):
             return
         yield sentence
+
+
+def _told_again(
+    sentence: Sentence,
+    before: Preface,
+    corrects: bool,
+    turn: Utterance,
+    last: Sequence[Claim],
+    earlier: Callable[[], Earlier],
+) -> Claim | None:
+    """What was told before, with the value that a sentence only names: "No, it's 21 June"."""
+    value = part_of(sentence, before.length, len(sentence.plain))
+    said, corrects = _text(turn, value), corrects or before.corrects
+    if not names_only_a_value(said, corrects=corrects):
+        return None
+    told = told_again(said, Earlier(last) if last else earlier(), corrects=corrects)
+    if told is None:
+        return None
+    claim, content = told
+    return replace(
+        claim,
+        content=content,
+        evidence=(Evidence(turn=turn.id, start=value.start, end=value.end),),
+        explained_by=(*claim.explained_by, claim.evidence[0]),
+        corrects=True,
+    )
 
 
 def _told(sentence: Sentence, preface: int, turn: Utterance) -> list[Claim]:
@@ -215,10 +249,11 @@ def _ruled(sentence: Sentence) -> list[tuple[Sentence, Rule | None]]:
 
 def _says_enough(clause: str, rule: Rule) -> bool:
     """Whether there is more than a cue: "that's wrong" alone tells nothing to remember."""
-    if rule.label == "feedback":
-        words = english if _language(clause) == "en" else chinese
-        if compiled(words.MERE_COMPLAINT).fullmatch(clause):
-            return False
+    words = english if _language(clause) == "en" else chinese
+    if rule.label == "feedback" and compiled(words.MERE_COMPLAINT).fullmatch(clause):
+        return False
+    if compiled(words.BRIEF).fullmatch(clause):
+        return True
     han = len(_HAN.findall(clause))
     return han >= _FEWEST_HAN or (han + len(clause.split())) > _FEWEST_WORDS
 

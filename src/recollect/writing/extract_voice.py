@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from recollect.domain.context import Tongue
+from recollect.text import openings
 from recollect.text.signal_patterns import lines, word_set
 
 Label = Literal["asks", "feedback", "todo", "decision", "agreed"]
@@ -39,18 +40,17 @@ _EDGE: Final = " \t\n,;:.!，。；：！、~"
 _OPENING: Final = re.compile(
     "(?:"
     + lines(
-        r"""
-        (?:ok(?:ay)?|well|so|and|but|oh|ah|hey|hi|hello|btw|fyi|ugh|hmm+|yes|no|yeah)\b[,:;.! ]*
+        rf"""
+        (?:{openings.ENGLISH}|so|and|but|yes|no|yeah)\b[,:;.! ]*
         (?:great|perfect|right|alright|actually|honestly|also)\b[,:;.! ]*
-        (?:by the way|just so you know)\b[,:;.! ]*
-        (?:(?:please|can you|could you) ){0,2}remember\b(?: that\b)?[,: ]*
+        (?:(?:please|can you|could you) ){{0,2}}remember\b(?: that\b)?[,: ]*
         (?:please )?(?:keep|bear) in mind\b(?: that\b)?[,: ]*
         (?:make a note|note|don't forget)\b(?: that\b)?[,: ]*
         (?:for (?:future|your) (?:reference|information)|todo)\b[,: ]*
-        (?:好的?|行|嗯|对|哦|那个)[，,：: ]+(?=.)
+        {openings.CHINESE}[，,：: ]+(?=.)
         (?:说实话|老实说|另外|还有)[，,：: ]*(?=.)
         (?:请(?![假客教])|麻烦|帮我|能不能|你|注意)[，,：: ]*(?=.)
-        顺便说(?:一?下|一句)[，,：: ]*
+        顺便说(?:一?下|一句)
         (?:记住|记得|记一下|记下|别忘了|待办)[，,：: ]*
         """
     )
@@ -58,7 +58,7 @@ _OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_ORDER_OPENING: Final = re.compile(
-    "(?:(?:好的?|行|嗯|对|哦|顺便说(?:一?下|一句)|说实话|另外)[，,：: ]+"
+    rf"(?:(?:{openings.CHINESE}|说实话|另外)[，,：: ]+"
     "|(?:记住|记一下|待办)[，,：: ]*)+"
 )
 
@@ -118,7 +118,8 @@ def _named_in_chinese(text: str, name: str) -> str:
 _VERBS_IN_LY: Final = "(?:fly|rely|apply|reply|supply|comply|multiply|imply|ally|bully|rally|tally)"
 _ADVERB: Final = (
     rf"(?:(?!{_VERBS_IN_LY} )[a-z]+ly|also|just|still|always|never|often|quite|so|only|now|even"
-    "|kind of|sort of|almost|rather|currently|much|both) "
+    "|kind of|sort of|almost|rather|currently|much|both|no longer|sometimes|seldom|hardly ever|ever"
+    "|already|once|soon|then|neither) "
 )
 _I_ENGLISH: Final = re.compile(
     r"\b(?:"
@@ -148,10 +149,10 @@ _AS_THEY_ARE: Final = word_set(
     """
     can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must
     did didn't had hadn't wasn't are were used and or who
-    became began bought brought built came caught chose cut drank drew drove ate fell felt found
-    flew forgot gave got grew heard held hit hurt kept knew led left lent let lost made meant met
-    paid put quit ran read rode rose said sang sat saw sent set showed shut slept sold spent spoke
-    stood swam taught thought told took understood went won woke wore wrote
+    ate became began bought broke brought built came caught chose cut drank drew drove fell felt
+    flew forgot found gave got grew heard held hit hurt kept knew led left lent let lost made
+    meant met paid put quit ran read rode rose said sang sat saw sent set showed shut slept sold
+    spent split spoke stood swam taught thought told took understood went woke won wore wrote
     """
 )
 

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from recollect.domain.category import USER_PROFILE, is_user_profile
 from recollect.domain.extraction import BufferTimes, Claim, Grounded
 from recollect.domain.fields import MAX_CONTENT, Draft, RecordFields, checked_text, new_record
-from recollect.domain.record import Record, Status, Tier
+from recollect.domain.record import Evidence, Record, Status, Tier
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
@@ -166,6 +166,8 @@ class Intake:
             then=(extracted.step, Step(name="ground", result=checked)),
             is_grounded=grounded.ok,
             corrects=claim.corrects,
+            about=claim.explained_by,
+            ends_facts=bool(said) and said[0].role == "user",
             refusal="" if grounded.ok else f"not supported by its source: {grounded.reason}",
         )
 
@@ -207,6 +209,8 @@ class Intake:
         refusal: str,
         is_grounded: bool = True,
         corrects: bool = False,
+        about: tuple[Evidence, ...] = (),
+        ends_facts: bool = False,
     ) -> Incoming:
         cleaned = self._redactor.record(record)
         counts = dict(cleaned.counts)
@@ -221,6 +225,8 @@ class Intake:
             steps=(*steps, Step(name="redact", result=redacted), *then),
             is_grounded=is_grounded,
             corrects=corrects,
+            about=about,
+            ends_facts=ends_facts,
             counts=counts,
             refusal=refusal,
         )
@@ -259,4 +265,9 @@ def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
     turn = turns.get(first.turn) if first else None
     if first is None or turn is None or first.start is None or first.end is None:
         return Grounded(ok=False, reason="no words of the conversation are named")
-    return ground(claim.content, turn.content, (first.start, first.end))
+    if not claim.explained_by:
+        return ground(claim.content, turn.content, (first.start, first.end))
+    # A correction says only what is other; what it is about was said before.
+    said = [it for it in (*claim.explained_by, first) if it.turn in turns]
+    together = "\n".join(turns[it.turn].content[it.start : it.end] for it in said)
+    return ground(claim.content, together, (0, len(together)))

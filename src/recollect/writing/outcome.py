@@ -8,7 +8,7 @@ so what was true before cannot be put between them afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -50,6 +50,11 @@ _NOTHING_ALIKE: Final = Decision(
 )
 
 
+_SET_RIGHT: Final = Judgement(
+    relation="update", reason="sets right what was said right before", similarity=1.0
+)
+
+
 def decide(
     new: Record,
     said_at: datetime,
@@ -57,10 +62,20 @@ def decide(
     threshold: float,
     *,
     corrects: bool = False,
+    about: Sequence[Evidence] = (),
+    ends_facts: bool = False,
 ) -> Decision:
-    """Which of the candidates the new record says again, changes or contradicts."""
+    """Which of the candidates the new record says again, changes or contradicts.
+
+    One that points back to words is `about` what was made of them. An event may take the place of
+    a fact only where it `ends_facts`.
+    """
     best = _NOTHING_ALIKE
     for candidate in candidates:
+        if is_fact_beside_event(new, candidate.record) and not ends_facts:
+            continue
+        if not set(about).isdisjoint(candidate.record.evidence):
+            return Decision(judgement=_SET_RIGHT, old=candidate.record)
         judgement = _judged(new, said_at, candidate, threshold, corrects=corrects)
         if _rank(judgement) > _rank(best.judgement):
             best = Decision(judgement=judgement, old=candidate.record)
@@ -89,16 +104,22 @@ def _judged(
         old_confidence=old.confidence,
         replaces=_was_written(new) and strategy_of(new, old) == "overwrite",
         corrects=corrects,
+        is_event=is_fact_beside_event(new, old),
     )
     if judgement.relation == "same" and judgement.similarity < threshold:
         return replace(judgement, relation="different", reason="less alike than duplicates are")
     if judgement.relation in ("update", "conflict") and not _share_a_subject(new, old):
         return replace(judgement, relation="different", reason="about something else")
-    if new.kind is Kind.EPISODIC and _are_two_events(new, old, judgement):
+    if new.kind is old.kind is Kind.EPISODIC and _are_two_events(new, old, judgement):
         return replace(judgement, relation="different", reason="another event")
     if judgement.relation == "same" and _has_other_steps(new, old):
         return replace(judgement, relation="update", reason="the same with other steps")
     return judgement
+
+
+def is_fact_beside_event(new: Record, old: Record) -> bool:
+    """Whether the stored one is a fact and the new one tells of something that happened."""
+    return new.kind is Kind.EPISODIC and old.kind is Kind.SEMANTIC
 
 
 def _was_written(new: Record) -> bool:
@@ -154,6 +175,8 @@ def renewed(
 ) -> Record:
     """The stored record with what the new one says; overwriting leaves nothing of the old."""
     overwrites = strategy == "overwrite"
+    if is_fact_beside_event(new, old):
+        new = new.evolve(kind=old.kind, details=None)  # what is so since then is a fact
     tags = new.tags if overwrites and new.tags else tuple(dict.fromkeys((*old.tags, *new.tags)))
     after = old.evolve(
         content=content,

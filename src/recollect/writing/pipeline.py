@@ -205,7 +205,13 @@ class WritePipeline:
             else:
                 among = batch.beside(it.record, stored[it.record.id]) if stored else ()
                 decision = decide(
-                    it.record, it.said_at, among, self._options.threshold, corrects=it.corrects
+                    it.record,
+                    it.said_at,
+                    among,
+                    self._options.threshold,
+                    corrects=it.corrects,
+                    about=it.about,
+                    ends_facts=it.ends_facts,
                 )
                 await self._apply(batch, it, it.record, decision)
         return batch

@@ -31,17 +31,21 @@ def relate(
     old_confidence: float = 1.0,
     replaces: bool = False,
     corrects: bool = False,
+    is_event: bool = False,
 ) -> Judgement:
     """How the new claim relates to the stored one; `cosine` is None without an embedder.
 
     One that `replaces` wins by being the later, be it by a moment only; one that `corrects` wins.
+    An event beside a fact leaves it as it is, unless it tells that the fact is over or another.
     """
     if _plain(new) == _plain(old):
         return Judgement(relation="same", reason="the same words", similarity=1.0)
     pair = Comparison(claim(new), claim(old), cosine)
     relation, reason = pair.judge()
     stands: Side = "new"
-    if relation == "same" and max(len(new), len(old)) > LONGEST_CLAIM:
+    if is_event and not (pair.ends_the_old or (relation == "conflict" and pair.says_change)):
+        relation, reason = "different", "an event that does not change the fact"
+    elif relation == "same" and max(len(new), len(old)) > LONGEST_CLAIM:
         relation, reason = "different", "too long to be sure that nothing differs"
     elif relation == "conflict":
         surer = new_confidence - old_confidence
@@ -126,7 +130,8 @@ def _replaces(new: str, old: str) -> bool:
     """Whether two statements exclude each other, so that the new one takes the old one's place."""
     if max(len(new), len(old)) > LONGEST_CLAIM:
         return False
-    return Comparison(claim(new), claim(old), None).judge()[0] == "conflict"
+    pair = Comparison(claim(new), claim(old), None)
+    return pair.ends_the_old or pair.judge()[0] == "conflict"
 
 
 def _covers(whole: str, part: str) -> bool:

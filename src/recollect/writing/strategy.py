@@ -68,7 +68,7 @@ def strategy_of(new: Record, old: Record) -> Strategy:
     wished = wished_strategy(new.metadata) or wished_strategy(old.metadata)
     if wished is not None:
         return wished
-    if new.kind is Kind.EPISODIC or old.category in _APPENDED:
+    if old.kind is Kind.EPISODIC or old.category in _APPENDED:
         return "append"
     is_replaced = new.kind is Kind.PROCEDURAL or old.category in _OVERWRITTEN
     return "overwrite" if is_replaced or is_user_profile(old.category) else "summarise"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from recollect.text.signals import stance
 from recollect.writing.extract_prefaces import preface
 from recollect.writing.extract_voice import self_contained
 
@@ -25,6 +26,31 @@ from recollect.writing.extract_voice import self_contained
 def test_what_stands_before_it_is_told_apart(sentence: str, told: str, corrects: bool):
     found = preface(sentence)
     assert (sentence[found.length :], found.corrects) == (told, corrects)
+
+
+@pytest.mark.parametrize(
+    ("openings", "told", "ordered"),
+    [
+        (
+            "oh|ah|aha|uh|umm|hmm|ugh|well|ok|okay|hey|hi|hello|btw|by the way|fyi"
+            "|just so you know|for the record",
+            ", i live in Porto",
+            ", write a poem about Porto",
+        ),
+        (
+            "哦|噢|啊|嗯嗯|呃|唉|诶|哎呀|对了|好的|行|那个|顺便提一下|顺便说一句",
+            "，我住在波尔图",
+            "，写一首关于波尔图的诗",
+        ),
+    ],
+)
+def test_who_begins_with_oh_is_understood_as_without_it(openings: str, told: str, ordered: str):
+    for opening in openings.split("|"):
+        language = "en" if opening.isascii() else "zh"
+        bare = told.lstrip(",， ")
+        assert preface(opening + told).length == len(opening + told) - len(bare)
+        assert self_contained(opening + told, language, "Ann", is_theirs=True).startswith("Ann")
+        assert stance(opening + ordered) == "ordered", opening
 
 
 @pytest.mark.parametrize(
