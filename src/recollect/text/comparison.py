@@ -14,7 +14,6 @@ from typing import Final
 from recollect.domain.relation import Relation
 from recollect.text.claim_parts import AMOUNTS, DATES, TIMES, Claim, Word
 from recollect.text.claim_slots import (
-    ALCOHOL,
     ASKED_FOR,
     BLAND,
     ENDED_BY,
@@ -24,6 +23,7 @@ from recollect.text.claim_slots import (
     STANCES,
     UNCHANGING,
 )
+from recollect.text.favourites import has_another_favourite
 from recollect.text.leftovers import (
     PEOPLE,
     are_heavy,
@@ -40,6 +40,7 @@ from recollect.text.leftovers import (
 from recollect.text.parting import has_parted
 from recollect.text.rivalry import are_rivals
 from recollect.text.similarity import Contrast, are_role_and_deed, contrast, weight
+from recollect.text.sparing import leaves_standing, only_wishes
 from recollect.text.swapping import are_swapped
 
 _NEAR: Final = 0.90
@@ -103,7 +104,7 @@ class Comparison:
     @cached_property
     def ends_the_old(self) -> bool:
         """Whether the new claim itself says that what is stored is over."""
-        if self._only_wishes():
+        if only_wishes(self._new, self._old):
             return False
         if has_parted(self._new, self._old, self._contrast):
             return True
@@ -118,7 +119,7 @@ class Comparison:
             return "different", "the two are about different people"
         if self._is_lost_in_translation():
             return "different", "in another language, and not known to be the same or another value"
-        if self._has_another_favourite():
+        if not self._is_opposed and has_another_favourite(self._new, self._old, self._contrast):
             return "conflict", "another favourite"
         if self._is_about_other_things and not self._takes_over():
             return "different", "about something else"
@@ -287,23 +288,20 @@ class Comparison:
     # --- Updates and contradictions -------------------------------------------------------------
 
     def _contradicts(self) -> bool:
-        if self._is_formerly(self._new) or self._is_formerly(self._old) or self._only_wishes():
-            return False
-        if self._leaves_the_value() or self._is_sober_only():
+        if self._is_formerly(self._new) or self._is_formerly(self._old):
             return False
         less, more = sorted((self._only_new, self._only_old), key=weight)
         return (
             self._is_opposed
-            and self._denies_what_is_shared()
+            and not leaves_standing(self._new, self._old, self._contrast)
             and self._shares_content()
             and weight(less) <= _NOTHING
             and not any(word.is_main and word.concept not in _SAID_ANYWAY for word in more)
         )
 
     def _ends_the_old(self) -> bool:
-        if self._completes_the_old():
-            return True
-        if self._gives_up_the_old():
+        """Whether it says so in the words of the old one."""
+        if self._completes_the_old() or self._gives_up_the_old():
             return True
         gone = self._new.gone
         if not gone:
@@ -318,28 +316,6 @@ class Comparison:
         if not values:
             return self._old.verb in gone
         return weight(word for word in values if word.concept in gone) * 2 >= weight(values)
-
-    def _denies_what_is_shared(self) -> bool:
-        """Whether more is denied than what only one of the claims speaks of: cat, no cat food."""
-        alone = {id(word) for word in (*self._only_new, *self._only_old)}
-        words = (*self._new.words, *self._old.words)
-        return any(word.denied and id(word) not in alone for word in words)
-
-    def _leaves_the_value(self) -> bool:
-        """A lost phone leaves its number."""
-        is_lost = "ended" in self._new.marks and not self._new.verb
-        return is_lost and any(word.kind in AMOUNTS for word in self._only_old)
-
-    def _is_sober_only(self) -> bool:
-        """Who quit drinking, and names no drink, still has coffee."""
-        said = any(word.kind == "drink" for word in self._new.words)
-        drinks = {word.concept for word in self._old.words if word.kind == "drink"}
-        is_given_up = "ended" in self._new.marks and self._new.verb == "drink" and not said
-        return is_given_up and bool(drinks - ALCOHOL)
-
-    def _only_wishes(self) -> bool:
-        """What somebody means to give up they have not given up yet."""
-        return "wish" in self._new.marks and "wish" not in self._old.marks
 
     def _completes_the_old(self) -> bool:
         """What was going on is done: in negotiation, then signed; studying, then graduated."""
@@ -397,21 +373,6 @@ class Comparison:
             return False
         # About other things only where somebody else does what only one can do.
         return self._is_about_other_things or are_rivals(self._new, self._old, self._contrast)
-
-    def _has_another_favourite(self) -> bool:
-        """A favourite colour is told, and that now another one is liked better."""
-        likes_better = self._new.verb == "prefer" or (
-            self._new.verb == "like" and any(it.concept == "more" for it in self._only_new)
-        )
-        values = [it for it in self._only_new if not it.is_main and it.kind not in _NO_VALUES]
-        old = [it for it in self._old.words if not it.is_topic and it.kind not in _NO_VALUES]
-        if not likes_better or not self._new.says_change or len(values) != 1 or len(old) != 1:
-            return False
-        (sort,) = {it.kind for it in values}
-        topics = {it.concept for it in self._old.words if it.is_topic and it.kind != "self"}
-        sorts = {sort, "beverage"} if sort == "drink" else {sort}
-        is_favourite = "favourite" in topics and topics <= {"favourite", *sorts}
-        return is_favourite and old[0].kind == sort and sort not in _PLAIN and not self._is_opposed
 
     def _adds(self) -> bool:
         new = self._only_new
