@@ -4,16 +4,7 @@ import pytest
 
 from recollect import Memory
 from tests.conftest import TurnedClock
-
-
-async def _say(memory: Memory, *messages: str) -> None:
-    for message in messages:
-        await memory.observe({"role": "user", "content": message}, session="s")
-        await memory.extract()
-
-
-async def _remembered(memory: Memory) -> list[str]:
-    return [record.content for record in await memory.list()]
+from tests.telling import remembered, tell
 
 
 @pytest.mark.parametrize(
@@ -25,8 +16,8 @@ async def _remembered(memory: Memory) -> list[str]:
 )
 async def test_a_slip_of_the_tongue_is_set_right(memory: Memory, slip: str):
     said = "my sister's birthday is 21 June."
-    await _say(memory, "My sister's birthday is 12 June.", slip + said)
-    assert await _remembered(memory) == ["User's sister's birthday is 21 June"]
+    await tell(memory, "My sister's birthday is 12 June.", slip + said)
+    assert await remembered(memory) == ["User's sister's birthday is 21 June"]
 
 
 @pytest.mark.parametrize(
@@ -37,8 +28,8 @@ async def test_a_slip_of_the_tongue_is_set_right(memory: Memory, slip: str):
     ],
 )
 async def test_a_slip_of_the_tongue_is_set_right_in_chinese(memory: Memory, slip: str):
-    await _say(memory, "我妹妹的生日是6月12日。", f"{slip}我妹妹的生日是6月21日。")
-    assert await _remembered(memory) == ["用户的妹妹的生日是6月21日"]
+    await tell(memory, "我妹妹的生日是6月12日。", f"{slip}我妹妹的生日是6月21日。")
+    assert await remembered(memory) == ["用户的妹妹的生日是6月21日"]
 
 
 @pytest.mark.parametrize(
@@ -55,10 +46,10 @@ async def test_a_slip_of_the_tongue_is_set_right_in_chinese(memory: Memory, slip
 async def test_what_is_new_takes_the_place_of_what_was(
     memory: Memory, clock: TurnedClock, before: str, after: str, known: str
 ):
-    await _say(memory, before)
+    await tell(memory, before)
     clock.turn(seconds=20)
-    await _say(memory, after)
-    (content,) = await _remembered(memory)
+    await tell(memory, after)
+    (content,) = await remembered(memory)
     assert known in content
 
 
@@ -74,11 +65,11 @@ async def test_what_is_new_takes_the_place_of_what_was(
     ],
 )
 async def test_what_stands_before_a_fact_is_no_part_of_it(memory: Memory, said: str, known: str):
-    await _say(memory, said)
-    assert await _remembered(memory) == [known]
+    await tell(memory, said)
+    assert await remembered(memory) == [known]
 
 
 @pytest.mark.parametrize("said", ["I was wrong.", "No wait.", "Sorry!", "我说错了。", "不对。"])
 async def test_that_something_was_wrong_is_nothing_to_remember(memory: Memory, said: str):
-    await _say(memory, said)
-    assert await _remembered(memory) == []
+    await tell(memory, said)
+    assert await remembered(memory) == []

@@ -8,18 +8,9 @@ import pytest
 
 from recollect import Memory, Tier
 from tests.conftest import TurnedClock
+from tests.telling import remembered, tell
 
 _FILE = Path(__file__).parents[1] / "data" / "life_changes.tsv"
-
-
-async def _say(memory: Memory, *messages: str) -> None:
-    for message in messages:
-        await memory.observe({"role": "user", "content": message}, session="s")
-        await memory.extract()
-
-
-async def _remembered(memory: Memory) -> list[str]:
-    return [record.content for record in await memory.list()]
 
 
 @pytest.mark.parametrize(
@@ -34,10 +25,10 @@ async def _remembered(memory: Memory) -> list[str]:
 async def test_who_has_moved_lives_there_now(
     memory: Memory, clock: TurnedClock, before: str, after: str, known: str
 ):
-    await _say(memory, before)
+    await tell(memory, before)
     clock.turn(days=3)
-    await _say(memory, after)
-    assert await _remembered(memory) == [known]
+    await tell(memory, after)
+    assert await remembered(memory) == [known]
 
 
 @pytest.mark.parametrize(
@@ -56,11 +47,11 @@ async def test_who_has_moved_lives_there_now(
 async def test_not_everything_that_moves_is_a_home(
     memory: Memory, clock: TurnedClock, home: str, said: str
 ):
-    await _say(memory, home)
-    (known,) = await _remembered(memory)
+    await tell(memory, home)
+    (known,) = await remembered(memory)
     clock.turn(days=3)
-    await _say(memory, said)
-    assert known in await _remembered(memory)
+    await tell(memory, said)
+    assert known in await remembered(memory)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +66,10 @@ async def test_not_everything_that_moves_is_a_home(
 async def test_a_car_that_was_sold_is_driven_no_more(
     memory: Memory, clock: TurnedClock, before: str, after: str
 ):
-    await _say(memory, f"Remember: {before}" if before.isascii() else f"记住：{before}")
+    await tell(memory, f"Remember: {before}" if before.isascii() else f"记住：{before}")
     (told,) = await memory.list()
     clock.turn(days=3)
-    await _say(memory, after)
+    await tell(memory, after)
 
     (record,) = await memory.list()
     assert ("Tesla" if before.isascii() else "特斯拉") in record.content
@@ -103,11 +94,11 @@ async def test_a_car_that_was_sold_is_driven_no_more(
 async def test_a_pair_is_known_as_long_as_it_is_one(
     memory: Memory, clock: TurnedClock, before: str, after: str
 ):
-    await _say(memory, before)
-    (known,) = await _remembered(memory)
+    await tell(memory, before)
+    (known,) = await remembered(memory)
     clock.turn(days=3)
-    await _say(memory, after)
-    (now,) = await _remembered(memory)
+    await tell(memory, after)
+    (now,) = await remembered(memory)
     assert now != known
 
 
@@ -125,11 +116,11 @@ async def test_a_pair_is_known_as_long_as_it_is_one(
 async def test_what_is_liked_better_now_is_the_favourite(
     memory: Memory, clock: TurnedClock, before: str, after: str, stays: bool
 ):
-    await _say(memory, before)
-    (known,) = await _remembered(memory)
+    await tell(memory, before)
+    (known,) = await remembered(memory)
     clock.turn(days=3)
-    await _say(memory, after)
-    assert (known in await _remembered(memory)) == stays
+    await tell(memory, after)
+    assert (known in await remembered(memory)) == stays
 
 
 @pytest.mark.parametrize(
@@ -146,11 +137,11 @@ async def test_what_is_liked_better_now_is_the_favourite(
 async def test_a_doctors_word_on_the_user_counts(
     memory: Memory, clock: TurnedClock, allergy: str, said: str, is_over: bool
 ):
-    await _say(memory, allergy)
-    (known,) = await _remembered(memory)
+    await tell(memory, allergy)
+    (known,) = await remembered(memory)
     clock.turn(days=3)
-    await _say(memory, said)
-    (now,) = await _remembered(memory)
+    await tell(memory, said)
+    (now,) = await remembered(memory)
     assert (now != known) == is_over
 
 
@@ -176,22 +167,22 @@ async def test_a_doctors_word_on_the_user_counts(
 async def test_a_correction_need_not_say_again_what_it_corrects(
     memory: Memory, clock: TurnedClock, said: str, correction: str, known: str, reply: str
 ):
-    await _say(memory, said)
+    await tell(memory, said)
     if reply:
         answer = {"role": "assistant", "content": reply.format(said=said)}
         await memory.observe(answer, session="s")
     clock.turn(seconds=20)
-    await _say(memory, correction)
-    (content,) = await _remembered(memory)
+    await tell(memory, correction)
+    (content,) = await remembered(memory)
     assert content.endswith(known)
 
 
 async def test_a_slip_may_be_set_right_twice_and_within_one_message(memory: Memory):
-    await _say(memory, "My flight is on 3 May.", "No, 4 May.", "Sorry, it's 5 May.")
-    assert await _remembered(memory) == ["User's flight is on 5 May"]
-    await _say(memory, "我的座位号是12。不对，是21。")
-    assert "用户的座位号是21" in await _remembered(memory)
-    assert not any("12" in content for content in await _remembered(memory))
+    await tell(memory, "My flight is on 3 May.", "No, 4 May.", "Sorry, it's 5 May.")
+    assert await remembered(memory) == ["User's flight is on 5 May"]
+    await tell(memory, "我的座位号是12。不对，是21。")
+    assert "用户的座位号是21" in await remembered(memory)
+    assert not any("12" in content for content in await remembered(memory))
 
 
 @pytest.mark.parametrize(
@@ -209,12 +200,12 @@ async def test_a_slip_may_be_set_right_twice_and_within_one_message(memory: Memo
 async def test_what_is_no_other_value_corrects_nothing(
     memory: Memory, clock: TurnedClock, said: str, correction: str
 ):
-    await _say(memory, said)
-    known = set(await _remembered(memory))
+    await tell(memory, said)
+    known = set(await remembered(memory))
     clock.turn(seconds=20)
-    await _say(memory, correction)
+    await tell(memory, correction)
     assert known
-    assert known <= set(await _remembered(memory))
+    assert known <= set(await remembered(memory))
 
 
 @pytest.mark.parametrize(
@@ -231,11 +222,11 @@ async def test_what_is_no_other_value_corrects_nothing(
 async def test_a_correction_of_the_reply_is_none_of_what_was_told(
     memory: Memory, said: str, reply: str, correction: str
 ):
-    await _say(memory, said)
-    known = set(await _remembered(memory))
+    await tell(memory, said)
+    known = set(await remembered(memory))
     await memory.observe({"role": "assistant", "content": reply}, session="s")
-    await _say(memory, correction)
-    assert known <= set(await _remembered(memory))
+    await tell(memory, correction)
+    assert known <= set(await remembered(memory))
 
 
 @pytest.mark.parametrize(
@@ -256,16 +247,16 @@ async def test_a_correction_of_the_reply_is_none_of_what_was_told(
 async def test_what_an_assistant_did_is_no_change_of_the_users_life(
     memory: Memory, clock: TurnedClock, told: str, done: str, own: str
 ):
-    await _say(memory, told)
-    (known,) = await _remembered(memory)
+    await tell(memory, told)
+    (known,) = await remembered(memory)
     clock.turn(days=1)
     await memory.observe({"role": "assistant", "content": done}, session="s")
     await memory.extract()
-    assert known in await _remembered(memory)
+    assert known in await remembered(memory)
 
     # The user's own word on it counts.
-    await _say(memory, own)
-    assert known not in await _remembered(memory)
+    await tell(memory, own)
+    assert known not in await remembered(memory)
 
 
 # --- Many lives ----------------------------------------------------------------------------------
@@ -291,11 +282,11 @@ def _lives() -> list[_Life]:
 async def _before_and_after(
     memory: Memory, clock: TurnedClock, life: _Life
 ) -> tuple[set[str], set[str]]:
-    await _say(memory, *life.said[:-1])
-    before = set(await _remembered(memory))
+    await tell(memory, *life.said[:-1])
+    before = set(await remembered(memory))
     clock.turn(seconds=life.pause)
-    await _say(memory, life.said[-1])
-    return before, set(await _remembered(memory))
+    await tell(memory, life.said[-1])
+    return before, set(await remembered(memory))
 
 
 async def test_what_only_looks_like_a_change_replaces_nothing(memory: Memory, clock: TurnedClock):
