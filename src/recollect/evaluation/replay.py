@@ -106,6 +106,8 @@ class Replay:
     async def run(self) -> RecallResult:
         """Tell and ask all of it."""
         self._embedder = (await self._memory.stats()).embedder
+        # A memory that was just opened looks for work that is left: no part of telling.
+        await self._memory.drain()
         replayed = {query.scope for query in self._set.queries if query.before is not None}
         for scope in [scope for scope in self._waiting if scope not in replayed]:
             await self._tell(scope)
