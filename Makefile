@@ -1,39 +1,79 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test lint format soak bench lock upgrade clean
+.PHONY: help setup serve test coverage test-databases adapters adapter-environments lint format soak test-api bench training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
 BENCH_DATA ?= ../shared/bench
+# What `make test` runs on each database server; `make test-databases` runs everything.
+ON_SERVERS := tests/contract tests/databases $(addprefix tests/journeys/test_,an_agent_with_its_own_store.py nothing_acknowledged_is_lost.py remembering_across_sessions.py sharing.py two_processes.py who_sees_what.py)
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: ## make .venv match requirements.lock (instant when it does)
 	@sh tools/setup.sh dev
 
-serve: ## start the server on 127.0.0.1:7077
+serve: ## start the server and the console on 127.0.0.1:7077
 	@sh tools/setup.sh serve
+	@$(BIN)/python tools/build_console.py
 	@$(BIN)/recollect serve
 
-test: lint ## everything a change must pass: lint, types, layers, tests with coverage
-	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
+test: lint adapter-environments console system-packages ## everything a change must pass: lint, types, layers, tests
+	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/console
+	$(BIN)/pytest -n 2 --dist worksteal tests/console
+	$(BIN)/pytest -n 2 --dist worksteal --database postgresql $(ON_SERVERS)
+	$(BIN)/pytest -n 2 --dist worksteal --database mysql $(ON_SERVERS)
 
-lint: setup ## format check, ruff, pyright strict, import-linter
+coverage: setup ## which lines of the package the tests reach
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --ignore tests/console
+
+test-databases: setup ## integration tests and journeys on PostgreSQL and MariaDB, contracts on a journal
+	$(BIN)/pytest -n 2 --dist worksteal --database json tests/contract
+	$(BIN)/pytest -n 2 --dist worksteal --database postgresql tests
+	$(BIN)/pytest -n 2 --dist worksteal --database mysql tests
+
+lint: setup ## format check, ruff, pyright strict, import-linter, known vulnerabilities
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo --no-cache
+	@$(BIN)/python tools/audit_dependencies.py
+
+console: setup ## build the console into the package, if its sources changed
+	@$(BIN)/python tools/build_console.py
+
+system-packages: ## see that the browser and the database server of the tests are there
+	@sh tools/system_packages.sh
+
+screenshots: console system-packages ## every page of the console, in screenshots/
+	@PYTHONPATH=. $(BIN)/python tools/screenshots.py
+
+console-bench: console system-packages ## how fast the console is with 10,000 and 100,000 records
+	@PYTHONPATH=. $(BIN)/python tools/console_bench.py
 
 format: setup ## format and fix what can be fixed safely
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+adapter-environments: ## the environments of the frameworks whose adapters are tested
+	@sh tools/setup.sh adapter langgraph
+
+adapters: setup ## the adapters that `make test` leaves out, each in an environment of its own
+	$(BIN)/pytest -m adapters tests/integration
+
 soak: setup ## long durability runs; writes reports/*.json
 	@mkdir -p reports
-	$(BIN)/pytest -m soak
+	$(BIN)/pytest -m soak --timeout 7200
+
+test-api: setup ## generated requests to a real server, by schemathesis in its own environment
+	@sh tools/test_api.sh
 
 bench: setup ## recall quality on every set in BENCH_DATA
 	$(BIN)/recollect bench recall --suite "$(BENCH_DATA)"
+
+training-smoke: ## ten steps of the models' recipe on the processor, in training/.venv (needs torch)
+	@sh tools/setup.sh training
+	@PYTHONPATH=src:. training/.venv/bin/python -m training.smoke
 
 lock: ## write requirements.lock anew from pyproject.toml, keeping versions that still fit
 	@sh tools/setup.sh lock
@@ -42,4 +82,4 @@ upgrade: ## the same with the newest versions
 	@sh tools/setup.sh lock --upgrade
 
 clean: ## remove everything that make made
-	rm -rf .venv .tools .hypothesis .pytest_cache .ruff_cache .coverage build dist reports
+	rm -rf .venv .tools tests/adapters/.venv-* tests/adapters/.sources-* training/.venv .hypothesis .pytest_cache .ruff_cache .coverage build dist reports web/node_modules src/recollect/server/console_files screenshots

@@ -33,9 +33,9 @@ from recollect.assemble.embedding import wanted_embedder
 from recollect.evaluation.agent_view import text_of
 from recollect.evaluation.recall_sets import read_set, sets_in
 from recollect.evaluation.replay import first_told, told_per_second
+from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 from recollect.settings import Settings
-from recollect.text.tokens import EstimatedTokens
 
 ROUNDS = 15
 TURNS = 256

@@ -2,14 +2,81 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from recollect import Memory
+from recollect.assemble import memory as assembling
+from recollect.settings import Settings
+from tests.database_servers import Running, Server, server_of
+from tests.fakes import FakeJudge
+from tests.own_settings import own_settings as own_settings
+
+# How long an example takes depends on the machine, and says nothing about the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--database",
+        default="sqlite",
+        choices=("sqlite", "json", "postgresql", "mysql"),
+        help="where memories of tests lie; a server is started by the run itself",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is about another kind of store than the one that memories lie in."""
+    kind = config.getoption("--database")
+    unfit = {"sqlite": ("server",), "json": ("sqlite", "server", "several_programs")}.get(
+        kind, ("sqlite",)
+    )
+    left_out = [item for item in items if any(map(item.get_closest_marker, unfit))]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database_server(request: pytest.FixtureRequest) -> Iterator[Server | None]:
+    """The database server that the run asks for, started on first use; None for SQLite."""
+    kind = request.config.getoption("--database")
+    if kind == "sqlite":
+        yield None
+        return
+    server = Running.server = server_of(kind)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def _on_server(database_server: Server | None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let a database on the server stand for every file that a test opens as a memory."""
+    if database_server is None:
+        yield
+        return
+    found = assembling.settings_at
+
+    def on_server(where: object) -> Settings:
+        settings = found(where)
+        if settings.is_temporary or settings.server_url:
+            return settings
+        url = database_server.url_for(settings.database)
+        # What lies beside a file is looked for beside it.
+        storage = settings.storage.model_validate(
+            {**settings.storage.model_dump(), "url": url, "path": None}
+        )
+        return settings.model_copy(update={"storage": storage})
+
+    monkeypatch.setattr(assembling, "settings_at", on_server)
+    before = database_server.places
+    yield
+    database_server.drop_all_but(before)
 
 
 class TurnedClock:
@@ -26,33 +93,20 @@ class TurnedClock:
         return self.time
 
 
-@pytest.fixture(scope="session")
-def prepared_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the embedding model is prepared, once for all tests."""
-    return tmp_path_factory.mktemp("models")
-
-
-@pytest.fixture(autouse=True)
-def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test sees or touches the settings and data of the person who runs it.
-
-    Search goes by words unless a test asks for `real_model`: most stories are not about meaning,
-    and are told faster without.
-    """
-    for variable in (*os.environ,):
-        if variable.upper().startswith(("RECOLLECT_", "MEMORY_", "EMBEDDING_", "QDRANT_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home" / "data"))
+@pytest.fixture
+def real_model(monkeypatch: pytest.MonkeyPatch, own_settings: None) -> None:
+    """Search by meaning with the real default model."""
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "local")
 
 
 @pytest.fixture
-def real_model(monkeypatch: pytest.MonkeyPatch, prepared_models: Path, _own_settings: None) -> None:
-    """Search by meaning with the real default model."""
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "local")
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__CACHE_DIR", str(prepared_models))
+async def judged(
+    monkeypatch: pytest.MonkeyPatch, real_model: None, database_path: Path, clock: TurnedClock
+) -> AsyncIterator[Memory]:
+    """A memory as it is by default: the real models search and judge."""
+    monkeypatch.setenv("RECOLLECT_WRITING__JUDGE", "auto")
+    async with Memory.open(database_path, clock=clock) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -66,6 +120,14 @@ def database_path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def memory(database_path: Path, clock: TurnedClock) -> AsyncIterator[Memory]:
-    async with Memory.open(database_path, clock=clock) as opened:
+def judge() -> FakeJudge:
+    """A judge that knows how statements relate as far as a test says so."""
+    return FakeJudge()
+
+
+@pytest.fixture
+async def memory(
+    database_path: Path, clock: TurnedClock, judge: FakeJudge
+) -> AsyncIterator[Memory]:
+    async with Memory.open(database_path, clock=clock, judge=judge) as opened:
         yield opened

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.calibration import Calibration
+from recollect.domain.relation import Relation, Verdict
 from recollect.errors import NotAvailable
 from recollect.ports.embedder import Progress, Purpose
+from recollect.ports.judge import Judged, Statement
 
 
 class FakeEmbedder:
@@ -18,12 +21,13 @@ class FakeEmbedder:
     def __init__(self, model: str = "fake-1", dimension: int = 64) -> None:
         self.model = model
         self.dimension = dimension
+        self.calibration = Calibration()
         self.is_broken = False
         self.calls = 0
         self.reads_only_ascii = False
 
-    def trust(self, text: str) -> float:
-        return float(bool(text) and (text.isascii() or not self.reads_only_ascii))
+    def reads(self, text: str) -> bool:
+        return bool(text) and (text.isascii() or not self.reads_only_ascii)
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
@@ -45,3 +49,38 @@ class FakeEmbedder:
             seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=4).digest())
             total += np.random.default_rng(seed).normal(size=self.dimension).astype(np.float32)
         return total / np.linalg.norm(total)
+
+
+class FakeJudge:
+    """Knows how some statements relate because a test says so; all others are different."""
+
+    name = "fake-judge"
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, str], Verdict] = {}
+        self.asked: list[tuple[str, str]] = []
+        self.is_sure_of_all: Relation = "different"
+
+    def knows(
+        self, old: str, new: str, relation: Relation, *, is_sure: bool = False, likely: float = 0.9
+    ) -> None:
+        """From now on this is the verdict on the pair."""
+        self.known[old, new] = Verdict(
+            relation=relation,
+            probability=likely,
+            reason="as the test says",
+            decided_by=self.name,
+            is_sure=is_sure,
+        )
+
+    async def judge(self, new: Statement, stored: Sequence[Statement]) -> Judged:
+        pairs = [(old.text, new.text) for old in stored]
+        self.asked += pairs
+        other = Verdict(
+            relation=self.is_sure_of_all,
+            probability=0.9,
+            reason="as the test says",
+            decided_by=self.name,
+            is_sure=self.is_sure_of_all != "different",
+        )
+        return Judged(verdicts=tuple(self.known.get(pair, other) for pair in pairs))

@@ -7,7 +7,7 @@ from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.conflict import Conflict
 from recollect.domain.ids import new_id
 from recollect.domain.record import Record, Status
-from recollect.text.searchable import record_units
+from recollect.language.units import record_units
 
 
 async def quarantine(memory: Memory, record: Record) -> Record:

@@ -1,4 +1,4 @@
-"""Build src/recollect/text/han_variants.txt from OpenCC's character tables.
+"""Build src/recollect/language/data/han_variants.txt from OpenCC's character tables.
 
 Run it by hand when OpenCC changes; the result is committed:
 
@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 PACKAGE = "opencc-python-reimplemented"
-TARGET = Path(__file__).parent.parent / "src/recollect/text/han_variants.txt"
+TARGET = Path(__file__).parent.parent / "src/recollect/language/data/han_variants.txt"
 PAIRS_PER_LINE = 40
 HEADER = """\
 # Traditional and regional Han characters, each followed by its simplified form, without spaces.

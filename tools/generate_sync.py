@@ -18,31 +18,31 @@ from pathlib import Path
 from typing import Final
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent / "src" / "recollect"
-SOURCE: Final = PACKAGE / "memory.py"
+SOURCE: Final = PACKAGE / "memory" / "facade.py"
 TARGET: Final = PACKAGE / "sync" / "memory.py"
 SESSION_TARGET: Final = PACKAGE / "sync" / "session.py"
 # What a session is made of, and where.
 SESSION_SOURCES: Final = {
     "Session": PACKAGE / "context" / "session.py",
-    "ToolResultManager": PACKAGE / "context" / "archive.py",
+    "ToolResultManager": PACKAGE / "context" / "archives" / "manager.py",
     "SessionScratchpad": PACKAGE / "context" / "scratchpad.py",
 }
-BOUND_TARGET: Final = PACKAGE / "sync" / "bound.py"
+ROOM_TARGET: Final = PACKAGE / "sync" / "rooms.py"
 # The rooms of a memory.
-BOUND_SOURCES: Final = {
-    "SharedMemory": PACKAGE / "bound" / "shared.py",
-    "Upkeep": PACKAGE / "bound" / "upkeep.py",
-    "AuditTrail": PACKAGE / "bound" / "audit.py",
-    "ToolArchives": PACKAGE / "bound" / "archives.py",
+ROOM_SOURCES: Final = {
+    "SharedMemory": PACKAGE / "memory" / "shared.py",
+    "Upkeep": PACKAGE / "memory" / "upkeep.py",
+    "AuditTrail": PACKAGE / "memory" / "audit.py",
+    "ToolArchives": PACKAGE / "memory" / "archives.py",
+    "KnowledgeDocuments": PACKAGE / "memory" / "knowledge.py",
+    "BackgroundJobs": PACKAGE / "memory" / "jobs.py",
+    "Agents": PACKAGE / "memory" / "agents.py",
+    "ApiKeys": PACKAGE / "memory" / "keys.py",
+    "WorkspaceView": PACKAGE / "memory" / "workspace.py",
+    "Items": PACKAGE / "memory" / "items.py",
     "Toolbox": PACKAGE / "tools" / "toolbox.py",
 }
-# What Memory inherits: its twin has those methods itself.
-BASES: Final = {
-    "WritingVerbs": PACKAGE / "bound" / "writing.py",
-    "RemovingVerbs": PACKAGE / "bound" / "removing.py",
-    "RenewingVerbs": PACKAGE / "bound" / "renewing.py",
-}
-TWINS: Final = frozenset({"Memory", *BASES, *SESSION_SOURCES, *BOUND_SOURCES})
+TWINS: Final = frozenset({"Memory", *SESSION_SOURCES, *ROOM_SOURCES})
 # Values that a method may give without asking the loop.
 PLAIN: Final = frozenset({"str", "Placeholder", "list[Json]"})
 
@@ -57,11 +57,24 @@ HEADER: Final = f'''"""Memory for blocking code: the calls of `recollect.Memory`
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
 from types import TracebackType
 from typing import Any
 
 from recollect.memory import Memory as AsyncMemory
-from recollect.sync.bound import AuditTrail, SharedMemory, ToolArchives, Toolbox, Upkeep
+from recollect.sync.rooms import (
+    Agents,
+    ApiKeys,
+    AuditTrail,
+    BackgroundJobs,
+    KnowledgeDocuments,
+    Items,
+    SharedMemory,
+    ToolArchives,
+    Toolbox,
+    Upkeep,
+    WorkspaceView,
+)
 from recollect.sync.loop import Loop
 from recollect.sync.session import Session
 '''
@@ -76,7 +89,7 @@ from types import TracebackType
 from recollect.sync.loop import Loop
 '''
 
-BOUND_HEADER: Final = f'''"""The rooms of a memory for blocking code: their calls without await.
+ROOM_HEADER: Final = f'''"""The rooms of a memory for blocking code: their calls without await.
 {MARK}"""
 
 from __future__ import annotations
@@ -89,6 +102,11 @@ def __init__(self, memory: AsyncMemory, loop: Loop, *, is_root: bool = True) -> 
     self._memory = memory
     self._loop = loop
     self._is_root = is_root
+
+@property
+def _unwrapped(self) -> tuple[AsyncMemory, AbstractEventLoop]:
+    '''The memory itself and the event loop that its calls are made on, for adapters.'''
+    return self._memory, self._loop.event_loop
 """
 
 SESSION_INIT: Final = """
@@ -137,23 +155,16 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def main() -> None:
     SESSION_TARGET.write_text(generated_sessions(), encoding="utf-8")
-    BOUND_TARGET.write_text(generated_bound(), encoding="utf-8")
+    ROOM_TARGET.write_text(generated_rooms(), encoding="utf-8")
     TARGET.write_text(generated(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"wrote {TARGET.name}, {SESSION_TARGET.name} and {BOUND_TARGET.name}")
+    print(f"wrote {TARGET.name}, {SESSION_TARGET.name} and {ROOM_TARGET.name}")
 
 
 def generated(source: str) -> str:
     """The text of sync/memory.py for this text of memory.py."""
     module = ast.parse(source)
     memory = class_in(module, "Memory")
-    memory.bases = []
-    imports: list[str] = []
-    for name, path in BASES.items():
-        base = ast.parse(path.read_text(encoding="utf-8"))
-        memory.body += class_in(base, name).body[1:]
-        found = imports_of(base, f"recollect.{path.parent.name}.{path.stem}")
-        imports += (it for it in found if "recollect.parts" not in it)
-    imports += imports_of(module, "recollect.memory")
+    imports = imports_of(module, module_name(SOURCE))
     twin = blocking(memory, "_memory", INIT, ENTER + EXIT)
     return tidied("\n".join([HEADER, *imports, ast.unparse(twin), ""]), TARGET)
 
@@ -163,9 +174,9 @@ def generated_sessions() -> str:
     return twins_of(SESSION_SOURCES, SESSION_HEADER, SESSION_TARGET)
 
 
-def generated_bound() -> str:
-    """The text of sync/bound.py."""
-    return twins_of(BOUND_SOURCES, BOUND_HEADER, BOUND_TARGET)
+def generated_rooms() -> str:
+    """The text of sync/rooms.py."""
+    return twins_of(ROOM_SOURCES, ROOM_HEADER, ROOM_TARGET)
 
 
 def twins_of(sources: Mapping[str, Path], header: str, target: Path) -> str:
@@ -173,7 +184,7 @@ def twins_of(sources: Mapping[str, Path], header: str, target: Path) -> str:
     imports: list[str] = []
     twins: list[str] = []
     for name, path in sources.items():
-        place = f"recollect.{path.parent.name}.{path.stem}"
+        place = module_name(path)
         module = ast.parse(path.read_text(encoding="utf-8"))
         imports += (f"from {place} import {name} as Async{name}", *imports_of(module, place))
         context = SESSION_ENTER + EXIT if name == "Session" else ""
@@ -181,9 +192,14 @@ def twins_of(sources: Mapping[str, Path], header: str, target: Path) -> str:
         twins.append(ast.unparse(blocking(class_in(module, name), "_inner", init, context)))
     # The parts that a class is wired with are no concern of its twin; what is needed for types
     # only ends the list that ruff sorts, so it comes last.
-    imports = [it for it in imports if "recollect.parts" not in it]
+    imports = [it for it in imports if "recollect.memory.parts" not in it]
     imports.sort(key=lambda it: it.startswith("if "))
     return tidied("\n".join([header, *imports, *twins]), target)
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name of a module of the package."""
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
 
 
 def class_in(module: ast.Module, name: str) -> ast.ClassDef:

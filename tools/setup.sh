@@ -4,6 +4,17 @@
 #   tools/setup.sh dev     everything: extras, tests, linters
 #   tools/setup.sh serve   only what running needs
 #   tools/setup.sh lock    writes requirements.lock anew from pyproject.toml
+#
+# The recipe in training/ has an environment and a lock of its own:
+#
+#   tools/setup.sh training        makes training/.venv match training/requirements.lock
+#   tools/setup.sh training-lock   writes training/requirements.lock anew
+#
+# So has every framework whose adapter is tested; NAME is that of tests/adapters/NAME.in:
+#
+#   tools/setup.sh adapter NAME        makes tests/adapters/.venv-NAME match NAME.lock, and fetches
+#                                      the source packages whose tests run on our classes
+#   tools/setup.sh adapter-lock NAME   writes tests/adapters/NAME.lock anew
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,6 +22,8 @@ mode=${1:-dev}
 venv=.venv
 tools=.tools
 oldest_uv=0.8
+# Not in the lock: which build is wanted depends on the machine, and pip's settings say where it is.
+torch=torch==2.13.0
 
 export UV_PYTHON_DOWNLOADS=never
 # The first start of a command must not wait for every library to be compiled.
@@ -24,7 +37,7 @@ fail() { for line in "$@"; do say "$line"; done; exit 1; }
 
 # What the environment was made from.
 fingerprint() {
-    cat pyproject.toml requirements.lock tools/setup.sh | cksum
+    cat pyproject.toml packages/*/pyproject.toml requirements.lock tools/setup.sh | cksum
 }
 
 is_python() {
@@ -153,9 +166,66 @@ choose_index() {
 }
 
 make_lock() {
-    "$uv" pip compile pyproject.toml --extra all --group dev \
+    "$uv" pip compile pyproject.toml --extra all --group dev --no-emit-package recollect-embedder \
         --universal --python-version 3.11 --generate-hashes \
         --custom-compile-command "make lock" --quiet "$@" --output-file requirements.lock
+}
+
+make_training_lock() {
+    "$uv" pip compile pyproject.toml training/requirements.in \
+        --override training/overrides.txt --universal --python-version 3.11 --generate-hashes \
+        --custom-compile-command "tools/setup.sh training-lock" --quiet "$@" \
+        --output-file training/requirements.lock
+}
+
+make_training_environment() {
+    made_from=$(cat training/requirements.lock tools/setup.sh | cksum)
+    [ "$(cat training/.venv/.made-from 2>/dev/null)" = "$made_from" ] && return
+    say "setting up training/.venv"
+    "$uv" venv --quiet --clear --python "$python" training/.venv
+    "$uv" pip sync --quiet --python training/.venv/bin/python --require-hashes \
+        training/requirements.lock
+    training/.venv/bin/python -m pip install --quiet --disable-pip-version-check "$torch"
+    printf '%s\n' "$made_from" >training/.venv/.made-from
+}
+
+make_adapter_lock() {
+    name=$1
+    shift
+    "$uv" pip compile pyproject.toml "tests/adapters/$name.in" --extra server --extra remote \
+        --universal --python-version 3.11 --generate-hashes \
+        --custom-compile-command "tools/setup.sh adapter-lock $name" --quiet "$@" \
+        --output-file "tests/adapters/$name.lock"
+}
+
+make_adapter_environment() {
+    name=$1 its=tests/adapters/.venv-$1 sources=tests/adapters/.sources-$1
+    made_from=$(cat pyproject.toml "tests/adapters/$name".* tools/setup.sh | cksum)
+    [ "$(cat "$its/.made-from" 2>/dev/null)" = "$made_from" ] && return
+    say "setting up $its"
+    # What the tests import is compiled when they do; most of it they never import.
+    export UV_COMPILE_BYTECODE=0
+    "$uv" venv --quiet --clear --python "$python" "$its"
+    "$uv" pip sync --quiet --python "$its/bin/python" --require-hashes "tests/adapters/$name.lock"
+    "$uv" pip install --quiet --python "$its/bin/python" --no-deps --no-build-isolation --editable .
+    if [ -e "tests/adapters/$name.sources" ]; then
+        fetch_sources "tests/adapters/$name.sources" "$sources"
+    fi
+    printf '%s\n' "$made_from" >"$its/.made-from"
+}
+
+fetch_sources() {
+    rm -rf "$2"
+    mkdir -p "$2"
+    installer=$python
+    [ -x "$tools/bin/python" ] && installer=$tools/bin/python
+    # What they are built with may come ready made; only they themselves are wanted as source.
+    names=$(sed -n 's/^\([A-Za-z0-9_.-]*\)==.*/\1/p' "$1" | paste -s -d , -)
+    "$installer" -m pip download --quiet --disable-pip-version-check --no-deps \
+        --no-binary "$names" --require-hashes --dest "$2" --requirement "$1"
+    for packed in "$2"/*.tar.gz; do
+        tar -xzf "$packed" -C "$2"
+    done
 }
 
 make_environment() {
@@ -167,12 +237,13 @@ make_environment() {
     if [ "$mode" = dev ]; then
         "$uv" pip sync --quiet --require-hashes requirements.lock
     else
-        "$uv" pip install --quiet --group build --group weights --constraints requirements.lock
+        "$uv" pip install --quiet --group build --constraints requirements.lock
         "$uv" pip install --quiet --requirements pyproject.toml --extra all \
             --constraints requirements.lock
     fi
     # hatchling comes from the lock as well, so nothing unpinned is fetched to build with.
-    "$uv" pip install --quiet --no-deps --no-build-isolation --editable .
+    "$uv" pip install --quiet --no-deps --no-build-isolation --editable . \
+        --editable packages/recollect-embedder
     # Installers compile what they copy, but not a package that stays where it is; where
     # PYTHONDONTWRITEBYTECODE is set nobody else would, and every start would compile it anew.
     # What is changed later is compiled by whoever imports it first.
@@ -183,8 +254,8 @@ make_environment() {
 case $mode in
 dev) up_to_date dev && exit 0 ;;
 serve) up_to_date serve dev && exit 0 ;;
-lock) ;;
-*) fail "usage: tools/setup.sh dev|serve|lock" ;;
+lock | training | training-lock | adapter | adapter-lock) ;;
+*) fail "usage: tools/setup.sh dev|serve|lock|training|training-lock|adapter|adapter-lock" ;;
 esac
 
 python=$(find_python)
@@ -192,10 +263,23 @@ choose_cache
 choose_certificates
 uv=$(find_uv)
 choose_index
-if [ "$mode" = lock ]; then
+case $mode in
+lock)
     shift
     make_lock "$@"
-else
+    ;;
+training-lock)
+    shift
+    make_training_lock "$@"
+    ;;
+training) make_training_environment ;;
+adapter-lock)
+    shift
+    make_adapter_lock "$@"
+    ;;
+adapter) make_adapter_environment "${2:?name a framework, such as langgraph}" ;;
+*)
     say "setting up $venv ($mode)"
     make_environment
-fi
+    ;;
+esac

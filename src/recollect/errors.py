@@ -56,6 +56,25 @@ class NotAllowed(RecollectError):
     code = "not_allowed"
 
 
+class NotAuthenticated(RecollectError):
+    """The server does not know who is asking: a key is missing, wrong, expired or revoked."""
+
+    code = "not_authenticated"
+
+
+class TooManyRequests(RecollectError):
+    """A key has used up what it may ask for now; the request was not begun."""
+
+    code = "too_many_requests"
+    retryable = True
+
+    def __init__(
+        self, message: str, *, code: str | None = None, hint: str = "", retry_after: float = 1
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.retry_after = retry_after
+
+
 class Conflict(RecollectError):
     """The request contradicts what is stored."""
 
@@ -67,6 +86,13 @@ class StaleVersion(Conflict):
 
     code = "stale_version"
     retryable = True
+    # The version that the record has now, where that is known.
+    current: int | None = None
+
+    def at(self, version: int) -> Self:
+        """This error, with the version that the record has now."""
+        self.current = version
+        return self
 
 
 class SettingsError(RecollectError):
@@ -98,6 +124,13 @@ class NotAvailable(RecollectError):
     """A part that this call needs is not installed or not configured."""
 
     code = "not_available"
+
+
+class Unreachable(RecollectError):
+    """The server of a remote memory does not answer; whether a write happened is not known."""
+
+    code = "server_unreachable"
+    retryable = True
 
 
 class ModelError(RecollectError):

@@ -1,4 +1,4 @@
-"""Memory behind the interface of S1's providers: a few plain calls, one scope, records only."""
+"""A minimal provider interface to memory: a few plain calls, one scope, records only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIMIT: Final = 10
 
 
 class EntryFields(TypedDict, total=False):
-    """What may be changed of an entry."""
+    """The fields of an entry that can be changed."""
 
     name: str
     content: str
@@ -25,7 +25,7 @@ class EntryFields(TypedDict, total=False):
 
 
 class MemoryProvider:
-    """An agent's memory of a user, given by the memory it is made with: `memory.scope(…)`."""
+    """The memory of one agent and user: pass `memory.scope(…)`."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -49,7 +49,7 @@ class MemoryProvider:
         )
 
     async def update(self, id: str, **partial: Unpack[EntryFields]) -> Record:
-        """Change what is given of an entry; the rest stays as it is."""
+        """Change the given fields of an entry."""
         fields: RecordFields = {}
         if "name" in partial:
             fields["title"] = partial["name"]
@@ -62,27 +62,27 @@ class MemoryProvider:
         return await self._memory.update(id, partial.get("content"), **fields)
 
     async def delete(self, id: str) -> None:
-        """Delete an entry; `memory.undo` brings it back."""
+        """Delete an entry; `memory.undo` restores it."""
         await self._memory.delete(id)
 
     async def search(
         self, query: str, *, type: MemoryType | None = None, limit: int = _LIMIT
     ) -> list[Record]:
-        """The entries about a question, best first."""
+        """Return the entries about a query, best first."""
         found = await self._memory.recall(query, limit=limit, category=type, owners="record")
         return [hit.record for hit in found if hit.record is not None]
 
     async def list(self, *, type: MemoryType | None = None, limit: int = _LIMIT) -> list[Record]:
-        """The latest entries."""
+        """Return the latest entries."""
         return [*(await self._memory.list(limit=limit, category=type)).items]
 
     async def get_by_id(self, id: str) -> Record | None:
-        """One entry; None when there is none that may be seen."""
+        """Return one entry, or None if there is none that may be read."""
         try:
             return await self._memory.get(id)
         except NotFound:
             return None
 
     async def close(self) -> None:
-        """Close the memory, if this provider was given the one that was opened."""
+        """Close the memory if it is the one that was opened."""
         await self._memory.close()

@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select, update
 
-from recollect.backends.local import catalogue as catalogue_module
-from recollect.backends.local.catalogue import Catalogue
+from recollect.backends.local import unit_metadata as catalogue_module
+from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import read_scopes
 from recollect.domain.scope import Scope
 from recollect.ports.units import COLUMNS, KINDS, Ids, UnitRows
-from tests.unit.local.unit_writer import UnitWriter, fresh_scope, new_database
+from tests.database_servers import open_at
+from tests.unit.local.unit_writer import UnitWriter, fresh_scope
 
 _MEGABYTE = 1 << 20
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -27,7 +28,7 @@ _IN_SQL = {"unit": "id", "kind": "owner_kind", "owner": "owner_id"}
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """One for all tests; each takes scopes of its own."""
-    opened = new_database(tmp_path_factory.mktemp("catalogue") / "units.db")
+    opened = open_at(tmp_path_factory.mktemp("catalogue") / "units.db")
     yield opened
     opened.close_here()
 

@@ -14,14 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.backends.local import packed_scopes
-from recollect.backends.local.catalogue import Catalogue
 from recollect.backends.local.keyword_index import LocalKeywordIndex
+from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql.database import Database
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
 from recollect.ports.units import KINDS, Matches, UnitIndex
-from tests.unit.local.unit_writer import UnitWriter, fresh_scope, new_database
+from tests.database_servers import open_at
+from tests.unit.local.unit_writer import UnitWriter, fresh_scope
 
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _ANN = Scope(user="ann")
@@ -32,7 +33,7 @@ _QUESTIONS = itertools.count()
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    opened = new_database(tmp_path / "units.db")
+    opened = open_at(tmp_path / "units.db")
     yield opened
     opened.close_here()
 
@@ -49,7 +50,7 @@ def index(database: Database) -> LocalKeywordIndex:
 
 @pytest.fixture(scope="module")
 def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    opened = new_database(tmp_path_factory.mktemp("shared") / "units.db")
+    opened = open_at(tmp_path_factory.mktemp("shared") / "units.db")
     yield opened
     opened.close_here()
 
@@ -149,10 +150,11 @@ async def test_whatever_was_committed_before_a_search_is_seen_by_it(index, write
     assert await _search(index, 1) == []
 
 
+@pytest.mark.several_programs
 async def test_what_another_program_commits_is_seen(index, writer, database):
     writer.add(_ANN, [1])
     assert len(await _search(index, 1)) == 1
-    other = Database(database.path)
+    other = open_at(database.path)
     UnitWriter(other).add(_ANN, [1])
     other.close_here()
     assert len(await _search(index, 1)) == 2
@@ -184,6 +186,7 @@ async def test_searches_beside_a_writer_never_miss_what_was_there_when_they_bega
     assert sum(count or 0 for count in counts) > 4
 
 
+@pytest.mark.sqlite
 async def test_what_came_in_the_meantime_is_read_beside_the_event_loop_if_it_is_much(
     index, writer, monkeypatch
 ):

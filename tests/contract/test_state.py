@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from recollect.backends.process_state import ProcessState
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.state import SqlState
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, StaleVersion
 from recollect.ports.state import ABSENT, State, StateKey
 from tests.conftest import TurnedClock
+from tests.database_servers import open_at
 
 _ANN = Scope(user="ann")
 _PAD = StateKey(scope=_ANN, session="s1", name="scratchpad")
@@ -188,18 +188,18 @@ class TestProcessState(StateContract):
 class TestSqlState(StateContract):
     @pytest.fixture
     async def state(self, database_path: Path, clock: TurnedClock) -> AsyncIterator[State]:
-        database = _opened(database_path)
+        database = open_at(database_path)
         yield SqlState(database, clock)
         await database.close()
 
 
 async def test_a_session_goes_on_after_a_restart(database_path: Path, clock: TurnedClock):
-    database = _opened(database_path)
+    database = open_at(database_path)
     version = await SqlState(database, clock).put(_PAD, "halfway", ttl=_HALF_HOUR)
     await database.close()
 
     clock.turn(minutes=20)
-    database = _opened(database_path)
+    database = open_at(database_path)
     state = SqlState(database, clock)
     entry = await state.get(_PAD)
     assert entry is not None
@@ -223,7 +223,7 @@ _SCOPE_NUMBERS = count()
 
 @pytest.fixture(scope="module")
 def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    database = _opened(tmp_path_factory.mktemp("state") / "state.db")
+    database = open_at(tmp_path_factory.mktemp("state") / "state.db")
     yield database
     database.close_here()
 
@@ -275,9 +275,3 @@ async def _take(state: State, key: StateKey, step: str, ttl: timedelta, seen: in
             # How many is not compared: the shared database holds other stories' values too.
             await state.sweep()
             return None
-
-
-def _opened(path: Path) -> Database:
-    database = Database(path)
-    bring_up_to_date(database)
-    return database

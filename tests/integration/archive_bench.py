@@ -16,24 +16,24 @@ from sqlalchemy import Connection, select
 from recollect.backends.objects import open_blobs
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import SqlArchives
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.index_rebuild import SqlEditions
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
-from recollect.backends.sql.renewing import SqlEditions
 from recollect.backends.sql.scopes import find_scopes
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
-from recollect.context.archive import ArchiveOptions, ArchiveParts, ToolResultManager
-from recollect.context.archive_index import INDEX_ARCHIVE, ArchiveIndexer
-from recollect.context.archive_retention import Retention, RetentionLimits
-from recollect.context.archive_vault import Vault
+from recollect.context.archives.indexing import INDEX_ARCHIVE, ArchiveIndexer
+from recollect.context.archives.manager import ArchiveOptions, ArchiveParts, ToolResultManager
+from recollect.context.archives.retention import Retention, RetentionLimits
+from recollect.context.archives.vault import Vault
 from recollect.domain.scope import Caller, Scope
-from recollect.lifecycle.reindex import REINDEX, Reindexer
-from recollect.lifecycle.worker import Worker
+from recollect.embedding.reindex import REINDEX, Reindexer
+from recollect.language.analysis import query_terms, term_keys
+from recollect.lifecycle.job_worker import Worker
 from recollect.ports.blobs import Blobs
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
 from recollect.recall.meaning import Meaning
-from recollect.text.analysis import query_terms, term_keys
 
 ANN = Scope(user="ann")
 
@@ -69,7 +69,7 @@ class FoundUnit(NamedTuple):
 class ArchiveBench:
     """The parts of an archive, for tests to use and to break."""
 
-    database: Database
+    database: SqliteDatabase
     folder: Path
     blobs: Blobs
     clock: Clock
@@ -144,7 +144,7 @@ class ArchiveBench:
 async def open_bench(
     folder: Path, clock: Clock, embedder: Embedder | None = None
 ) -> AsyncIterator[ArchiveBench]:
-    database = Database(folder / "memory.db")
+    database = SqliteDatabase(folder / "memory.db")
     bring_up_to_date(database)
     try:
         blobs = open_blobs(folder / "blobs")

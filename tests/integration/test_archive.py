@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from recollect.context.archive import ArchiveOptions
+from recollect.context.archives.manager import ArchiveOptions
 from recollect.context.placeholder import Placeholder, find_placeholders, parse_placeholder
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.memory_tools import is_memory_tool
@@ -24,6 +24,7 @@ from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
 from tests.integration.archive_bench import ANN, TOKENS, ArchiveBench, open_bench
 from tests.integration.archive_texts import ANSWERS, manual
+from tests.processes import Child
 from tests.reports import write_report
 
 _LARGE = manual("zh", 20_000)
@@ -540,7 +541,7 @@ asyncio.run(main())
 def _archive_until_killed(folder: Path) -> list[list[str]]:
     """The archives that a process acknowledged before it was killed."""
     command = [sys.executable, "-c", _ARCHIVER, str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
         time.sleep(0.5)

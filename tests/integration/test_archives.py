@@ -49,10 +49,10 @@ async def test_archives_are_listed_newest_first_by_session_and_tool(
     first = await archived(memory, manual("en"), session="a")
     clock.turn(minutes=1)
     second = await archived(memory, manual("zh"), session="b")
-    assert await memory.archives.list() == (second, first)
-    assert await memory.archives.list(session="a") == (first,)
-    assert await memory.archives.list(tool="other") == ()
-    assert await memory.archives.list(limit=1) == (second,)
+    assert (await memory.archives.list()).items == (second, first)
+    assert (await memory.archives.list(session="a")).items == (first,)
+    assert (await memory.archives.list(tool="other")).items == ()
+    assert (await memory.archives.list(limit=1)).items == (second,)
     assert await memory.archives.get(first.id) == first
     with pytest.raises(NotFound, match="unknown_archive"):
         await memory.archives.get("arc_unknown")
@@ -64,11 +64,11 @@ async def test_those_of_others_are_neither_seen_nor_swept(memory: Memory, clock:
     bob = memory.scope(user="bob")
     theirs = await archived(bob, manual("en"))
     clock.turn(days=31)
-    assert await memory.archives.list() == ()
+    assert (await memory.archives.list()).items == ()
     with pytest.raises(NotFound):
         await memory.archives.get(theirs.id)
     assert (await memory.archives.sweep()).archives == ()
-    assert await bob.archives.list() == (theirs,)
+    assert (await bob.archives.list()).items == (theirs,)
 
 
 async def test_a_dry_run_tells_what_a_sweep_removes(memory: Memory, clock: TurnedClock):
@@ -78,10 +78,10 @@ async def test_a_dry_run_tells_what_a_sweep_removes(memory: Memory, clock: Turne
     clock.turn(days=15)
     told = await memory.archives.sweep(dry_run=True)
     assert (told.archives, told.is_dry_run, told.bytes) == ((old,), True, old.bytes)
-    assert await memory.archives.list() == (young, old)
+    assert (await memory.archives.list()).items == (young, old)
     swept = await memory.archives.sweep()
     assert (swept.archives, swept.is_dry_run) == ((old,), False)
-    assert await memory.archives.list() == (young,)
+    assert (await memory.archives.list()).items == (young,)
     with pytest.raises(NotFound):
         await memory.load_tool_history(old.id)
 
@@ -175,7 +175,7 @@ def put_away(tmp_path: Path) -> Callable[[str], str]:
 
 
 def test_archives_at_the_command_line(cli: CommandLine, put_away: Callable[[str], str]):
-    assert "no archived tool results" in cli("archives", "list").out
+    assert "No archived tool results" in cli("archives", "list").out
     text = manual("zh")
     archive = put_away(text)
     assert archive in cli("archives", "list").out

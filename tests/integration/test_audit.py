@@ -12,18 +12,18 @@ import httpx
 import pytest
 
 from recollect import Memory
-from recollect.assemble.auditing import trail_of
-from recollect.backends.sql.database import Database
+from recollect.assemble.audit import trail_of
 from recollect.backends.sql.jobs import SqlJobs
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, StorageBusy
-from recollect.lifecycle.auditing import SEAL
+from recollect.lifecycle.audit_integrity import SEAL
+from recollect.lifecycle.job_worker import Worker
 from recollect.lifecycle.usage import Usage
-from recollect.lifecycle.worker import Worker
 from recollect.server.app import create_app
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
@@ -60,6 +60,7 @@ def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, datab
 
     entries = recollect("audit", "tail", *data, "--json").json["items"]
     assert [it["action"] for it in entries] == ["inject", "update", "remember"]
+    assert entries[1]["payload"].pop("digests").keys() == {record["id"]}
     assert entries[1]["payload"] == {"reasons": ["她说的"], "records": {record["id"]: 2}}
     shown = recollect("audit", "tail", "--action", "remember", *data).out
     assert record["id"] in shown
@@ -91,7 +92,7 @@ def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, datab
 
 def test_the_command_line_tells_what_it_does_not_know(recollect: CommandLine, database_path: Path):
     data = ("--data", str(database_path))
-    assert "Nothing of that kind happened" in recollect("audit", "tail", *data).out
+    assert "No entries." in recollect("audit", "tail", *data).out
     assert recollect("audit", "show", "mem_unknown", *data).status == 3
     assert recollect("audit", "replay", "recall_unknown", *data).status == 3
     assert recollect("audit", "tail", "--cursor", "nonsense", *data).status == 2
@@ -124,10 +125,17 @@ async def test_a_cursor_of_another_listing_is_refused(memory: Memory):
 async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: Path):
     """The job, as another process would run it."""
     await memory.remember("Ann prefers green tea")
-    database, clock = Database(database_path), TurnedClock()
+    database, clock = SqliteDatabase(database_path), TurnedClock()
     try:
         store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
-        trail = trail_of(database, clock, store, memory._parts.recaller, memory._parts.usage)
+        trail = trail_of(
+            memory._parts.settings,
+            database,
+            clock,
+            store,
+            memory._parts.recaller,
+            memory._parts.usage,
+        )
         await trail.sealer.ask()
         await Worker(jobs, clock, trail.handlers).run_due()
         assert await jobs.next_due([SEAL]) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, RecollectError
-from recollect.assemble.restoring import restore
+from recollect.assemble.restore import restore
 
 
 async def test_a_backup_taken_during_writes_is_whole(database_path: Path, tmp_path: Path):
@@ -176,6 +176,7 @@ async def test_a_backup_has_the_contents_of_archives(
     async with Memory.open(copy) as memory:
         assert text in await memory.load_tool_history(archive)
     moved = tmp_path / "elsewhere" / "memory.db"
+    moved.parent.mkdir()
     await restore(copy, moved)
     async with Memory.open(moved) as memory:
         assert text in await memory.load_tool_history(archive)

@@ -262,8 +262,19 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(database_path: Pa
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(RecollectError) as refused:
-        await Memory.open(tmp_path / "file" / "sub" / "memory.db")
+        await Memory.open(Settings.load({"data_dir": tmp_path / "file" / "sub"}))
     assert refused.value.code == "database_unreachable"
+
+
+async def test_a_mistyped_place_makes_nothing(tmp_path: Path):
+    with pytest.raises(RecollectError) as refused:
+        await Memory.open(tmp_path / "nonexistent" / "x.db")
+    assert refused.value.code == "no_such_folder"
+    (tmp_path / "passwd").touch()
+    with pytest.raises(RecollectError) as refused:
+        await Memory.open(tmp_path)
+    assert refused.value.code == "not_a_data_folder"
+    assert [it.name for it in tmp_path.iterdir()] == ["passwd"]
 
 
 async def test_the_database_of_another_program_is_left_alone(tmp_path: Path):

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -16,8 +16,8 @@ import pytest
 
 from recollect import Memory
 from recollect.cli.app import run
+from tests.processes import RECOLLECT, STARTED, Child
 
-RECOLLECT = [sys.executable, "-c", "from recollect.cli import main; main()"]
 _PR_CAPBSET_DROP = 24
 _CAP_DAC_OVERRIDE = 1
 
@@ -135,33 +135,37 @@ def _line(stream: IO[bytes] | None) -> bytes:
     return stream.readline()
 
 
-def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str]):
-    with subprocess.Popen(
+@pytest.mark.parametrize("started", STARTED)
+def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str], started: str):
+    with Child(
         [*RECOLLECT, "work", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
+        preexec_fn=STARTED[started],
     ) as working:
         assert b"Ctrl-C" in _line(working.stderr)
         assert working.poll() is None
         working.send_signal(signal.SIGINT)
-        out, err = working.communicate(timeout=30)
+        out, err = working.communicate(timeout=120)
     assert working.returncode == 0, err.decode()
     assert json.loads(out) == {"ran": 0, "waiting": 0, "failed": 0}
 
 
-def test_ctrl_c_at_a_question_ends_with_130(environment: dict[str, str]):
-    with subprocess.Popen(
+@pytest.mark.parametrize("started", STARTED)
+def test_ctrl_c_at_a_question_ends_with_130(environment: dict[str, str], started: str):
+    with Child(
         [*RECOLLECT, "forget", "--everything"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
+        preexec_fn=STARTED[started],
     ) as asking:
         assert asking.stderr is not None
         assert b"?" in iter(partial(asking.stderr.read, 1), b"")
         asking.send_signal(signal.SIGINT)
-        out, err = asking.communicate(timeout=30)
+        out, err = asking.communicate(timeout=120)
     assert (asking.returncode, out) == (130, b"")
     assert b"Traceback" not in err
 
@@ -235,6 +239,15 @@ main()
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+@pytest.fixture
+def _hearing_ctrl_c() -> Iterator[None]:
+    """Ctrl-C reaches this process, whatever its parent said."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_hearing_ctrl_c")
 def test_ctrl_c_while_forgetting_says_what_becomes_of_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

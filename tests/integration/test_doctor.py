@@ -15,12 +15,12 @@ from recollect.domain.diagnosis import DatabaseCondition
 from recollect.domain.embedder import EmbedderCheck
 from recollect.errors import StorageError
 from recollect.lifecycle.doctor import Doctor, IndexBudgets
-from recollect.lifecycle.surroundings import embedder_finding
-from recollect.models import minilm
+from recollect.lifecycle.environment_check import embedder_finding
+from recollect.models import local_model
 from recollect.settings import Settings, settings_file
 from recollect.sync import Memory
 from tests.command_line import CommandLine
-from tests.unit.models.tiny_model import write_folder
+from tests.unit.models.tiny_model import DIMENSION, write_folder
 
 _SCHEMAS = Path(__file__).parent.parent / "data" / "schemas"
 
@@ -32,7 +32,11 @@ def cli(
     """Runs `recollect` with a data folder of its own and a small real model."""
     monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "300")
-    use(monkeypatch, f"folder:{write_folder(tmp_path / 'tiny')}")
+    calibrated = {
+        "config.json": {"hidden_size": DIMENSION},
+        "calibration.json": {"memory": {"unrelated": 0.1, "related": 0.6}},
+    }
+    use(monkeypatch, f"folder:{write_folder(tmp_path / 'tiny', calibrated)}")
     return CommandLine(capsysbinary)
 
 
@@ -69,8 +73,23 @@ def test_every_part_is_told_in_text_and_as_figures(cli: CommandLine):
     findings = examined(cli)
     assert {name: finding["verdict"] for name, finding in findings.items()} == dict.fromkeys(
         (
-            *("version", "settings", "data directory", "disk", "log file", "embedder"),
-            *("database", "vectors", "search terms", "background jobs", "index memory"),
+            *(
+                "version",
+                "settings",
+                "data directory",
+                "disk",
+                "log file",
+                "permissions",
+                "embedder",
+            ),
+            *(
+                "database",
+                "vectors",
+                "search terms",
+                "background jobs",
+                "forgetting",
+                "index memory",
+            ),
         ),
         "ok",
     )
@@ -124,7 +143,7 @@ def test_a_file_that_is_no_database_is_told_and_the_rest_goes_on(cli: CommandLin
 
 def test_a_damaged_page_is_found(cli: CommandLine):
     database = Settings.load().database
-    with Memory.open(database) as memory:
+    with Memory.open(Settings.load()) as memory:
         memory.remember_many([f"note {number} " + "word " * 400 for number in range(30)])
     content = bytearray(database.read_bytes())
     middle = len(content) // 2 // 4096 * 4096
@@ -144,7 +163,7 @@ def test_a_database_that_may_only_be_read_is_a_problem(
     # Tests may run as root, who may write everything.
     monkeypatch.setattr(os, "access", lambda path, _: Path(path) != database)
     finding = examined(cli, status=5)["database"]
-    assert "may not be written to" in finding["message"]
+    assert "it is not writable" in finding["message"]
 
 
 def test_an_older_schema_is_told_and_not_changed(cli: CommandLine):
@@ -155,7 +174,7 @@ def test_an_older_schema_is_told_and_not_changed(cli: CommandLine):
         finding = examined(cli)["database"]
         assert finding["verdict"] == "warning"
         assert finding["figures"]["revision"] == "0001"
-        assert f"becomes {HEAD_REVISION} when it is next opened" in finding["message"]
+        assert f"migrated to {HEAD_REVISION} when it is next opened" in finding["message"]
 
 
 def test_a_schema_from_the_future_is_a_problem(cli: CommandLine):
@@ -177,7 +196,7 @@ def test_vectors_of_another_model_are_named_with_the_command_that_mends_it(
     assert finding["figures"]["without_vector"] == 0
     ((name, pieces),) = finding["figures"]["of_other_models"].items()
     assert (name.partition("/")[0], pieces) == ("tiny", 1)
-    assert "still answers in 1 scopes with 1 pieces" in finding["message"]
+    assert "still serves 1 scopes with 1 units" in finding["message"]
     assert "recollect reindex" in finding["hint"]
     assert cli("reindex").status == 0
     assert examined(cli)["vectors"]["verdict"] == "ok"
@@ -211,15 +230,14 @@ def test_a_failed_job_is_told_with_its_last_error(cli: CommandLine, gave_up: int
     assert finding["hint"]
 
 
-def test_a_default_model_that_was_never_fetched_is_a_warning(
-    cli: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_default_model_that_is_not_installed_is_a_warning(
+    cli: CommandLine, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(minilm, "WEIGHTS_PACKAGE", "no_such_package")
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(local_model, "DATA_PACKAGE", "no_such_package")
     use(monkeypatch, "")
     finding = examined(cli)["embedder"]
     assert (finding["verdict"], finding["figures"]["condition"]) == ("warning", "not_found")
-    assert "recollect models fetch" in finding["hint"]
+    assert "pip install" in finding["hint"]
 
 
 def test_a_chosen_model_that_does_not_work_is_a_problem(
@@ -281,7 +299,7 @@ def test_memory_that_ends_with_the_process_has_no_database(
     cli: CommandLine, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("MEMORY_BACKEND", "in_memory")
-    assert "gone with the process" in examined(cli)["database"]["message"]
+    assert "lost when the process ends" in examined(cli)["database"]["message"]
 
 
 class _OnAShare:

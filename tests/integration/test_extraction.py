@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from recollect import Memory
 from recollect.domain.record import Kind, Status, Tier
 from recollect.errors import ModelError
+from recollect.language.memory_block import memory_block
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
-from recollect.recall.fence import memory_block
 from recollect.settings import Settings
-from recollect.writing.extract_model import ModelExtractor, locate
 from recollect.writing.extraction import Extraction
+from recollect.writing.model_extraction import ModelExtractor, locate
 from tests.conftest import TurnedClock
+from tests.fakes import FakeJudge
 
 
 def _user(*texts: str) -> list[dict[str, str]]:
@@ -38,7 +39,7 @@ async def test_what_is_said_is_buffered_and_what_is_asked_for_is_kept(
 ):
     await memory.observe(
         _user(
-            "I work at Acme as a data engineer.",
+            "I collect old maps.",
             "记住：我女儿叫米娅。",
             "Please send me the report on Friday, I need to follow up.",
         ),
@@ -48,18 +49,18 @@ async def test_what_is_said_is_buffered_and_what_is_asked_for_is_kept(
     found = await memory.extract("s")
 
     by_tier = {it.record.content: it for it in found if it.record}
-    assert by_tier["User works at Acme as a data engineer"].status == "buffered"
+    assert by_tier["User collects old maps"].status == "buffered"
     kept = next(it for it in found if it.record and "米娅" in it.record.content)
     assert kept.status == "created"
     assert kept.record is not None
     assert kept.record.tier is Tier.LONG
     assert kept.record.source == "user-stated"
-    buffered = by_tier["User works at Acme as a data engineer"].record
+    buffered = by_tier["User collects old maps"].record
     assert buffered is not None
     assert buffered.expires_at == clock.now() + timedelta(days=7)
     assert buffered.session == "s"
     (turn,) = [it.turn for it in buffered.evidence]
-    assert (await memory.turn(turn)).content == "I work at Acme as a data engineer."
+    assert (await memory.turn(turn)).content == "I collect old maps."
 
 
 async def test_reading_twice_finds_nothing_new(memory: Memory):
@@ -82,12 +83,47 @@ async def test_all_sessions_are_read_when_none_is_named(memory: Memory):
 
 async def test_a_job_waits_until_enough_was_said(memory: Memory):
     await memory.observe(_user("I work at Acme.", *["Hm."] * 8), session="s")
-    assert (await memory.stats()).jobs.waiting == 0
+    await memory.drain()
+    assert [it.content for it in await memory.list()] == []
 
     await memory.observe(_user("And so on."), session="s")
     await memory.drain()
 
     assert [it.content for it in await memory.list()] == ["User works at Acme"]
+
+
+async def test_what_is_asked_to_be_kept_is_read_at_once(memory: Memory):
+    await memory.observe(_user("I work at Acme.", "Remember that my cat is called Momo."))
+    await memory.drain()
+
+    assert "User's cat is called Momo" in {it.content for it in await memory.list()}
+
+
+async def test_a_short_chat_is_read_when_nothing_is_said_any_more(
+    memory: Memory, clock: TurnedClock
+):
+    await memory.observe(_user("I work at Acme."), session="s")
+    clock.turn(minutes=4)
+    await memory.observe(_user("And so on."), session="s")
+    clock.turn(minutes=4)
+    await memory.drain()
+    assert [it.content for it in await memory.list()] == []
+
+    clock.turn(minutes=1)
+    await memory.drain()
+    assert [it.content for it in await memory.list()] == ["User works at Acme"]
+
+
+async def test_leaving_a_session_is_enough_and_ends_nothing(memory: Memory):
+    async with memory.session("s") as session:
+        await session.observe(_user("I work at Acme."))
+    await memory.drain()
+    assert [it.content for it in await memory.list()] == ["User works at Acme"]
+
+    async with memory.session("s") as session:
+        assert len(await session.prepare()) == 1
+        assert not session.summaries
+    assert (await memory.stats()).store.turns == 1
 
 
 async def test_the_end_of_a_session_is_enough(memory: Memory):
@@ -128,8 +164,9 @@ async def test_a_long_backlog_is_read_piece_by_piece(memory: Memory):
 
 
 async def test_a_later_statement_changes_an_earlier_one_of_the_same_reading(
-    memory: Memory, clock: TurnedClock
+    memory: Memory, clock: TurnedClock, judge: FakeJudge
 ):
+    judge.is_sure_of_all = "update"
     long_ago = clock.now() - timedelta(days=40)
     await memory.observe([{**_user("I live in Oslo.")[0], "at": long_ago}], session="s")
     await memory.observe(_user("I live in Rome."), session="s")
@@ -182,9 +219,9 @@ async def test_a_model_is_not_shown_what_came_out_of_memory(memory: Memory):
 # --- With a model --------------------------------------------------------------------------------
 
 
-def _extraction(memory: Memory, model: ScriptedModel, timeout: float = 5.0) -> Extraction:
+def _extraction(memory: Memory, model: ScriptedModel) -> Extraction:
     writing, store = memory._parts.writing, memory._parts.store
-    extractor = ModelExtractor(model, timeout=timeout)
+    extractor = ModelExtractor(model)
     return Extraction(store, writing.writes, writing.pipeline, writing.policy, extractor)
 
 
@@ -209,8 +246,8 @@ async def talked(memory: Memory) -> Memory:
 
 
 async def _extract(memory: Memory, *replies: Reply, patience: float = 5.0):
-    model = ScriptedModel(replies)
-    found = await _extraction(memory, model, patience).extract(memory._caller, "s")
+    model = ScriptedModel(replies, seconds=patience)
+    found = await _extraction(memory, model).extract(memory._caller, "s")
     return found, model
 
 

@@ -14,15 +14,17 @@ from fastapi.testclient import TestClient
 from sqlalchemy import LargeBinary, String
 
 from recollect import Memory
-from recollect.backends.sql import erasers_clean, erasers_ledger
+from recollect.assemble.doctor import diagnose
+from recollect.backends.sql import erasers_clean, erasers_ledger, erasure
 from recollect.backends.sql.erasers import ERASERS, content_columns
-from recollect.backends.sql.erasers_clean import clean
+from recollect.backends.sql.erasers_clean import overwrite, rewrite
 from recollect.backends.sql.erasers_ledger import Entry
 from recollect.backends.sql.schema import metadata
 from recollect.domain.record import Evidence
 from recollect.domain.scratchpad import ScratchpadUpdate
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from recollect.server.app import create_app
+from recollect.settings import Settings
 from tests.command_line import CommandLine
 from tests.fakes import FakeEmbedder
 
@@ -31,14 +33,31 @@ NO_CONTENT = {
     "an id": {
         *("records.id", "record_tags.record_id", "versions.record_id", "turns.id"),
         *("units.owner_id", "changes.id", "jobs.id", "jobs.lease_owner", "archives.id"),
+        *("documents.id", "sections.document_id"),
         *("writes.id", "conflicts.id", "conflicts.first_id", "conflicts.second_id"),
+        *("links.newer", "links.older", "items.id"),
         *("proposals.id", "proposals.target_id", "proposals.record_id"),
         *("audit.target", "audit_chain.target", "tombstones.id", "tombstones.forget_id"),
     },
     "a word of ours": {
-        *("records.kind", "records.tier", "records.status", "turns.role", "units.owner_kind"),
-        *("units.analyzer", "changes.entity", "changes.op", "jobs.kind", "archives.form"),
-        *("conflicts.resolution", "proposals.status", "proposals.type", "proposals.role"),
+        *("records.kind", "records.tier", "records.status", "turns.role", "turns.act"),
+        *(
+            "units.owner_kind",
+            "units.analyzer",
+            "changes.entity",
+            "changes.op",
+            "jobs.kind",
+            "archives.form",
+            "documents.type",
+            "documents.status",
+        ),
+        *(
+            "conflicts.resolution",
+            "links.relation",
+            "proposals.status",
+            "proposals.type",
+            "proposals.role",
+        ),
         *("audit.action", "audit_chain.action", "tombstones.kind", "editions.analyzer"),
     },
     "an organisation or a workspace, which outlives its people": {
@@ -49,7 +68,15 @@ NO_CONTENT = {
     "a keyed hash whose key is erased": {
         *("audit_chain.actor", "audit_chain.mac", "audit_chain.hash"),
     },
-    "a model and how to ask it": {"embedding_models.name", "embedding_models.choice"},
+    "who may use the server, and what it counted: an administrator's, not a conversation's": {
+        *("keys.id", "keys.name", "keys.prefix", "keys.salt", "keys.digest", "keys.role"),
+        *("keys.workspaces", "keys.users", "keys.agents"),
+        *("sign_ins.digest", "sign_ins.key_id", "agents.name", "agents.settings"),
+        *("metric_hours.name", "metric_hours.label"),
+    },
+    "a model and how to ask it": {
+        *("embedding_models.name", "embedding_models.choice", "items.model"),
+    },
 }
 
 
@@ -102,7 +129,11 @@ def _balance_trees(database: Path) -> list[bytes]:
     return [text.encode() for text in texts if "5secret" in text]
 
 
-def test_copies_that_sqlite_leaves_in_unused_room_are_overwritten(tmp_path: Path):
+Clean = Callable[[Path], str]
+
+
+@pytest.mark.parametrize("clean", [rewrite, overwrite])
+def test_copies_that_sqlite_leaves_in_unused_room_are_removed(tmp_path: Path, clean: Clean):
     database = tmp_path / "any.db"
     gone = _balance_trees(database)
     before = database.read_bytes()
@@ -116,7 +147,10 @@ def test_copies_that_sqlite_leaves_in_unused_room_are_overwritten(tmp_path: Path
     assert [text for text in gone if text in after] == []
 
 
-def test_free_pages_of_a_database_that_was_not_written_securely_are_overwritten(tmp_path: Path):
+@pytest.mark.parametrize("clean", [rewrite, overwrite])
+def test_free_pages_of_a_database_that_was_not_written_securely_are_removed(
+    tmp_path: Path, clean: Clean
+):
     database = tmp_path / "any.db"
     with closing(sqlite3.connect(database, isolation_level=None)) as raw:
         raw.execute("PRAGMA journal_mode=WAL")
@@ -143,7 +177,7 @@ async def test_somebody_who_reads_delays_the_cleaning_and_that_is_told(database_
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM records").fetchone()
             forgotten = await memory.forget(record.id)
-            assert forgotten.wal_pending
+            assert forgotten.erasure_pending
             assert len(await memory.list()) == 0
             reader.execute("COMMIT")
         await memory.drain()
@@ -153,19 +187,54 @@ async def test_somebody_who_reads_delays_the_cleaning_and_that_is_told(database_
         assert found == []
 
 
+async def test_a_large_file_is_rewritten_by_a_job_and_proven_clean_only_after_it(
+    database_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(erasure, "_MAX_BYTES_AT_ONCE", 0)
+    async with Memory.open(database_path) as memory:
+        record, other = await memory.remember_many(["Ann's secret is zorblaxian", "quuxious"])
+        forgotten = await memory.forget(record.id)
+        assert forgotten.erasure_pending
+        assert len(await memory.list()) == 1
+        findings = (await diagnose(memory.settings)).findings
+        told = next(it for it in findings if it.part == "forgetting")
+        assert told.message.startswith("erasure_pending")
+        await memory.drain()
+        assert b"zorblaxian" not in database_path.read_bytes()
+        # Who wants a proof waits for the files.
+        forgotten = await memory.forget(other.id, verify=True)
+    assert not forgotten.erasure_pending
+    assert forgotten.verification is not None
+    assert forgotten.verification.is_gone
+    assert b"quuxious" not in database_path.read_bytes()
+
+
+async def test_nothing_is_proven_gone_while_somebody_reads(database_path: Path):
+    async with Memory.open(database_path) as memory:
+        record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")
+        with closing(sqlite3.connect(database_path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM records").fetchone()
+            forgotten = await memory.forget(record.id, verify=True)
+            assert (forgotten.erasure_pending, forgotten.verification) == (True, None)
+            reader.execute("COMMIT")
+
+
 async def test_a_database_too_large_to_be_overwritten_is_told(
     database_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr(erasers_clean, "_MOST_PAGES", 1)
-    async with Memory.open(database_path) as memory:
+    storage = {"path": str(database_path), "erase_in_place": True}
+    async with Memory.open(Settings.load({"storage": storage})) as memory:
         record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")
         forgotten = await memory.forget(record.id)
     assert forgotten.unused_room_kept
-    assert not forgotten.wal_pending
+    assert not forgotten.erasure_pending
     assert "too large" in caplog.text
 
 
-def test_cleaning_ends_although_others_go_on_writing(tmp_path: Path):
+@pytest.mark.parametrize("clean", [rewrite, overwrite])
+def test_cleaning_ends_although_others_go_on_writing(tmp_path: Path, clean: Clean):
     database = tmp_path / "any.db"
     gone = _balance_trees(database)
     is_over = threading.Event()

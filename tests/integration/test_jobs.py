@@ -9,17 +9,17 @@ import pytest
 from sqlalchemy import text
 
 from recollect import Memory
-from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.job import Job, NewJob
-from recollect.lifecycle.worker import Worker
+from recollect.lifecycle.job_worker import Worker
 from tests.conftest import TurnedClock
 
 
 @pytest.fixture
 async def jobs(database_path: Path, clock: TurnedClock) -> AsyncIterator[SqlJobs]:
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
     bring_up_to_date(database)
     yield SqlJobs(database, clock)
     await database.close()
@@ -115,7 +115,7 @@ async def test_what_an_older_analyzer_indexed_is_analysed_again(database_path: P
         hidden = await memory.remember("A deleted lighthouse")
         await memory.delete(hidden.id)
 
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
     database.write_here(
         lambda connection: connection.execute(text("UPDATE units SET analyzer='0', terms=x''"))
     )
@@ -126,4 +126,27 @@ async def test_what_an_older_analyzer_indexed_is_analysed_again(database_path: P
         found = await memory.recall("logbook", min_score=0)
         assert {hit.id for hit in found} >= {saved.id}
         assert len(found) == 2
-        assert (await memory.stats()).jobs.waiting == 0
+        # What was said is read once it is quiet.
+        assert (await memory.stats()).jobs.waiting == 1
+
+
+async def test_slow_work_does_not_keep_other_work_waiting(jobs: SqlJobs, clock: TurnedClock):
+    begun, quick = asyncio.Event(), asyncio.Event()
+
+    async def read_a_book(job: Job) -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    async def answer(job: Job) -> None:
+        quick.set()
+
+    worker = Worker(jobs, clock, {"read": read_a_book, "answer": answer}, slow=["read"])
+    await jobs.add([NewJob(kind="read", key="a")])
+    worker.start()
+    try:
+        await asyncio.wait_for(begun.wait(), 10)
+        await jobs.add([NewJob(kind="answer", key="b")])
+        await asyncio.wait_for(quick.wait(), 10)
+    finally:
+        await worker.stop()
+    assert (await jobs.next_due(["read"])) is not None

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 pytest_plugins = ("tests.real_model",)
 
 
-def _choice(server: RealModelServer, *, timeout: float = 60) -> ModelChoice:
+def _choice(server: RealModelServer) -> ModelChoice:
     return ModelChoice(
         tiers=TierNames(summarise="openai:smollm2", extract="openai:smollm2"),
         providers={"openai": ProviderAccess(base_url=server.base_url)},
-        timeout=timeout,
+        seconds={"summarise": 60, "extract": 60},
         retries=1,
     )
 
@@ -65,9 +65,9 @@ async def test_a_real_model_writes_and_fills(language_server: RealModelServer):
 
 
 async def test_a_real_model_that_is_slow_is_not_waited_for(language_server: RealModelServer):
-    model = open_model("openai:smollm2", _choice(language_server, timeout=0.2))
+    model = open_model("openai:smollm2", _choice(language_server))
     with pytest.raises(ModelError) as failed:
-        await model.write(Prompt(text="Tell a long story of the sea.", max_tokens=400))
+        await model.write(Prompt(text="Tell a long story of the sea.", max_tokens=400, seconds=0.2))
     assert (failed.value.code, failed.value.retryable) == ("model_timeout", True)
     await model.close()
     # Giving up must not leave the server busy or broken.

@@ -19,17 +19,17 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from recollect import Memory
+from recollect.backends.local.filtered_search import best_within
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.unit_rows import read_accepted, read_allowed
-from recollect.backends.local.within import best_within
 from recollect.backends.sql import audits, schema
 from recollect.backends.sql.audits import erase_audit_of
-from recollect.backends.sql.database import Database
 from recollect.backends.sql.listings import list_records, list_turns
 from recollect.backends.sql.open_scope import units_of
 from recollect.backends.sql.rows import Row
 from recollect.backends.sql.scopes import find_scopes, read_scopes
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.fields import Draft
@@ -77,8 +77,8 @@ class _Here:
         return work(self._connection)
 
 
-def _asked(connection: Connection, ask: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
-    return asyncio.run(ask(cast("Database", _Here(connection))))
+def _asked(connection: Connection, ask: Callable[[SqliteDatabase], Coroutine[Any, Any, T]]) -> T:
+    return asyncio.run(ask(cast("SqliteDatabase", _Here(connection))))
 
 
 def _rows(connection: Connection, scope: _Scope) -> list[int]:
@@ -171,7 +171,7 @@ _WORKS: dict[str, Work] = {
 }
 
 
-async def _filled(path: Path, size: int) -> tuple[Database, _Scope]:
+async def _filled(path: Path, size: int) -> tuple[SqliteDatabase, _Scope]:
     clock = TurnedClock()
     async with Memory.open(path, clock=clock) as memory:
         scope = _Scope(memory, size)
@@ -195,7 +195,7 @@ async def _filled(path: Path, size: int) -> tuple[Database, _Scope]:
     middle = records[size // 2]
     scope.record = Cursor(at=to_micros(middle.observed_at), id=middle.id)
     scope.turn = Cursor(at=to_micros(turns[size // 2].at), id=turns[size // 2].id)
-    database = Database(path)
+    database = SqliteDatabase(path)
     (row,) = await database.read(lambda it: read_scopes(it, [scope.scope]))
     # Those of the notes: the turns came after them.
     scope.units = [row.last_unit - size - it for it in range(_FEW)]
@@ -305,7 +305,7 @@ async def test_what_is_forgotten_of_the_audit_is_found_by_the_database(
             await memory.remember(f"note number {number}")
         last = await memory.remember("a note that goes")
         scope = memory.caller_scope
-    database = Database(path)
+    database = SqliteDatabase(path)
     named = audits._named  # pyright: ignore[reportPrivateUsage]
 
     def counted(row: Row) -> set[str]:

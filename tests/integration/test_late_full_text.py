@@ -12,10 +12,10 @@ from recollect.backends.local.packed_scope import load
 from recollect.backends.local.postings import PackedSearch
 from recollect.backends.local.scope_search import FullTextSearch
 from recollect.backends.sql import open_scope
-from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.scope import Scope
-from recollect.text.analysis import query_terms, term_key
+from recollect.language.analysis import query_terms, term_key
 
 _QUESTIONS = ("Where does parcel 7 lie?", "包裹放在哪个柜子里", "the blue shelf", "shelf 39 moved")
 
@@ -46,7 +46,7 @@ async def _move_parcels(memory: Memory) -> Scope:
 async def test_what_is_in_the_full_text_and_what_is_not_yet_are_found_alike(database_path: Path):
     async with Memory.open(database_path) as memory:
         scope = await _move_parcels(memory)
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
 
     def compare(connection: Connection) -> ScopeRow:
         (row,) = read_scopes(connection, [scope])
@@ -72,7 +72,7 @@ async def test_a_small_scope_is_in_no_full_text(database_path: Path):
     async with Memory.open(database_path) as memory:
         scope = await _move_parcels(memory)
         assert await memory.recall("Where does parcel 8 lie?")
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
     count = text("SELECT count(*) FROM unit_vocabulary")
     try:
         assert database.read_here(lambda connection: connection.scalar(count)) == 0

@@ -11,9 +11,10 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.unit import OwnerUnits
+from recollect.language import units as searchable
 from recollect.recall import question
-from recollect.text import searchable
-from recollect.writing import observe, save
+from recollect.writing import observer as observe
+from recollect.writing import saver as save
 
 _LONG = "The harbour was full of small boats. " * 400
 

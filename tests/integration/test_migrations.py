@@ -12,9 +12,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from recollect import Memory, RecollectError
-from recollect.backends.sql.database import Database
 from recollect.backends.sql.migrate import alembic_config, bring_up_to_date, create, upgrade
 from recollect.backends.sql.schema import HEAD_REVISION, metadata
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 
 # One small database for every schema version that was ever released, each with the same content.
 _RELEASED = sorted((Path(__file__).parent.parent / "data" / "schemas").glob("*.db.gz"))
@@ -34,7 +34,10 @@ def _tables(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_migrations_lead_to_the_schema_that_the_code_knows(tmp_path: Path):
-    migrated, created = Database(tmp_path / "migrated.db"), Database(tmp_path / "created.db")
+    migrated, created = (
+        SqliteDatabase(tmp_path / "migrated.db"),
+        SqliteDatabase(tmp_path / "created.db"),
+    )
     try:
         migrated.write_here(lambda connection: upgrade(connection, migrated.path))
         created.write_here(create)
@@ -55,7 +58,7 @@ def test_migrations_lead_to_the_schema_that_the_code_knows(tmp_path: Path):
 
 
 def test_the_newest_migration_is_the_one_the_code_expects(tmp_path: Path):
-    database = Database(tmp_path / "any.db")
+    database = SqliteDatabase(tmp_path / "any.db")
     try:
         scripts = database.read_here(
             lambda connection: ScriptDirectory.from_config(alembic_config(connection))
@@ -96,7 +99,7 @@ def test_the_model_that_embedded_last_goes_on_answering_in_its_scope(database_pa
             f" FROM scopes WHERE id = {scopes[0]}"
         )
         connection.commit()
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
     try:
         bring_up_to_date(database)
     finally:
@@ -109,7 +112,7 @@ def test_the_model_that_embedded_last_goes_on_answering_in_its_scope(database_pa
 async def test_a_database_of_a_newer_version_is_refused_untouched(database_path: Path):
     async with Memory.open(database_path) as memory:
         await memory.remember("From the future")
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
     database.write_here(
         lambda connection: connection.execute(text("UPDATE alembic_version SET version_num='9999'"))
     )
@@ -124,7 +127,7 @@ async def test_a_database_of_a_newer_version_is_refused_untouched(database_path:
 
 
 def test_bringing_up_to_date_twice_changes_nothing(tmp_path: Path):
-    database = Database(tmp_path / "twice.db")
+    database = SqliteDatabase(tmp_path / "twice.db")
     try:
         bring_up_to_date(database)
         tables = database.read_here(_tables)

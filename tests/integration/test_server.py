@@ -29,6 +29,7 @@ async def serving(where: Path | Settings) -> AsyncIterator[httpx.AsyncClient]:
         httpx.AsyncClient(
             transport=httpx.ASGITransport(app, raise_app_exceptions=False),
             base_url="http://127.0.0.1:7077",
+            headers=JSON,
         ) as client,
     ):
         yield client
@@ -49,7 +50,8 @@ async def saved(client: httpx.AsyncClient, content: str, **fields: Any) -> dict[
 def problem_of(response: httpx.Response) -> tuple[int, str]:
     told = response.json()
     assert response.headers["content-type"] == "application/problem+json"
-    assert told.keys() == {"type", "title", "status", "detail", "code", "hint"}
+    known = {"type", "title", "status", "detail", "code", "hint"}
+    assert told.keys() - {"current_version"} == known
     assert told["status"] == response.status_code
     assert told["type"].endswith(told["code"])
     assert told["detail"]
@@ -318,8 +320,8 @@ _BAD: list[tuple[dict[str, Any], int, str]] = [
     ({"content": b'{"content": ', "headers": JSON}, 422, "invalid_json"),
     (
         {"content": b'{"content": "x"}', "headers": {"Content-Type": "text/plain"}},
-        422,
-        "wrong_type",
+        415,
+        "content_type_needed",
     ),
 ]
 
@@ -362,7 +364,6 @@ async def test_other_bad_requests_are_problems_too(client: httpx.AsyncClient):
         ("GET", "/v1/records/mem_nothing", None, (404, "not_found")),
         ("POST", "/v1/records/mem_nothing/undo", None, (404, "not_found")),
         ("GET", "/v1/nothing", None, (404, "no_such_route")),
-        ("GET", "/docs", None, (404, "no_such_route")),
         ("PUT", "/v1/records", {}, (405, "method_not_allowed")),
     ):
         response = await client.request(method, url, json=body)
@@ -375,7 +376,7 @@ async def test_an_unknown_field_is_answered_with_those_there_are(client: httpx.A
 
     message = {"role": "user", "content": "我喜欢绿茶"}
     whose = await hint("recall", {"query": "绿茶", "user": "安妮"})
-    assert whose.startswith("Whose memory it is stands in the address: /v1/recall?user=…. The body")
+    assert whose.startswith("Choose the scope with query parameters: /v1/recall?user=…. The body")
     assert "takes: messages, session, task." in await hint(
         "observe", {"messages": [message], "session_id": "s"}
     )
@@ -405,18 +406,68 @@ async def test_pages_and_names_of_others_are_refused(client: httpx.AsyncClient):
         "",
         "[::1",
         "localhost@evil.example",
+        "evil@127.0.0.1",
+        "evil.example:x@127.0.0.1:7077",
+        "127.0.0.1:7077@evil.example",
+        "127.0.0.1/evil",
+        "127.0.0.1?evil",
+        "127.0.0.1#evil",
+        "127.0.0.1:port",
+        "127.0.0.1:",
     ):
         refused = await client.get("/health", headers={"Host": host})
         assert (host, problem_of(refused)) == (host, (400, "foreign_host"))
     for host in ("localhost", "LOCALHOST:7077", "127.0.0.1:1", "[::1]:7077"):
         assert (await client.get("/health", headers={"Host": host})).status_code == 200
-    for origin in ("http://evil.example", "null"):
-        refused = await client.post(
-            "/v1/records", json={"content": "x"}, headers={"Origin": origin}
-        )
-        assert problem_of(refused) == (403, "foreign_origin")
-    own = await client.get("/v1/records", headers={"Origin": "http://localhost:5173"})
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "http://evil.example:7077",
+        "null",
+        "",
+        "http://localhost:5173",  # another program of this machine
+        "http://localhost",
+        "http://localhost:70770",
+        "https://localhost:7077",
+        "http://evil@localhost:7077",
+        "http://localhost:7077/",
+        "localhost:7077",
+    ],
+)
+async def test_only_pages_of_this_very_server_may_use_it(client: httpx.AsyncClient, origin: str):
+    asked = {"Origin": origin}
+    refused = await client.post("/v1/records", json={"content": "x"}, headers=asked)
+    assert problem_of(refused) == (403, "foreign_origin")
+    assert await listed(client) == []
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:7077", "http://LOCALHOST:7077"])
+async def test_a_page_of_this_server_may_use_it(client: httpx.AsyncClient, origin: str):
+    own = await client.get("/v1/records", headers={"Origin": origin})
     assert own.json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    "sent_as",
+    [
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=application/json",
+        "text/plain; application/json",
+    ],
+)
+async def test_a_post_that_a_form_could_send_is_refused(client: httpx.AsyncClient, sent_as: str):
+    record = await saved(client, "tea")
+    path = f"/v1/records/{record['id']}"
+    await client.delete(path)
+    for address in (f"{path}/purge", f"{path}/undo", "/v1/upkeep/sweep", "/v1/forget"):
+        refused = await client.post(address, headers={"Content-Type": sent_as})
+        assert problem_of(refused) == (415, "content_type_needed")
+    assert (await client.post(f"{path}/undo")).json()["content"] == "tea"
 
 
 @pytest.fixture
@@ -447,61 +498,6 @@ async def test_a_failing_store_is_told_with_a_fitting_status(
             response = await client.get(url)
             assert problem_of(response) == (status, code)
             assert ("retry-after" in response.headers) == (status == 503)
-
-
-async def test_the_description_lists_every_route_and_its_problems(client: httpx.AsyncClient):
-    description = (await client.get("/openapi.json")).json()
-    assert description["paths"].keys() == {
-        "/health",
-        "/v1/records",
-        "/v1/records/{record_id}",
-        "/v1/records/{record_id}/undo",
-        "/v1/records/{record_id}/purge",
-        "/v1/records/{record_id}/history",
-        "/v1/records/{record_id}/used",
-        "/v1/records/{record_id}/rejected",
-        "/v1/recall",
-        "/v1/context",
-        "/v1/observe",
-        "/v1/turns",
-        "/v1/turns/{turn_id}",
-        "/v1/stats",
-        "/v1/write",
-        "/v1/extract",
-        "/v1/writes/{write_id}",
-        "/v1/route",
-        "/v1/upkeep/health",
-        "/v1/upkeep/conflicts",
-        "/v1/upkeep/conflicts/{conflict_id}/resolve",
-        "/v1/upkeep/quarantine",
-        "/v1/upkeep/quarantine/{record_id}/accept",
-        "/v1/upkeep/quarantine/{record_id}/reject",
-        "/v1/upkeep/buffer",
-        "/v1/upkeep/buffer/{record_id}/promote",
-        "/v1/upkeep/expire",
-        "/v1/upkeep/retain",
-        "/v1/upkeep/sweep",
-        "/v1/proposals",
-        "/v1/proposals/{proposal_id}",
-        "/v1/proposals/{proposal_id}/approve",
-        "/v1/proposals/{proposal_id}/reject",
-        "/v1/proposals/{proposal_id}/withdraw",
-        "/v1/shared",
-        "/v1/shared/{record_id}",
-        "/v1/audit",
-        "/v1/audit/verify",
-        "/v1/audit/{id}",
-        "/v1/recalls/{recall_id}/replay",
-        "/v1/forget",
-        "/v1/reindex",
-        "/v1/tools",
-        "/v1/tools/{name}",
-    }
-    for path in description["paths"].values():
-        for operation in path.values():
-            assert "application/problem+json" in operation["responses"]["default"]["content"]
-    changes = description["components"]["schemas"]["ChangedRecord"]["properties"]
-    assert not any("default" in field for field in changes.values())
 
 
 def test_bodies_have_exactly_the_fields_of_the_library():

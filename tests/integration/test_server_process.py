@@ -14,12 +14,12 @@ import httpx
 import pytest
 
 from recollect.cli.app import run
+from tests.processes import RECOLLECT, Child
 
 
 def test_what_the_server_prints_can_be_tried_at_once(tmp_path: Path):
-    serve = "from recollect.cli import main; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", serve, "serve", "--port", "0"],
+    with Child(
+        [*RECOLLECT, "serve", "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path)},
@@ -27,15 +27,14 @@ def test_what_the_server_prints_can_be_tried_at_once(tmp_path: Path):
     ) as server:
         record, recalled = (_tried(_next_command(server.stdout)) for _ in range(2))
         server.send_signal(signal.SIGINT)
-        _, err = server.communicate(timeout=30)
+        _, err = server.communicate(timeout=120)
     assert (server.returncode, err) == (0, "")
     assert [hit["id"] for hit in recalled["hits"]] == [record["id"]]
 
 
 def test_an_address_that_is_no_ascii_is_told_how_to_be_written(tmp_path: Path):
-    serve = "from recollect.cli import main; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", serve, "serve", "--port", "0", "--json"],
+    with Child(
+        [*RECOLLECT, "serve", "--port", "0", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "RECOLLECT_DATA_DIR": str(tmp_path)},
@@ -43,11 +42,11 @@ def test_an_address_that_is_no_ascii_is_told_how_to_be_written(tmp_path: Path):
     ) as server:
         assert server.stdout is not None
         port = httpx.URL(json.loads(server.stdout.readline())["address"]).port
-        with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as connection:
+        with socket.create_connection(("127.0.0.1", port or 0), timeout=120) as connection:
             connection.sendall("GET /v1/records?user=安妮 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             head, _, body = connection.makefile("rb").read().partition(b"\r\n\r\n")
         server.send_signal(signal.SIGINT)
-        server.communicate(timeout=30)
+        server.communicate(timeout=120)
     assert b"400" in head.splitlines()[0]
     assert b"application/problem+json" in head
     problem = json.loads(body)
@@ -84,4 +83,4 @@ def _next_command(printed: IO[str] | None) -> str:
 def _tried(command: str) -> Any:
     _, url, _, header, _, body = shlex.split(command)
     name, _, value = header.partition(": ")
-    return httpx.post(url, content=body.encode(), headers={name: value}).json()
+    return httpx.post(url, content=body.encode(), headers={name: value}, timeout=120).json()

@@ -97,7 +97,7 @@ _BAD: list[tuple[str, Any, str]] = [
     ("a NUL", [_result("b", "a\0b")], "nul_byte"),
     ("broken Unicode", [_result("b", "\ud800")], "invalid_unicode"),
     ("a content that is no content", {"role": "user", "content": 7}, "unreadable_message"),
-    ("a time that is no time", {**_result("b", "."), "at": "yesterday"}, "wrong_type"),
+    ("a time that is no time", {**_result("b", "."), "at": "yesterday"}, "bad_time"),
 ]  # fmt: skip
 
 
@@ -538,8 +538,8 @@ async def test_a_model_that_fails_never_fails_the_turn(tmp_path: Path, trouble: 
             "slow": replace(openai_text(json.dumps(_FOUND)), delay=1.0),
         }
         server.answers = [replies[trouble]] * 40 if trouble in replies else []
-        timeout = 0.3 if trouble == "slow" else 5
-        async with _with_model(tmp_path, server, timeout=timeout) as memory:
+        seconds = {"summarise": 0.3 if trouble == "slow" else 5}
+        async with _with_model(tmp_path, server, seconds=seconds) as memory:
             if trouble == "gone":
                 server.server_close()
             session = memory.session("s", context_tokens=2_000)
@@ -653,7 +653,7 @@ async def test_two_databases_in_one_folder_keep_their_archives_apart(
 
 
 async def test_a_message_too_long_for_the_summaries_beside_it_is_not_kept_waiting(tmp_path: Path):
-    async with _open(tmp_path, session={"context_tokens": 2_000}) as memory:
+    async with _open(tmp_path, session={"context_tokens": 2_000, "patience": 0}) as memory:
         session = memory.session("s")
         for number in range(60):
             told = f"We decided that service S{number} listens on port {8_000 + number}."
@@ -674,6 +674,7 @@ async def test_an_archive_is_found_however_its_database_is_named(
     tmp_path: Path, is_folder_first: bool
 ):
     folder, file = tmp_path, tmp_path / "memory" / "memory.db"
+    file.parent.mkdir()
     async with Memory.open(folder if is_folder_first else file) as memory:
         said = [_user("go"), _calls("a"), _result("a", manual("zh"))]
         *_, turn = await memory.session("s").observe(said)

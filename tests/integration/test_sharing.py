@@ -9,10 +9,11 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.proposal import Proposal
-from recollect.errors import InvalidInput, NotAllowed, RecollectError, SettingsError
+from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError, SettingsError
 from recollect.settings import Settings
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
+from tests.fakes import FakeJudge
 from tests.integration.test_server import problem_of, serving
 
 
@@ -45,9 +46,13 @@ async def test_of_many_who_decide_at_once_one_does_and_nothing_is_doubled(databa
             assert [it.version for it in shared] == ([1] if won[0].status == "approved" else [])
 
 
-async def test_rivals_approved_at_once_become_one_record(database_path: Path):
+async def test_rivals_approved_at_once_become_one_record(database_path: Path, judge: FakeJudge):
+    judge.is_sure_of_all = "update"
     settings = _settings(database_path)
-    async with Memory.open(settings) as here, Memory.open(settings) as there:
+    async with (
+        Memory.open(settings, judge=judge) as here,
+        Memory.open(settings, judge=judge) as there,
+    ):
         rita = here.scope(agent="rita")
         limits = (60, 72, 79, 88, 100, 120)
         proposals = [
@@ -288,3 +293,38 @@ async def test_what_is_redacted_from_a_shared_record_is_counted_in_the_audit(dat
         assert "rob@example.com" not in changed.content
         redactions = [it for it in await memory.audit.tail() if it.action == "redact"]
         assert [it.target for it in redactions] == [changed.id]
+
+
+async def test_the_audit_tells_of_proposals_only_to_who_may_see_them(database_path: Path):
+    settings = _settings(database_path, writing={"redact": "mask"})
+    async with Memory.open(settings) as memory:
+        rita, vera, boss = (memory.scope(agent=name) for name in ("rita", "vera", "boss"))
+        waiting = await rita.shared.propose("Ask ann@example.org about tabs", "convention")
+        rejected = await rita.shared.propose("Use four spaces", "convention")
+        await boss.shared.reject(rejected.id, "no")
+        withdrawn = await rita.shared.propose("Names are long", "convention")
+        await rita.shared.withdraw(withdrawn.id)
+        approved = await rita.shared.propose("Lines are short", "convention")
+        await boss.shared.approve(approved.id)
+        own = await vera.shared.propose("Answers are short", "preference")
+        hidden = {waiting.id, rejected.id, withdrawn.id}
+
+        async def told(view: Memory) -> list[tuple[str, str]]:
+            """What happened to proposals, read a few at a time."""
+            found, cursor = list[tuple[str, str]](), None
+            while True:
+                page = await view.audit.tail(limit=2, cursor=cursor)
+                assert len(page.items) == 2 or page.next_cursor is None
+                found += [(it.action, it.target) for it in page.items if "prop_" in str(it)]
+                cursor = page.next_cursor
+                if cursor is None:
+                    return found
+
+        assert {target for _, target in await told(boss)} == {*hidden, approved.id, own.id}
+        assert {target for _, target in await told(rita)} == {*hidden, approved.id}
+        assert await told(vera) == [("propose", own.id), ("approve", approved.id)]
+        for ident in hidden:
+            assert len(await rita.audit.show(ident)) >= 1
+            with pytest.raises(NotFound):
+                await vera.audit.show(ident)
+            assert not (await vera.audit.tail(target=ident)).items

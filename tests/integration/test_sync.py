@@ -13,6 +13,7 @@ import pytest
 from recollect import Record
 from recollect.errors import Closed, NotFound, RecollectError, StorageError
 from recollect.sync import Memory
+from tests.processes import HEAR_CTRL_C
 
 
 def loop_threads():
@@ -151,7 +152,7 @@ def test_closing_while_others_write_gives_each_a_result_or_an_error(database_pat
 
 def start(program, database_path):
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program), str(database_path)],
+        [sys.executable, "-c", HEAR_CTRL_C + textwrap.dedent(program), str(database_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -168,7 +169,7 @@ def test_a_program_that_forgets_to_close_ends_quietly_and_loses_nothing(database
         database_path,
     )
 
-    _, complaints = program.communicate(timeout=20)
+    _, complaints = program.communicate(timeout=120)
 
     assert (program.returncode, complaints) == (0, "")
     with Memory.open(database_path) as memory:
@@ -184,8 +185,8 @@ def test_ctrl_c_during_a_call_interrupts_it_and_the_program_ends(database_path):
         memory = Memory.open(sys.argv[1])
         other = sqlite3.connect(sys.argv[1], isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        print("waiting", flush=True)
         try:
+            print("waiting", flush=True)
             memory.remember("never written")
         except KeyboardInterrupt:
             print("interrupted", flush=True)
@@ -197,6 +198,6 @@ def test_ctrl_c_during_a_call_interrupts_it_and_the_program_ends(database_path):
     time.sleep(0.3)  # let it enter the call
     program.send_signal(signal.SIGINT)
 
-    told, complaints = program.communicate(timeout=8)
+    told, complaints = program.communicate(timeout=120)
 
     assert (told, program.returncode, complaints) == ("interrupted\n", 0, "")

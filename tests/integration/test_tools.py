@@ -12,11 +12,13 @@ import recollect.sync
 from recollect import Memory
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
+from recollect.language.extraction.conversation import extract
 from recollect.settings import Settings
 from recollect.tools import Toolbox
-from recollect.writing.extract import extract
 from tests.chat_server import chat_server, openai_text
+from tests.chat_server import refusal as server_error
 from tests.conftest import TurnedClock
+from tests.fakes import FakeJudge
 from tests.integration.archive_texts import manual
 
 TEA = "Ann drinks green tea in the morning"
@@ -116,6 +118,7 @@ async def test_a_memory_is_updated_and_deleted_by_its_id(ann: Memory, tools: Too
 @pytest.mark.parametrize(
     ("given", "code"),
     [
+        ({}, "missing_field"),
         ({"action": "create"}, "missing_field"),
         ({"action": "create", "content": " "}, "empty_text"),
         ({"action": "update", "content": "x"}, "missing_field"),
@@ -130,6 +133,30 @@ async def test_a_save_that_cannot_be_changes_nothing(
     await saved(tools)
     assert await refusal(tools, "memory_save", name="n", type="user", **given) == code
     assert await contents(ann) == [TEA]
+
+
+@pytest.mark.parametrize(
+    ("content", "type"),
+    [
+        ("User prefers window seats on trains", "user"),
+        ("用户喜欢靠窗的座位", "user"),
+        ("The wiki is at https://wiki.example.org/start", "reference"),
+        ("The orders service runs on PostgreSQL 16", "project"),
+    ],
+)
+async def test_a_text_alone_is_enough_to_be_saved(tools: Toolbox, content: str, type: str):
+    answer = await told(tools, "memory_save", content=content)
+    assert answer["status"] == "created"
+    (found,) = await told(tools, "memory_recall", query=content)
+    assert (found["id"], found["type"], found["content"]) == (answer["id"], type, content)
+
+
+async def test_a_text_with_an_id_changes_that_memory(ann: Memory, tools: Toolbox):
+    it = await saved(tools)
+    answer = await told(tools, "memory_save", content="Ann drinks coffee now", id=it)
+    assert answer == {"id": it, "status": "updated"}
+    assert (await ann.get(it)).title == "tea"
+    assert await contents(ann) == ["Ann drinks coffee now"]
 
 
 async def test_a_long_memory_is_shown_by_the_passage_that_matters(ann: Memory, tools: Toolbox):
@@ -175,8 +202,15 @@ async def test_what_is_written_is_searched_with_its_metadata(
     ids=["en", "zh"],
 )
 async def test_what_is_written_again_is_merged_and_what_changed_gets_a_version(
-    ann: Memory, tools: Toolbox, clock: TurnedClock, content: str, later: str, kind: str
+    ann: Memory,
+    tools: Toolbox,
+    clock: TurnedClock,
+    judge: FakeJudge,
+    content: str,
+    later: str,
+    kind: str,
 ):
+    judge.knows(content, later, "update", is_sure=True)
     given = {"metadata": {"type": kind}}
     first = await told(tools, "memory_write", content=content, **given)
     clock.turn(days=1)
@@ -210,8 +244,9 @@ async def test_a_search_keeps_to_its_limits(tools: Toolbox):
     ],
 )
 async def test_an_update_merges_as_it_is_told(
-    ann: Memory, tools: Toolbox, strategy: str | None, expected: str
+    ann: Memory, tools: Toolbox, judge: FakeJudge, strategy: str | None, expected: str
 ):
+    judge.knows("The port is 8080.", "The port is 9090.", "update")
     it = (await ann.remember("The port is 8080.", tags=["ops"], metadata={"a": 1})).id
     metadata: dict[str, Any] = {"b": 2, "tags": ["net"]}
     if strategy is not None:
@@ -387,6 +422,103 @@ async def test_a_short_answer_is_routed_with_the_question_before_it(tools: Toolb
     )
     assert (answer["should_read"], answer["should_write"]) == (True, False)
     assert answer["namespaces"]
+
+
+@pytest.mark.parametrize(
+    ("content", "question"),
+    [
+        ("Remember that I prefer green tea", "Which tea do I prefer?"),
+        ("We decided to use PostgreSQL for the orders service", "Which database did we decide on?"),
+        ("导出的报表存放在 /data/reports/march.csv", "导出的报表在哪里？"),
+    ],
+)
+async def test_where_a_message_is_routed_it_can_be_written_and_searched(
+    tools: Toolbox, content: str, question: str
+):
+    routed = (await told(tools, "memory_route", message=content))["namespaces"]
+    assert routed
+    for namespace in routed:
+        written = await told(
+            tools, "memory_write", content=content, namespace=namespace, metadata={}
+        )
+        (found,) = await told(
+            tools, "memory_search", query=question, namespace=namespace, min_score=0.0
+        )
+        assert found["id"] == written["id"]
+    others = {"user-profile", "domain-facts", "task-traces", "tool-effects"} - set(routed)
+    for namespace in others - {"domain-facts"}:
+        assert await told(tools, "memory_search", query=question, namespace=namespace) == []
+    gone = {"namespace": routed[0], "tags": []}
+    assert await told(tools, "memory_delete", filters=gone) == {"deleted": 1}
+
+
+async def test_the_settings_of_recall_hold_for_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMORY_TOP_K", "2")
+    monkeypatch.setenv("MEMORY_MIN_SCORE", "0.9")
+    monkeypatch.setenv("MEMORY_NAMESPACES", '{"sql": "warehouse"}')
+    async with Memory.open(tmp_path) as memory:
+        sql = memory.scope(agent="sql", user="ann")
+        tools = sql.tools()
+        for drink in ("tea", "coffee", "water"):
+            await sql.remember(f"Ann drinks {drink} in the morning before work")
+        everything = {"query": "Ann drinks in the morning before work", "min_score": 0.0}
+        found = await told(tools, "memory_search", **everything)
+        assert len(found) == 2
+        assert {it["metadata"]["namespace"] for it in found} == {"warehouse/ann"}
+        assert len(await told(tools, "memory_search", top_k=3, **everything)) == 3
+        assert await told(tools, "memory_search", query="Ann and something else entirely") == []
+        named = await told(tools, "memory_search", namespace="warehouse/ann", **everything)
+        assert named == found
+        assert await refusal(tools, "memory_search", query="x", namespace="warehouse/bob")
+        schema = next(it for it in tools.anthropic() if it["name"] == "memory_search")
+        properties = schema["input_schema"]["properties"]
+        assert (properties["top_k"]["default"], properties["min_score"]["default"]) == (2, 0.9)
+
+
+async def test_a_model_puts_an_update_together_when_it_is_asked_to_summarise(tmp_path: Path):
+    old = "The API limit is 100 requests. Tom is responsible."
+    new = "The API limit is 200 requests and resets at noon."
+    both = "The API limit is 200 requests and resets at noon; Tom is responsible."
+    with chat_server() as server:
+        server.answers = [openai_text(both), server_error(503)]
+        settings = Settings.load(
+            {
+                "data_dir": tmp_path,
+                "models": {
+                    "summarise": "openai:small",
+                    "providers": {"openai": {"base_url": f"{server.url}/v1"}},
+                    "retries": 0,
+                },
+            }
+        )
+        async with Memory.open(settings) as memory:
+            tools = memory.tools()
+            first, second = [await memory.remember(old), await memory.remember(f"{old} So far.")]
+            asked = {"content": new, "metadata": {"strategy": "summarise"}}
+            answer = await told(tools, "memory_update", id=first.id, **asked)
+            assert answer == {"id": first.id, "status": "updated"}
+            assert (await memory.get(first.id)).content == both
+            answer = await told(tools, "memory_update", id=second.id, **asked)
+            assert answer["degraded"] == "model_unavailable"
+            by_rules = (await memory.get(second.id)).content
+            assert "200" in by_rules
+            assert "Tom" in by_rules
+
+
+async def test_a_model_proposes_what_all_agents_should_know(memory: Memory):
+    tools = memory.scope(agent="helper", user="ann").tools()
+    answer = await told(
+        *(tools, "memory_propose"),
+        content="Ann wants all dates written as 2026-03-01",
+        type="preference",
+        reason="she said so twice",
+    )
+    assert answer["status"] == "pending"
+    (waiting,) = (await memory.scope(agent="helper", user="ann").shared.proposals()).items
+    assert (waiting.id, waiting.reason) == (answer["id"], "she said so twice")
+    assert await refusal(tools, "memory_propose", content="x", type="adr") == "wrong_role"
 
 
 # --- Archived results and the scratchpad ---------------------------------------------------------
@@ -576,7 +708,7 @@ async def test_what_a_memory_tool_gave_is_neither_archived_nor_extracted_again(
 
 
 def _as_user(turn: Turn, said: str) -> Turn:
-    return replace(turn, role="user", content=said)
+    return replace(turn, role="user", content=said, act="statement")
 
 
 # --- The toolbox ---------------------------------------------------------------------------------

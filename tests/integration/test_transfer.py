@@ -16,7 +16,7 @@ import pytest
 
 from recollect import Evidence, Memory, RecollectError, Record
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StorageError
-from recollect.lifecycle import exporting, import_lines
+from recollect.transfer import exporter, importer
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
 
@@ -35,8 +35,8 @@ async def other(tmp_path: Path, clock: TurnedClock):
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_lines, "_BATCH", 2)
-    monkeypatch.setattr(exporting, "_TOLD_EVERY", 2)
+    monkeypatch.setattr(importer, "_BATCH_LINES", 2)
+    monkeypatch.setattr(exporter, "_PROGRESS_EVERY_LINES", 2)
 
 
 async def lines_of(memory: Memory, *, all_scopes: bool = True) -> list[bytes]:
@@ -159,7 +159,7 @@ async def test_the_file_is_readable_utf8_with_a_header(memory: Memory, clock: Tu
 
     assert json.loads(header) == {
         "recollect": "export",
-        "format": 3,
+        "format": 5,
         "schema": json.loads(header)["schema"],
         "exported_at": clock.now().isoformat().replace("+00:00", "Z"),
         "counts": {
@@ -170,6 +170,9 @@ async def test_the_file_is_readable_utf8_with_a_header(memory: Memory, clock: Tu
             "conflicts": 0,
             "watermarks": 0,
             "proposals": 0,
+            "links": 0,
+            "documents": 0,
+            "items": 0,
         },
     }
     assert "安妮喜欢红茶".encode() in b"".join(lines)
@@ -184,7 +187,7 @@ async def test_every_field_of_a_record_is_written(memory: Memory):
     await memory.remember("x")
     form = json.loads((await items_of(memory))[0])
     written = {*form, *form["versions"][0]}
-    assert {field.name for field in fields(Record)} - written == {"details"}
+    assert {field.name for field in fields(Record)} - written == {"details", "links"}
 
 
 async def test_a_name_in_gz_is_compressed_and_equal_exports_are_equal_files(
@@ -407,7 +410,7 @@ _HEADERS: dict[str, tuple[str, bytes]] = {
     "an empty file": ("not_an_export", b""),
     "another file": ("not_an_export", b"id,content\n"),
     "lines without a header": ("not_an_export", b'{"type": "record"}\n'),
-    "a newer format": ("format_newer", b'{"recollect": "export", "format": 4}\n'),
+    "a newer format": ("format_newer", b'{"recollect": "export", "format": 6}\n'),
     "no format": ("not_an_export", b'{"recollect": "export"}\n'),
     "compressed bytes": ("not_an_export", gzip.compress(b'{"recollect": "export"}\n')),
     "counts of something else": (
@@ -444,7 +447,10 @@ async def test_a_file_of_the_format_before_is_read_whole(other: Memory):
 
     done = await other.import_from(kept, all_scopes=True)
     assert (done.added, done.unchanged, done.conflicting, done.bad) == (7, 0, 0, 0)
-    assert await items_of(other) == before[1:]
+    told = [json.loads(line) for line in await items_of(other)]
+    # What was done by saying a turn is decided when it comes from a format without it.
+    assert {it.pop("act") for it in told if it["type"] == "turn"} == {"statement", "request"}
+    assert told == [json.loads(line) for line in before[1:]]
     cut = await take_in(other, before[:-1], skip_bad=True)
     assert cut.problems[0].code == "file_truncated"
 
@@ -546,7 +552,7 @@ class _SlowFile(io.BytesIO):
 async def test_what_is_held_in_memory_does_not_grow_with_the_file(
     memory: Memory, other: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(import_lines, "_BATCH", 50)
+    monkeypatch.setattr(importer, "_BATCH_LINES", 50)
     file = tmp_path / "large.jsonl"
     pad = {"pad": "x" * 20_000}
     await memory.remember_many(

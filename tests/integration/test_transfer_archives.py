@@ -15,7 +15,7 @@ from recollect import Memory
 from recollect.backends.objects import ObjectBlobs
 from recollect.domain.archive import Archive
 from recollect.errors import StorageError
-from recollect.lifecycle import export_archives
+from recollect.transfer import archive_format
 from tests.conftest import TurnedClock
 from tests.integration.archive_texts import manual
 
@@ -31,7 +31,7 @@ async def other(tmp_path: Path, clock: TurnedClock):
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_archives, "_PART", 300)
+    monkeypatch.setattr(archive_format, "_PART_BYTES", 300)
 
 
 async def archived(
@@ -256,7 +256,7 @@ async def test_whoever_knows_only_the_hash_of_a_content_does_not_get_it(memory: 
     bob = memory.scope(user="bob")
     done = await bob.import_from(io.BytesIO(header + stolen))
     assert (done.added, done.lost, done.problems[0].code) == (0, 1, "content_missing")
-    assert await bob.archives.list() == ()
+    assert (await bob.archives.list()).items == ()
 
 
 async def test_contents_that_no_archive_came_to_need_are_removed(
@@ -274,7 +274,7 @@ async def test_contents_that_no_archive_came_to_need_are_removed(
     forgotten = await take_in(other, lines)
     assert (forgotten.added, forgotten.conflicting) == (0, 1)
     assert forgotten.problems[0].code == "forgotten"
-    assert await other.archives.list() == ()
+    assert (await other.archives.list()).items == ()
     assert blob_files(tmp_path / "other.db") == []
 
 
@@ -310,9 +310,9 @@ async def test_a_caller_moves_the_archives_of_its_own(memory: Memory, other: Mem
 async def test_a_stopped_import_with_contents_goes_on_later(
     memory: Memory, other: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from recollect.lifecycle import import_lines
+    from recollect.transfer import importer
 
-    monkeypatch.setattr(import_lines, "_BATCH", 2)
+    monkeypatch.setattr(importer, "_BATCH_LINES", 2)
     for number in range(4):
         await archived(memory, f"{number} {ENGLISH}")
     lines = await lines_of(memory)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, event
 
 from recollect import Memory
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.change import ChangeSet, Committed
@@ -19,16 +19,16 @@ from recollect.domain.fields import Draft
 from recollect.domain.record import Kind, Status, Tier
 from recollect.domain.upkeep import Selection, Worth
 from recollect.errors import SettingsError, StorageBusy
-from recollect.lifecycle.capacity import value_of
+from recollect.lifecycle.sweep import value_of
 from recollect.lifecycle.usage import Usage
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 
 
 @pytest.fixture
-async def database(memory: Memory, database_path: Path) -> AsyncIterator[Database]:
+async def database(memory: Memory, database_path: Path) -> AsyncIterator[SqliteDatabase]:
     """The same file, opened beside the memory."""
-    opened = Database(database_path)
+    opened = SqliteDatabase(database_path)
     yield opened
     await opened.close()
 
@@ -36,7 +36,7 @@ async def database(memory: Memory, database_path: Path) -> AsyncIterator[Databas
 # --- Reading ------------------------------------------------------------------------------------
 
 
-async def test_a_selection_is_read_in_pages(memory: Memory, database: Database):
+async def test_a_selection_is_read_in_pages(memory: Memory, database: SqliteDatabase):
     saved = await memory.remember_many([f"note {number}" for number in range(5)])
     reader = SqlUpkeep(database)
     first = await reader.select(Selection(), limit=3)
@@ -45,7 +45,7 @@ async def test_a_selection_is_read_in_pages(memory: Memory, database: Database):
 
 
 async def test_a_selection_finds_what_all_its_conditions_hold_for(
-    memory: Memory, database: Database, clock: TurnedClock
+    memory: Memory, database: SqliteDatabase, clock: TurnedClock
 ):
     soon = clock.now() + timedelta(days=1)
     mood = await memory.remember("心情", tier="short", expires_at=soon, category="sentiment")
@@ -82,7 +82,7 @@ async def test_a_selection_finds_what_all_its_conditions_hold_for(
     ids=["outdated", "expired long ago"],
 )
 async def test_a_sweep_does_not_go_through_every_record(
-    memory: Memory, database: Database, selection: Selection
+    memory: Memory, database: SqliteDatabase, selection: Selection
 ):
     asked: list[tuple[str, Any]] = []
 
@@ -103,7 +103,7 @@ async def test_a_sweep_does_not_go_through_every_record(
 
 
 async def test_only_crowded_scopes_are_named(
-    memory: Memory, database: Database, clock: TurnedClock
+    memory: Memory, database: SqliteDatabase, clock: TurnedClock
 ):
     bob = memory.scope(user="bob")
     for number in range(3):
@@ -154,7 +154,7 @@ def _store(memory: Memory):
 
 
 async def test_a_session_counts_once_however_many_processes_serve_it(
-    memory: Memory, database: Database, clock: TurnedClock
+    memory: Memory, database: SqliteDatabase, clock: TurnedClock
 ):
     saved = await memory.remember_many(["tea", "茶"])
     for _ in range(2):
@@ -171,7 +171,7 @@ async def test_a_session_counts_once_however_many_processes_serve_it(
 
 
 async def test_a_count_that_failed_is_not_taken_for_one_that_was_made(
-    memory: Memory, database: Database, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, database: SqliteDatabase, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
     saved = await memory.remember("tea")
     usage = Usage(_store(memory), clock, state=SqlState(database, clock), pause=3600)

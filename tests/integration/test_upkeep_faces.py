@@ -89,7 +89,7 @@ def test_the_command_line_decides_a_conflict(cli: CommandLine, folder: Path):
         *("--reason", "搬家了", "--json"),
     ).json
     assert decided["first"]["valid_to"] == decided["second"]["valid_from"]
-    assert "Nothing contradicts anything" in cli("conflicts").out
+    assert "No conflicts." in cli("conflicts").out
     again = cli("resolve", ids["conflict"], "merge", "--json")
     assert again.error["code"] == "already_resolved"
     assert "搬家了" in cli("history", ids["first"]).out
@@ -112,9 +112,9 @@ def test_the_command_line_sweeps_after_a_dry_run(cli: CommandLine, folder: Path)
         1,
         {"expire": [ids["over"]]},
     )
-    assert "would change" in cli("sweep", "--dry-run").out
+    assert "would do" in cli("sweep", "--dry-run").out
     assert cli("sweep", "--json").json["expired"] == 1
-    assert "nothing to sweep" in cli("sweep", "--all-scopes").out
+    assert "Nothing to sweep" in cli("sweep", "--all-scopes").out
     assert cli("health", "--json").json["expired_by"] == {"time": 1}
 
 
@@ -127,7 +127,9 @@ async def _serving(where: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:7077/v1/upkeep"
+            transport=httpx.ASGITransport(app),
+            base_url="http://127.0.0.1:7077/v1/upkeep",
+            headers={"Content-Type": "application/json"},
         ) as client,
     ):
         yield client

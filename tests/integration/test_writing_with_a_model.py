@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +11,15 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.record import Status
+from recollect.domain.relation import Strategy
 from recollect.errors import ModelError
+from recollect.language.intent.routing import route
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
+from recollect.ports.judge import Statement
 from recollect.settings import Settings
-from recollect.writing.route import route
-from recollect.writing.routing import Router
-from recollect.writing.strategy import Merger
+from recollect.writing.router import Router
+from recollect.writing.strategy import Merged, Merger
+from tests.fakes import FakeJudge
 
 if TYPE_CHECKING:
     from tests.conftest import TurnedClock
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 pytest_plugins = ("tests.real_model",)
 
 _OLD, _NEW = "The API limit is 100 requests.", "The API limit is 200 requests and resets at noon."
+_THEN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 _BAD: list[tuple[list[Reply], str]] = [
     (["no JSON", "none again"], "model_bad_output"),
     ([ModelError("I would rather not", code="model_refused")], "model_refused"),
@@ -52,13 +58,13 @@ async def test_what_rules_are_sure_of_is_not_asked():
     assert model.prompts == []
 
 
-@pytest.mark.parametrize("replies", [replies for replies, _ in _BAD])
-async def test_a_router_that_fails_falls_back_to_rules(replies: list[Reply]):
+@pytest.mark.parametrize(("replies", "code"), _BAD)
+async def test_a_router_that_fails_falls_back_to_rules_and_says_so(replies: list[Reply], code: str):
     message = "今天几号？"
 
-    routed = await Router(ScriptedModel(replies), timeout=0.1).route(message)
+    routed = await Router(ScriptedModel(replies, seconds=0.1)).route(message)
 
-    assert routed == route(message)
+    assert routed == replace(route(message), degraded=code)
 
 
 async def test_a_namespace_that_does_not_exist_is_shown_to_the_model_once():
@@ -78,12 +84,18 @@ async def test_a_namespace_that_does_not_exist_is_shown_to_the_model_once():
 # --- Putting facts together ----------------------------------------------------------------------
 
 
+async def _merged(model: ScriptedModel, strategy: Strategy, old: str, new: str) -> Merged:
+    """One text for two of which a judge knows that the new one changes the limit."""
+    judge = FakeJudge()
+    judge.knows(_OLD, new, "update")
+    before, after = (Statement(text=it, said_at=_THEN) for it in (old, new))
+    return await Merger(model, judge).merge(strategy, before, after)
+
+
 async def test_a_model_puts_facts_together():
     said = "The API limit is 200 requests and resets at noon; Tom is responsible."
 
-    merged = await Merger(ScriptedModel([said])).merge(
-        "summarise", f"{_OLD} Tom is responsible.", _NEW
-    )
+    merged = await _merged(ScriptedModel([said]), "summarise", f"{_OLD} Tom is responsible.", _NEW)
 
     assert (merged.text, merged.by) == (said, "scripted:model")
 
@@ -101,7 +113,7 @@ async def test_a_model_puts_facts_together():
 async def test_a_model_that_says_something_else_is_not_believed(lie: str):
     old = f"{_OLD} Tom is responsible."
 
-    merged = await Merger(ScriptedModel([lie or " "])).merge("summarise", old, _NEW)
+    merged = await _merged(ScriptedModel([lie or " "]), "summarise", old, _NEW)
 
     assert merged.degraded == "model_ungrounded"
     assert "200" in merged.text
@@ -110,9 +122,9 @@ async def test_a_model_that_says_something_else_is_not_believed(lie: str):
 
 @pytest.mark.parametrize(("replies", "code"), _BAD[1:])
 async def test_a_merger_that_fails_falls_back_to_rules(replies: list[Reply], code: str):
-    merger = Merger(ScriptedModel(replies), timeout=0.1)
+    old = f"{_OLD} Tom is responsible."
 
-    merged = await merger.merge("summarise", f"{_OLD} Tom is responsible.", _NEW)
+    merged = await _merged(ScriptedModel(replies, seconds=0.1), "summarise", old, _NEW)
 
     assert (merged.degraded, "Tom" in merged.text) == (code, True)
 
@@ -120,8 +132,8 @@ async def test_a_merger_that_fails_falls_back_to_rules(replies: list[Reply], cod
 async def test_a_model_is_only_asked_where_facts_are_put_together():
     model = ScriptedModel([])
 
-    assert (await Merger(model).merge("overwrite", _OLD, _NEW)).text == _NEW
-    assert (await Merger(model).merge("append", _OLD, _NEW)).text == f"{_OLD} {_NEW}"
+    assert (await _merged(model, "overwrite", _OLD, _NEW)).text == _NEW
+    assert (await _merged(model, "append", _OLD, _NEW)).text == f"{_OLD} {_NEW}"
     assert model.prompts == []
 
 
@@ -136,7 +148,7 @@ def _settings(database: Path, server: RealModelServer) -> Settings:
             "models": {
                 **dict.fromkeys(("extract", "classify", "summarise"), model),
                 "providers": {"openai": {"base_url": server.base_url}},
-                "timeout": 30,
+                "seconds": {"extract": 30, "classify": 30, "summarise": 30},
                 "retries": 0,
             },
         }

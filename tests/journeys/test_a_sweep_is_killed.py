@@ -14,6 +14,7 @@ import pytest
 
 from recollect import Memory, Status
 from recollect.domain.fields import Draft
+from tests.processes import Child
 from tests.reports import write_report
 
 _KEPT = 40
@@ -63,7 +64,7 @@ async def _fill(database: Path) -> list[str]:
 def _sweep_until_killed(database: Path, after: float) -> bool:
     """Whether the process was killed before it had finished."""
     command = [sys.executable, "-c", _SWEEPER, str(database)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "sweeping\n"
         time.sleep(after)

@@ -13,12 +13,14 @@ import pytest
 import zstandard
 
 from recollect import Memory
-from recollect.assemble.restoring import restore
+from recollect.assemble.restore import restore
+from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import open_scope
 from recollect.domain.record import Evidence
 from recollect.domain.scratchpad import ScratchpadUpdate
-from recollect.errors import NotFound
-from recollect.text.analysis import term_keys, terms
+from recollect.errors import NotFound, StorageError
+from recollect.language.analysis import term_keys, terms
+from tests.database_servers import place_of
 from tests.fakes import FakeEmbedder
 
 # Said nowhere else, each in another of the places where something of Ann's is kept.
@@ -133,6 +135,7 @@ def places_of(term: str, files: dict[str, bytes]) -> list[str]:
 COMMON_KEYS = frozenset(term_keys(terms("sess moonquake")[:1]))
 
 
+@pytest.mark.sqlite
 async def test_a_forgotten_user_leaves_no_trace_in_any_file(memory: Memory, database_path: Path):
     await live_a_life(memory)
     await memory.work()
@@ -142,7 +145,7 @@ async def test_a_forgotten_user_leaves_no_trace_in_any_file(memory: Memory, data
 
     async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
         forgotten = await memory.scope(user=ANN).forget(user=ANN, verify=True)
-        assert not forgotten.wal_pending
+        assert not forgotten.erasure_pending
         assert forgotten.verification is not None
         assert forgotten.verification.traces == ()
         assert forgotten.verification.terms > 10
@@ -172,6 +175,7 @@ async def test_the_neighbour_with_the_same_archived_result_keeps_it(memory: Memo
     ]
 
 
+@pytest.mark.sqlite
 async def test_a_dry_run_changes_nothing_and_tells_the_real_numbers(
     memory: Memory, database_path: Path
 ):
@@ -188,6 +192,7 @@ async def test_a_dry_run_changes_nothing_and_tells_the_real_numbers(
     assert (await ann.stats()).store.records == 0
 
 
+@pytest.mark.sqlite
 async def test_a_restore_does_not_bring_a_forgotten_user_back(memory: Memory, database_path: Path):
     await live_a_life(memory)
     monday = database_path.parent / "copies" / "monday.db"
@@ -209,6 +214,7 @@ async def test_a_restore_does_not_bring_a_forgotten_user_back(memory: Memory, da
         assert [it.content for it in await bob.list()] == ["Bob keeps tea in the pantry"]
 
 
+@pytest.mark.sqlite
 async def test_whoever_comes_again_after_being_forgotten_is_not_forgotten_by_a_later_restore(
     memory: Memory, database_path: Path, tmp_path: Path
 ):
@@ -226,6 +232,7 @@ async def test_whoever_comes_again_after_being_forgotten_is_not_forgotten_by_a_l
         assert [it.content for it in await ann.list()] == ["Ann is back and likes coffee"]
 
 
+@pytest.mark.sqlite
 async def test_a_copy_put_in_place_by_hand_does_not_bring_a_record_back(
     memory: Memory, database_path: Path, tmp_path: Path
 ):
@@ -236,12 +243,17 @@ async def test_a_copy_put_in_place_by_hand_does_not_bring_a_record_back(
     await memory.forget(secret.id)
     await memory.close()
     database_path.write_bytes(copy.read_bytes())
+    # What lies beside shows that it is older; whoever wants it all the same takes that away.
+    with pytest.raises(StorageError, match="database_older"):
+        await Memory.open(database_path)
+    anchor_of(database_path).unlink()
     async with Memory.open(database_path) as memory:
         assert [it.id for it in await memory.list()] == [kept.id]
         await memory.drain()
     assert "蓝色抽屉".encode() not in database_path.read_bytes()
 
 
+@pytest.mark.sqlite
 async def test_the_ledger_names_nobody(memory: Memory, database_path: Path):
     await live_a_life(memory)
     await memory.scope(user=ANN, agent="cook").forget(session=PLANTED["session"])
@@ -271,7 +283,7 @@ class Asker:
 
     def __init__(self, database: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _ASKER, str(database)],
+            [sys.executable, "-c", _ASKER, place_of(database)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

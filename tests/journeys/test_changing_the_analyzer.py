@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.text.analysis import ANALYZER_VERSION
+from recollect.language.analysis import ANALYZER_VERSION
+from tests.processes import Child
 from tests.reports import write_report
 
 _PEOPLE = ("ann", "bo", "张伟")
@@ -58,7 +59,7 @@ async def _fill(database: Path) -> None:
 def _work_until_killed(database: Path, batches: int) -> bool:
     """Whether the process was killed before it had finished: after so many batches and a moment."""
     command = [sys.executable, "-c", _WORKER, str(database)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for _ in range(batches):
             assert process.stdout.readline() == "reading\n"
@@ -120,6 +121,7 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     }
 
 
+@pytest.mark.sqlite
 def test_a_new_analyzer_survives_kill_9(tmp_path: Path):
     assert _kill_repeatedly(tmp_path, times=2)["unanswered"] == 0
 

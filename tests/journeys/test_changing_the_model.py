@@ -13,6 +13,7 @@ import pytest
 
 from recollect import Memory
 from recollect.settings import Settings
+from tests.processes import Child
 from tests.reports import write_report
 from tests.unit.models.tiny_model import write_folder
 
@@ -71,7 +72,7 @@ async def _fill(database: Path, model: str) -> None:
 def _change_until_killed(database: Path, model: str, batches: int) -> bool:
     """Whether the process was killed before it had finished: after so many batches and a moment."""
     command = [sys.executable, "-c", _REINDEXER, str(database), model]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for _ in range(batches):
             assert process.stdout.readline() == "changing\n"
@@ -136,6 +137,7 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     }
 
 
+@pytest.mark.sqlite
 async def test_the_model_is_changed_and_questions_are_answered_all_along(tmp_path: Path):
     old, new = _models(tmp_path)
     database = tmp_path / "memory.db"
@@ -152,6 +154,7 @@ async def test_the_model_is_changed_and_questions_are_answered_all_along(tmp_pat
     assert len(_asked(database, _STORED)) == 1
 
 
+@pytest.mark.sqlite
 def test_a_change_of_the_model_survives_kill_9(tmp_path: Path):
     assert _kill_repeatedly(tmp_path, times=3)["unanswered"] == 0
 

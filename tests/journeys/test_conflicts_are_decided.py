@@ -216,7 +216,7 @@ async def test_an_edit_in_between_does_not_lose_the_decision(
 ):
     first, second = await _two(memory, clock)
     conflict = await dispute(memory, first, second)
-    conflicts = memory._parts.tending.conflicts  # pyright: ignore[reportPrivateUsage]
+    conflicts = memory._parts.upkeep.conflicts  # pyright: ignore[reportPrivateUsage]
     write, edited = conflicts._write, []  # pyright: ignore[reportPrivateUsage]
 
     async def with_an_edit_before(*arguments: object):

@@ -3,7 +3,6 @@
 import pytest
 
 from recollect import Memory
-from tests.conftest import TurnedClock
 from tests.telling import remembered, tell
 
 
@@ -30,27 +29,6 @@ async def test_a_slip_of_the_tongue_is_set_right(memory: Memory, slip: str):
 async def test_a_slip_of_the_tongue_is_set_right_in_chinese(memory: Memory, slip: str):
     await tell(memory, "我妹妹的生日是6月12日。", f"{slip}我妹妹的生日是6月21日。")
     assert await remembered(memory) == ["用户的妹妹的生日是6月21日"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "known"),
-    [
-        ("I work at Google.", "I left Google and now work at Stripe.", "Stripe"),
-        ("I work at Google.", "I quit Google to join Stripe.", "Stripe"),
-        ("My manager is Alice.", "My new manager is Bob.", "Bob"),
-        ("我的经理是王芳。", "我的新经理是李强。", "李强"),
-        ("我的手机号是13800001111。", "我换号了，新手机号是13900002222。", "13900002222"),
-        ("我的手机号是13800001111。", "我的新手机号是13900002222。", "13900002222"),
-    ],
-)
-async def test_what_is_new_takes_the_place_of_what_was(
-    memory: Memory, clock: TurnedClock, before: str, after: str, known: str
-):
-    await tell(memory, before)
-    clock.turn(seconds=20)
-    await tell(memory, after)
-    (content,) = await remembered(memory)
-    assert known in content
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.record import Status
+from tests.processes import Child
 from tests.reports import write_report
 
 _SESSIONS = 6
@@ -59,7 +60,7 @@ async def _talk(database: Path) -> None:
 def _read_until_killed(database: Path, after: float) -> bool:
     """Let a process read for a moment; whether it was killed before it was done."""
     command = [sys.executable, "-c", _READER, str(database)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(after)

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
+from recollect.assemble.doctor import diagnose
+from recollect.settings import Settings
+from tests.processes import Child
 from tests.reports import write_report
 
 # Forgets again and again; says when it is about to, so that it can be killed in the middle.
@@ -42,7 +45,7 @@ async def _prepare(database: Path) -> None:
 def _kill_while_forgetting(database: Path, after: float | None) -> float:
     """Kill it after so many seconds, without them never; how long it went on."""
     command = [sys.executable, "-c", _FORGETTER, str(database)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         start = time.perf_counter()
@@ -97,9 +100,52 @@ async def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     return outcomes
 
 
+@pytest.mark.sqlite
 async def test_forgetting_that_is_killed_was_not_begun_or_is_finished(tmp_path: Path):
     outcomes = await _kill_repeatedly(tmp_path, times=3)
     assert outcomes["not begun"] + outcomes["finished"] == 3
+
+
+# Is killed after everything was hidden, and before anything was erased.
+_INTERRUPTED = """
+import asyncio, os, signal, sys
+from recollect import Memory
+from recollect.backends.sql.erasure import SqlErasure
+
+async def killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    SqlErasure.advance = killed
+    async with Memory.open(sys.argv[1]) as memory:
+        await memory.scope(user="ann").forget(user="ann")
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.sqlite
+async def test_what_was_interrupted_is_finished_when_the_memory_is_next_opened(tmp_path: Path):
+    database = tmp_path / "memory.db"
+    async with Memory.open(database) as memory:
+        await memory.scope(user="ann").remember("a zorblaxian parcel")
+        await memory.scope(user="bob").remember("bobs parcel")
+    command = [sys.executable, "-c", _INTERRUPTED, str(database)]
+    assert (await asyncio.to_thread(subprocess.run, command, check=False)).returncode == -9
+
+    assert _unfinished(database) == 1
+    settings = Settings.load({"storage": {"path": database}})
+    (pending,) = (it for it in (await diagnose(settings)).findings if it.part == "forgetting")
+    assert (pending.verdict, pending.figures["unfinished"]) == ("warning", 1)
+    assert "erasure_pending" in pending.message
+    assert b"zorblaxian" in database.read_bytes()
+
+    # Whatever it is opened for, and at once: nobody waits for the lease of a dead process.
+    async with Memory.open(database) as memory:
+        assert len(await memory.scope(user="ann").list()) == 0
+        assert len(await memory.scope(user="bob").list()) == 1
+    assert _unfinished(database) == 0
+    assert b"zorblaxian" not in database.read_bytes()
 
 
 @pytest.mark.soak

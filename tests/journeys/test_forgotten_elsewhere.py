@@ -12,7 +12,7 @@ from recollect import Memory
 from recollect.domain.audit import INJECT
 from recollect.domain.turn import Turn
 from recollect.errors import Closed
-from recollect.writing.extract import RuleExtractor
+from recollect.language.extraction.conversation import RuleExtractor
 from tests.fakes import FakeEmbedder
 
 ANN = "annabelfitzwhistle"
@@ -105,6 +105,7 @@ async def test_an_open_session_elsewhere_does_not_bring_its_state_back(
         assert again.notes.relevant_chunks
 
 
+@pytest.mark.sqlite
 async def test_what_is_being_read_while_it_is_forgotten_is_not_kept(
     memory: Memory, elsewhere: Memory, database_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 from recollect import Memory
-from recollect.context.background import BackgroundCompression
+from recollect.context.background_compression import BackgroundCompression
 from recollect.context.compression import (
     Compression,
     CompressionOptions,
@@ -22,12 +22,12 @@ from recollect.context.compression import (
 )
 from recollect.context.edits import apply
 from recollect.context.openai_messages import valid_for_openai
-from recollect.context.summarise import Summariser
+from recollect.context.summariser import Summariser
 from recollect.context.trimming import Trimmer
 from recollect.domain.message import Message
+from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
 from recollect.ports.tokens import message_tokens
-from recollect.text.tokens import EstimatedTokens
 from tests.conversations import Planted, long_log
 from tests.reports import write_report
 

@@ -16,10 +16,19 @@ import recollect.sync
 from recollect import Memory
 from recollect.cli.app import run
 from recollect.settings import Settings
+from tests.database_servers import place_of
+from tests.processes import RECOLLECT, Child
 
-RECOLLECT = [sys.executable, "-c", "from recollect.cli import main; main()"]
-
-_NO_MORE = {"archives": 0, "conflicts": 0, "watermarks": 0, "proposals": 0, "lost": []}
+_NO_MORE = {
+    "archives": 0,
+    "conflicts": 0,
+    "links": 0,
+    "watermarks": 0,
+    "proposals": 0,
+    "lost": [],
+    "documents": 0,
+    "items": 0,
+}
 
 # Imports a file and says after each batch how far it is.
 _IMPORTER = """
@@ -40,12 +49,13 @@ class Machine:
     def __init__(self, folder: Path, capture: pytest.CaptureFixture[bytes]) -> None:
         self.settings = Settings.load({"data_dir": folder})
         self.database = self.settings.database
+        self.database.parent.mkdir(parents=True)
         self._data = ["--data", str(folder)]
         self._capture = capture
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str) -> Child[bytes]:
         """Run a command in a process of its own."""
-        return subprocess.Popen(
+        return Child(
             [*RECOLLECT, *arguments, *self._data],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -138,6 +148,7 @@ def test_tool_results_move_too_and_nothing_is_learned_twice(
     assert asyncio.run(unpacked()) == (result, 0)
 
 
+@pytest.mark.sqlite
 def test_a_tool_result_that_is_broken_is_told_at_both_ends(
     laptop: Machine, server: Machine, tmp_path: Path
 ):
@@ -161,19 +172,20 @@ def packed_lines(boxes: str) -> int:
     return len(Path(boxes).read_bytes().splitlines()) - 1
 
 
+@pytest.mark.sqlite
 def test_two_machines_with_a_pipe_between_them(laptop: Machine, server: Machine):
     laptop.json("remember", "安妮喜欢爵士乐")
     with laptop.start("export", "-", "--json") as exporting:
-        lines, told = exporting.communicate(timeout=60)
+        lines, told = exporting.communicate(timeout=120)
     assert json.loads(told) == {"records": 1, "versions": 1, "turns": 0, **_NO_MORE}
     with server.start("import", "-", "--json") as importing:
-        out, told = importing.communicate(lines, timeout=60)
+        out, told = importing.communicate(lines, timeout=120)
     assert importing.returncode == 0, told.decode()
     assert json.loads(out)["added"] == 1
     status, again, told = server.run("export", "-")
     assert (status, told) == (
         0,
-        "1 records (1 versions), 0 turns and 0 archives written.\n",
+        "1 records (1 versions), 0 turns, 0 archives, 0 documents and 0 items written.\n",
     )
     assert again.encode().splitlines()[1:] == lines.splitlines()[1:]
 
@@ -196,7 +208,7 @@ def test_what_contradicts_the_new_home_is_told_with_exit_code_4(
     assert (problem["line"], problem["code"]) == (2, "id_taken")
     status, out, _ = server.run("import", second)
     assert status == 4
-    assert f"line 2: {note} is stored with other content" in out
+    assert f"line 2: {note} is stored with different content" in out
     assert server.json("show", note)["content"] == "The door code is 5678"
 
 
@@ -236,12 +248,13 @@ def test_ctrl_c_while_a_pipe_is_silent_ends_at_once(server: Machine):
     with server.start("import", "-") as waiting:
         while not server.database.exists():
             assert waiting.poll() is None
+            time.sleep(0.01)
         # Reading begins just after the database is there.
         time.sleep(0.5)
         waiting.send_signal(signal.SIGINT)
         assert waiting.stderr is not None
         told = waiting.stderr.read()
-        assert waiting.wait(timeout=30) in {130, -signal.SIGINT}
+        assert waiting.wait(timeout=120) in {130, -signal.SIGINT}
     assert b"Traceback" not in told
     assert b"Fatal" not in told
 
@@ -258,8 +271,8 @@ async def _pack(machine: Machine, boxes: Path, count: int) -> None:
 def test_a_killed_import_goes_on_where_it_was(laptop: Machine, server: Machine, tmp_path: Path):
     boxes = tmp_path / "boxes.jsonl.gz"
     asyncio.run(_pack(laptop, boxes, 2_000))
-    command = [sys.executable, "-c", _IMPORTER, str(server.database), str(boxes)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", _IMPORTER, place_of(server.database), str(boxes)]
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         told, _ = map(int, process.stdout.readline().split())
         process.kill()

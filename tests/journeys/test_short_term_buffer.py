@@ -9,6 +9,7 @@ from recollect import Memory, Status
 from recollect.domain.record import Tier
 from recollect.errors import Conflict, NotFound
 from tests.conftest import TurnedClock
+from tests.fakes import FakeJudge
 from tests.upkeep import quarantine
 
 FOLLOW_UP = "Ann wants to hear back about the invoice 要给安回复发票的事"
@@ -225,8 +226,9 @@ async def test_remember_this_promotes_at_once(memory: Memory, clock: TurnedClock
     [("Ann lives in Berlin", "Ann lives in Porto"), ("小安住在柏林", "小安住在里斯本")],
 )
 async def test_what_contradicts_a_long_term_record_becomes_its_next_version(
-    memory: Memory, clock: TurnedClock, known: str, said: str
+    memory: Memory, clock: TurnedClock, judge: FakeJudge, known: str, said: str
 ):
+    judge.is_sure_of_all = "update"
     kept = (await memory.write(known)).record
     assert kept is not None
     clock.turn(days=5)
@@ -241,8 +243,9 @@ async def test_what_contradicts_a_long_term_record_becomes_its_next_version(
     [("Bob was born in 1980", "Bob was born in 1981"), ("小李出生于1980年", "小李出生于1981年")],
 )
 async def test_a_true_contradiction_waits_for_a_person_whose_word_is_kept(
-    memory: Memory, clock: TurnedClock, known: str, said: str
+    memory: Memory, clock: TurnedClock, judge: FakeJudge, known: str, said: str
 ):
+    judge.knows(known, said, "conflict")
     await memory.write(known)
     doubtful = (await memory.write(said, explicit=False)).record
     (shown,) = await memory.upkeep.conflicts()

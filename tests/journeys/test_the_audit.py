@@ -5,17 +5,21 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recollect import Memory
-from recollect.assemble.restoring import restore
+from recollect.assemble.doctor import diagnose
+from recollect.assemble.restore import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql.audits import erase_audit_of
-from recollect.backends.sql.database import Database
-from recollect.domain.audit import AuditVerdict
+from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.errors import NotFound
+from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.database_servers import place_of
 
 
 def tamper(database: Path, sql: str, *values: object) -> None:
@@ -27,9 +31,14 @@ def told(verdict: AuditVerdict) -> list[tuple[int | None, str]]:
     return [(fault.seq, fault.what) for fault in verdict.faults]
 
 
+def said(entry: AuditEntry) -> dict[str, Any]:
+    """What an entry tells, without the digests that prove it."""
+    return {name: value for name, value in entry.payload.items() if name != "digests"}
+
+
 def forget_scope_of(user: str, database: Path) -> int:
     """Erase the account of a user as forgetting does."""
-    opened = Database(database)
+    opened = SqliteDatabase(database)
     try:
         with closing(sqlite3.connect(database)) as connection:
             ids = connection.execute("SELECT id FROM scopes WHERE user = ?", (user,)).fetchall()
@@ -66,10 +75,10 @@ async def test_every_write_says_who_did_what_and_why(memory: Memory, clock: Turn
     ]
     assert {it.actor for it in trail} == {"writer"}
     first, second = trail[-1], trail[-2]
-    assert first.payload == {"records": {record.id: 1}, "reasons": ["from the leaflet"]}
-    assert second.payload == {"records": {record.id: 2}, "reasons": ["港口改了时间"]}
+    assert said(first) == {"records": {record.id: 1}, "reasons": ["from the leaflet"]}
+    assert said(second) == {"records": {record.id: 2}, "reasons": ["港口改了时间"]}
     assert (second.at - first.at).total_seconds() == 300
-    assert trail[3 - 6].payload == {"turns": {turns[0].id: "s1"}}
+    assert said(trail[3 - 6]) == {"turns": {turns[0].id: "s1"}}
     # What was said stays where it can be forgotten; the account only names it.
     assert all("harbour" not in str(it.payload) for it in trail)
     assert [it.action for it in await ann.audit.show(record.id)] == [
@@ -107,6 +116,7 @@ async def test_reading_and_searching_leave_no_trace(memory: Memory):
     assert [it.action for it in await memory.audit.tail()] == ["remember"]
 
 
+@pytest.mark.sqlite
 async def test_the_chain_holds_before_and_after_forgetting(memory: Memory, database_path: Path):
     await write_a_little(memory.scope(user="ann"))
     await memory.scope(user="bob").remember("Bob has a boat")
@@ -137,10 +147,11 @@ async def test_the_chain_holds_before_and_after_forgetting(memory: Memory, datab
     assert not bobs.is_erased
 
 
+@pytest.mark.sqlite
 async def test_forgetting_one_record_erases_only_what_names_it(memory: Memory, database_path: Path):
     gone = await memory.remember("Ann's old address", reason="地址")
     kept = await memory.remember("Ann's boat")
-    opened = Database(database_path)
+    opened = SqliteDatabase(database_path)
     opened.write_here(
         lambda connection: erase_audit_of(
             connection, [1], naming=[gone.id], forget_id="forget_1", now=0
@@ -162,6 +173,7 @@ async def test_forgetting_one_record_erases_only_what_names_it(memory: Memory, d
         ("UPDATE audit SET scope_id = 2 WHERE seq = 2", "payload"),
     ],
 )
+@pytest.mark.sqlite
 async def test_a_changed_entry_is_found(memory: Memory, database_path: Path, sql: str, what: str):
     await write_a_little(memory)
     await memory.scope(user="bob").remember("another scope")
@@ -170,6 +182,7 @@ async def test_a_changed_entry_is_found(memory: Memory, database_path: Path, sql
     assert told(await memory.audit.verify()) == [(2, f"the entry was changed: {what}")]
 
 
+@pytest.mark.sqlite
 async def test_what_cannot_be_read_any_more_is_told_as_changed(memory: Memory, database_path: Path):
     await write_a_little(memory.scope(user="ann"))
     forget_scope_of("ann", database_path)
@@ -184,6 +197,7 @@ async def test_what_cannot_be_read_any_more_is_told_as_changed(memory: Memory, d
     assert mark.payload == {"unreadable": "no json"}
 
 
+@pytest.mark.sqlite
 async def test_what_is_missing_is_found(memory: Memory, database_path: Path):
     await write_a_little(memory)
     await memory.audit.seal()
@@ -196,10 +210,11 @@ async def test_what_is_missing_is_found(memory: Memory, database_path: Path):
         (4, "links 3 to 3 before this one are gone"),
         (4, "the link is not the one that was sealed here"),
         (3, "the entry was sealed, and its link is gone"),
-        (2, "the entry was emptied, and nobody forgot it"),
+        (2, "the entry was emptied without a forgetting"),
     ]
 
 
+@pytest.mark.sqlite
 async def test_an_end_that_was_cut_off_is_found_by_the_anchor(
     memory: Memory, database_path: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -214,10 +229,11 @@ async def test_an_end_that_was_cut_off_is_found_by_the_anchor(
     for number in range(3):
         await memory.remember(f"note {number}")
     await memory.audit.seal()
-    assert told(await memory.audit.verify()) == [(4, "the chain was made anew up to here")]
+    assert told(await memory.audit.verify()) == [(4, "the chain was rewritten up to here")]
     assert "was cut off" in caplog.text
 
 
+@pytest.mark.sqlite
 async def test_a_restored_backup_is_no_fault(database_path: Path, tmp_path: Path):
     async with Memory.open(database_path) as memory:
         await memory.remember("first")
@@ -240,6 +256,7 @@ async def test_closing_a_memory_seals_what_it_wrote(database_path: Path):
         assert (verdict.sealed, verdict.unsealed, verdict.is_intact) == (2, 0, True)
 
 
+@pytest.mark.sqlite
 async def test_workspaces_have_chains_of_their_own(memory: Memory, database_path: Path):
     other = memory.scope(workspace="港口")
     await memory.remember("here")
@@ -265,7 +282,7 @@ asyncio.run(main())
 
 
 def _sealer(database: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _SEALER, str(database)])
+    return subprocess.Popen([sys.executable, "-c", _SEALER, place_of(database)])
 
 
 async def test_two_processes_that_seal_at_once_make_one_chain(database_path: Path):
@@ -357,6 +374,7 @@ async def test_a_replay_shows_what_became_of_what_was_given(memory: Memory, cloc
     assert (fates[new.id].fate, fates[new.id].score) == ("new", None)
 
 
+@pytest.mark.sqlite
 async def test_a_recall_whose_subject_was_forgotten_cannot_be_replayed(
     memory: Memory, database_path: Path
 ):
@@ -368,3 +386,96 @@ async def test_a_recall_whose_subject_was_forgotten_cannot_be_replayed(
     with pytest.raises(NotFound) as problem:
         await ann.audit.replay(block.recall_id)
     assert problem.value.code == "erased"
+
+
+async def live_a_little(memory: Memory) -> dict[str, str]:
+    """Things of every kind that the audit holds digests of; their ids."""
+    ann, helper = memory.scope(user="ann"), memory.scope(user="ann", agent="helper")
+    (turn,) = await helper.observe({"role": "user", "content": "我最喜欢的颜色是绿色"})
+    tea = await ann.remember("Ann prefers green tea", tags=["茶"], confidence=1, importance=1)
+    await ann.update(tea.id, "Ann prefers black tea", reason="she said so")
+    steps = await ann.remember(
+        "How to make tea", kind="procedural", trigger="tea", steps=["boil", "wait"]
+    )
+    await ann.used(steps.id)
+    await ann.recall("tea")
+    gone = await ann.remember("Ann had a cat")
+    await ann.delete(gone.id)
+    await ann.purge(gone.id)
+    many = await ann.remember_many([f"note {number}" for number in range(5)])
+    await ann.forget(many[2].id)
+    return {"turn": turn.id, "tea": tea.id, "steps": steps.id, "note": many[3].id}
+
+
+async def test_what_nobody_changed_is_what_was_stored(
+    memory: Memory, database_path: Path, tmp_path: Path
+):
+    await live_a_little(memory)
+    verdict = await memory.audit.verify()
+    assert told(verdict) == []
+    # A turn, the tea in two versions, the steps, and four notes that stay.
+    assert (verdict.proved, verdict.unproved) == (8, 0)
+    boxes = tmp_path / "boxes.jsonl"
+    await memory.export_to(boxes, all_scopes=True)
+    async with Memory.open(tmp_path / "other.db") as other:
+        await other.import_from(boxes, all_scopes=True)
+        verdict = await other.audit.verify()
+        assert (told(verdict), verdict.proved, verdict.unproved) == ([], 8, 0)
+    await memory.scope(user="ann").forget(user="ann")
+    verdict = await memory.audit.verify()
+    assert (told(verdict), verdict.proved, verdict.unproved) == ([], 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("of", "version", "sql"),
+    [
+        ("tea", "2", "UPDATE records SET content = 'Ann prefers black tee' WHERE id = ?"),
+        ("tea", "2", "UPDATE records SET confidence = 0.2 WHERE id = ?"),
+        ("tea", "1", "UPDATE versions SET body = replace(body, 'green', 'white') "
+         "WHERE record_id = ?"),
+        ("steps", "1", "UPDATE records SET details = replace(details, 'boil', 'burn') "
+         "WHERE id = ?"),
+        ("note", "1", "UPDATE records SET scope_id = 1 WHERE id = ?"),
+        ("turn", "", "UPDATE turns SET content = '我最喜欢的颜色是红色' WHERE id = ?"),
+    ],
+)  # fmt: skip
+@pytest.mark.sqlite
+async def test_a_silent_change_of_content_is_found_and_named(
+    memory: Memory, database_path: Path, of: str, version: str, sql: str
+):
+    ident = (await live_a_little(memory))[of]
+    await memory.audit.seal()
+    with closing(sqlite3.connect(database_path)) as raw:
+        assert raw.execute(sql, (ident,)).rowcount == 1
+        raw.commit()
+    what = f"{ident} (version {version})" if version else ident
+    ((seq, fault),) = told(await memory.audit.verify())
+    assert seq is not None
+    assert fault == f"{what} is not what was stored: it was changed outside of Recollect"
+
+    settings = Settings.load({"storage": {"path": database_path}})
+    found = await diagnose(settings, deep=True)
+    (contents,) = (it for it in found.findings if it.part == "contents")
+    assert (found.verdict, contents.verdict) == ("problem", "problem")
+    assert what in contents.message
+
+
+@pytest.mark.sqlite
+async def test_a_changed_byte_in_the_file_is_found(database_path: Path):
+    async with Memory.open(database_path) as memory:
+        kept = await memory.remember("The account number is 41790255")
+    content = database_path.read_bytes()
+    assert content.count(b"41790255") == 1
+    database_path.write_bytes(content.replace(b"41790255", b"41790155"))
+    settings = Settings.load({"storage": {"path": database_path}})
+    found = await diagnose(settings, deep=True)
+    assert found.verdict == "problem"
+    assert kept.id in next(it.message for it in found.findings if it.part == "contents")
+
+
+@pytest.mark.sqlite
+async def test_a_record_that_went_silently_is_missed(memory: Memory, database_path: Path):
+    ident = (await live_a_little(memory))["note"]
+    tamper(database_path, f"DELETE FROM records WHERE id = '{ident}'")
+    ((_, fault),) = told(await memory.audit.verify())
+    assert fault == f"{ident} (version 1) is gone, and nobody removed it"

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from recollect import Memory
+from tests.database_servers import place_of
 
 _WRITER = """
 import asyncio, sys
@@ -22,7 +23,7 @@ asyncio.run(main())
 
 
 def _writer(name: str, database: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _WRITER, name, str(database)])
+    return subprocess.Popen([sys.executable, "-c", _WRITER, name, place_of(database)])
 
 
 async def test_two_processes_that_write_at_once_lose_nothing(database_path: Path):

@@ -14,8 +14,8 @@ from recollect.context.placeholder import find_placeholders
 from recollect.context.session import Session
 from recollect.domain.message import Message
 from recollect.domain.scratchpad import Decision, ScratchpadUpdate
+from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
-from recollect.text.tokens import EstimatedTokens
 from tests.conftest import TurnedClock
 from tests.conversations import Log, long_log
 from tests.integration.archive_texts import ANSWERS, manual

@@ -7,12 +7,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.context import ContextOptions, MemoryContext
-from recollect.domain.fields import new_record
+from recollect.domain.fields import MAX_TITLE, new_record
 from recollect.domain.hit import Explanation, Hit
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
 from recollect.domain.turn import new_turn
-from recollect.recall.fence import strip_memory
+from recollect.language.memory_block import strip_memory
 from recollect.recall.inject import build_context
 
 _NOW = datetime(2026, 3, 15, 12, 0, tzinfo=UTC)
@@ -29,7 +29,24 @@ _attacks = st.sampled_from(
         *("<", ">", "/", "a < b", "List<String>", "tea", "茶", "memory>", "\u0338", "…", "("),
     )
 )
-_any_text = st.text(max_size=60) | st.lists(_attacks, max_size=12).map("".join)
+_OPENING = "<＜﹤‹«〈⟨❮《【〔⟦"
+_forged_tags = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(_OPENING),
+    st.sampled_from(("", " ", "\u200b", "\n", "\u3000", "/", " / ", "|", "!--")),
+    st.from_regex(r"[A-Za-z_][\w.:-]{0,12}", fullmatch=True),
+    st.sampled_from((">", " ", "＞", "›", "/>", "|>", "")),
+)
+_forged_notes = st.builds(
+    "{}{}{} {}%{}".format,
+    st.sampled_from("([{（【〔"),
+    st.sampled_from(("", " ", "user-stated, ", "用户明说，", "x" * 50)),
+    st.sampled_from(("confidence:", "Confidence", "置信度：", "置信度")),
+    st.integers(0, 100),
+    st.sampled_from(")]}）】"),
+)
+_pieces = _attacks | _forged_tags | _forged_notes
+_any_text = st.text(max_size=60) | st.lists(_pieces, max_size=12).map("".join)
 _texts = st.lists(_any_text, min_size=1, max_size=3).map("".join)
 _stored = _texts.filter(lambda text: text.strip() and "\x00" not in text)
 _names = _any_text.filter(lambda text: text.strip() and "\x00" not in text).map(lambda it: it[:100])
@@ -50,7 +67,7 @@ def _hits(draw: st.DrawFn) -> Hit:
         fields = {
             "kind": draw(st.sampled_from(("semantic", "episodic", "procedural"))),
             "category": draw(st.sampled_from(("user", "adr", "task-traces")) | _names),
-            "title": draw(_any_text.filter(lambda it: "\x00" not in it)),
+            "title": draw(_any_text.filter(lambda it: "\x00" not in it))[:MAX_TITLE],
             "source": draw(st.sampled_from(("", "user", "manual"))),
             "evidence": [Evidence(turn="turn_1")] if draw(st.booleans()) else [],
             "created_at": at,
@@ -86,11 +103,16 @@ _FORGED = re.compile(
     r"|\s*#+\s*instruction|\[/?inst\]",
     re.IGNORECASE,
 )
-_TAG_LIKE = re.compile(r"[<＜]\s*[/!?|｜]|[<＜]\s*memory|[<＜][^\s\d=<-]")
+_TAG_LIKE = re.compile(rf"[<＜﹤](?![=-]|\s*\d)|(?<![\\{_OPENING}])[{_OPENING[3:]}]\W*[A-Za-z_]")
+# What the block itself says of a memory, at the end of its line.
+_OWN_NOTE = re.compile(r" [(（][^()（）]*[)）]$")
+_FORGED_NOTE = re.compile(
+    r"(?<!\\)[([{（【〔][^)\]}）】]*(?:confidence|置信度)[\s:：]*\d", re.IGNORECASE
+)
 
 
 def _check_structured(lines: list[str]) -> None:
-    """A strict reader of the structured form: sections in order, one item a line."""
+    """A strict reader of the structured form: each section once, one item a line."""
     assert lines[0] == "<memory>"
     assert lines[-1] == "</memory>"
     seen: list[str] = []
@@ -106,7 +128,7 @@ def _check_structured(lines: list[str]) -> None:
         else:
             assert _ITEM.fullmatch(line)
     assert inside is None
-    assert seen == [name for name in _SECTIONS if name in seen]
+    assert len(seen) == len({*seen} & {*_SECTIONS})
 
 
 def _check_flat(lines: list[str]) -> None:
@@ -144,7 +166,8 @@ def test_the_block_holds_only_its_own_structure(hits, form, language):
     assert lines == text.split("\n")
     (_check_structured if form == "structured" else _check_flat)(lines)
     for line in lines:
-        assert _is_ours(line) or not _TAG_LIKE.search(line)
+        said = _OWN_NOTE.sub("", line)
+        assert _is_ours(line) or not _TAG_LIKE.search(said)
 
 
 @settings(max_examples=60, deadline=None)
@@ -158,6 +181,14 @@ def test_no_recalled_line_begins_as_another_speakers_would(hits, form, language)
     for line in lines:
         for piece in own_marks.sub("", line, count=1).split("↵"):
             assert not _FORGED.match(piece.strip())
+
+
+@settings(max_examples=60, deadline=None)
+@given(_some_hits.filter(bool), _forms, _languages)
+def test_only_the_last_brackets_of_an_item_tell_how_far_it_is_trusted(hits, form, language):
+    for line in _build(hits, form, 10**9, language).text.splitlines()[2:-1]:
+        assert len(_FORGED_NOTE.findall(line)) <= 1
+        assert all(found.end() > line.rfind(" (") for found in _FORGED_NOTE.finditer(line))
 
 
 @settings(max_examples=24, deadline=None)

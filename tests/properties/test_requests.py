@@ -16,12 +16,28 @@ from recollect.settings import Settings
 
 _API: dict[str, Any] = create_app("unused.db").openapi()
 _SCHEMAS: dict[str, Any] = _API["components"]["schemas"]
+_LEFT_OUT = {
+    "/health",
+    # Another model would be looked for in the network; forgetting everything ends the story.
+    "/v1/reindex",
+    "/v1/forget",
+    # Its body is a file.
+    "/v1/import/chat",
+    # For an operator, who sees everybody's.
+    "/v1/export",
+    "/v1/import",
+    "/v1/backup",
+    "/v1/doctor",
+    # They wait: for what happens next, and for all work to be done.
+    "/v1/events",
+    "/v1/workspace/events",
+    "/v1/jobs/drain",
+}
 _OPERATIONS = [
     (method, path, operation)
     for path, methods in _API["paths"].items()
     for method, operation in methods.items()
-    # Another model would be looked for in the network; forgetting everything ends the story.
-    if path not in {"/health", "/v1/reindex", "/v1/forget"}
+    if path not in _LEFT_OUT
 ]
 _BOBS = "Bob's harbour lantern opens with 4711"
 _SOMEBODYS = "ID"
@@ -52,6 +68,9 @@ _odd_moments = st.sampled_from(
 _odd_numbers = st.sampled_from((0.5, -1, 2**63, 10**30, 1e308, float("nan"), float("inf")))
 _ids = st.sampled_from(("ID", "s", "%00", "%ff"))
 _users = st.sampled_from(("ann", "ann", "ann", "", "a/b", "\ud83d"))
+_usual_files = st.sampled_from((b"# Tea\n\nGreen tea is kept dry.", "绿茶".encode("gb18030")))
+_odd_files = st.sampled_from((b"", b"\0\xff" * 50, b"--b--\r\n", b"\r\n--b\r\n\r\n"))
+_names = st.sampled_from(("tea.md", "../tea.txt", "", "\ud83d.md", "a\0b.txt", "x" * 3_000))
 _deep: list[Any] = [1]
 for _ in range(60):
     _deep = [_deep]
@@ -72,6 +91,7 @@ class Sent:
     path: str
     query: tuple[tuple[str, str], ...]
     body: bytes | None
+    kind: str = "application/json"
 
 
 @st.composite
@@ -88,14 +108,24 @@ def _requests(draw: st.DrawFn) -> Sent:
         elif parameter["in"] == "query" and draw(st.integers(0, 5)) == 0:
             query.append((name, str(draw(_valued(parameter["schema"], odd)))))
     query.append(("user", draw(_users) if odd else "ann"))
-    body = None
-    if "requestBody" in operation:
-        schema = operation["requestBody"]["content"]["application/json"]["schema"]
-        told = json.dumps(draw(_valued(schema, odd)), ensure_ascii=draw(st.booleans()))
+    if "requestBody" not in operation:
+        return Sent(method.upper(), path, tuple(query), None)
+    kind, described = next(iter(operation["requestBody"]["content"].items()))
+    if kind == "application/json":
+        told = json.dumps(draw(_valued(described["schema"], odd)), ensure_ascii=draw(st.booleans()))
         body = told.encode("utf-8", "surrogatepass")
-        if odd and draw(st.integers(0, 9)) == 0:
-            body = body[: len(body) // 2]
-    return Sent(method.upper(), path, tuple(query), body)
+    else:
+        body = draw(_odd_files if odd else _usual_files)
+    if kind == "multipart/form-data":
+        kind, body = "multipart/form-data; boundary=b", _form(draw(_names), body)
+    if odd and draw(st.integers(0, 9)) == 0:
+        body = body[: len(body) // 2]
+    return Sent(method.upper(), path, tuple(query), body, kind)
+
+
+def _form(name: str, body: bytes) -> bytes:
+    told = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    return told.encode("utf-8", "surrogatepass") + body + b"\r\n--b--\r\n"
 
 
 @st.composite
@@ -160,7 +190,7 @@ async def _answer(client: httpx.AsyncClient, sent: Sent, record_id: str) -> http
     )
     path = sent.path.replace(_SOMEBODYS, record_id)
     body = sent.body and sent.body.replace(b'"ID"', json.dumps(record_id).encode())
-    headers = {"Content-Type": "application/json"}
+    headers = {"Content-Type": sent.kind}
     return await client.request(sent.method, f"{path}?{query}", content=body, headers=headers)
 
 

@@ -20,9 +20,9 @@ from recollect.context.stored_messages import messages_of
 from recollect.context.window import TOO_SMALL
 from recollect.domain.message import Message
 from recollect.errors import InvalidInput
+from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.tokens import message_tokens
 from recollect.settings import Settings
-from recollect.text.tokens import EstimatedTokens
 from tests.properties.test_windows import conversations
 from tests.reports import write_report
 

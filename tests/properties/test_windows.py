@@ -12,7 +12,7 @@ from recollect.context.openai_messages import valid_for_openai
 from recollect.context.window import Budget, Plan, RememberedCounts, plan_window
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall
 from recollect.errors import InvalidInput
-from recollect.text.tokens import EstimatedTokens
+from recollect.language.token_estimate import EstimatedTokens
 
 _counter = RememberedCounts(EstimatedTokens())
 

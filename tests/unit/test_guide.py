@@ -3,8 +3,8 @@
 import pytest
 
 from recollect.domain.guide import memory_guide
-from recollect.recall.fence import strip_memory
-from recollect.text.language import language
+from recollect.language.detection import language
+from recollect.language.memory_block import strip_memory
 
 _STATED = {
     "zh": (

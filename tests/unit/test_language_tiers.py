@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
+from collections.abc import Iterable
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +25,7 @@ from recollect.errors import ModelError, NotAvailable, RecollectError, SettingsE
 from recollect.models.language import tiers as tiers_module
 from recollect.models.language.counted import CountedModel
 from recollect.models.language.faults import ModelUnavailable
+from recollect.models.language.guarded import GuardedModel, Limits
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
 from recollect.models.language.tiers import Tiers
 from recollect.ports.language_model import LanguageModel, Prompt, Written
@@ -171,6 +175,91 @@ async def test_a_model_that_could_not_be_opened_is_tried_again(clock: TurnedCloc
         await _asked(tiers, "code").write(ASK)
     assert (await _asked(tiers, "code").write(ASK)).text == "here I am"
     assert tiers.usage()[0].failures == 1
+
+
+# --- Models that misbehave -----------------------------------------------------------------------
+
+
+def _guarded(replies: Iterable[Reply], clock: TurnedClock, seconds: float = 5.0) -> GuardedModel:
+    counted = CountedModel(ScriptedModel(replies), ModelUsage(task="classify", model="a:b"), clock)
+    return GuardedModel(counted, Limits(seconds=seconds), clock)
+
+
+async def _failure(model: LanguageModel) -> str:
+    with pytest.raises(ModelError) as failed:
+        await model.write(ASK)
+    return failed.value.code
+
+
+def test_each_tier_has_its_own_time(clock: TurnedClock):
+    opened = Opened()
+    tiers = Tiers(ModelChoice(tiers=TierNames(classify="p:a", extract="p:a")), clock, opened)
+    assert ModelChoice().seconds["classify"] == 2
+    assert ModelChoice().seconds["extract"] == ModelChoice().seconds["summarise"] == 20
+    assert tiers.of("classify") is not tiers.of("extract")
+
+
+async def test_an_answer_that_comes_too_late_is_a_failure_and_not_waited_for(clock: TurnedClock):
+    model = _guarded([Slowly(seconds=600, reply="late")], clock, seconds=0.05)
+    async with asyncio.timeout(10):
+        assert await _failure(model) == "model_timeout"
+    assert (model.usage.calls, model.usage.failures) == (1, 1)
+
+
+async def test_opening_a_model_takes_nothing_from_the_time_of_a_call(clock: TurnedClock):
+    """Importing a client takes seconds; the first call has as much time as any other."""
+
+    def slowly(name: str, choice: ModelChoice) -> ScriptedModel:
+        time.sleep(0.3)
+        return ScriptedModel(["yes"], name=name)
+
+    choice = ModelChoice(tiers=TierNames(classify="p:a"), seconds={"classify": 0.1})
+    assert (await _asked(Tiers(choice, clock, slowly), "classify").write(ASK)).text == "yes"
+
+
+async def test_three_failures_in_a_row_pause_a_tier_and_later_one_call_tries_again(
+    clock: TurnedClock,
+):
+    away = ModelUnavailable("it is away")
+    model = _guarded([away, "yes", away, away, away, away, "well again", "yes"], clock)
+    assert await _failure(model) == "model_unavailable"
+    await model.write(ASK)
+    assert [await _failure(model) for _ in range(3)] == ["model_unavailable"] * 3
+
+    assert await _failure(model) == "model_paused"
+    usage = model.usage
+    assert (usage.calls, usage.failures, usage.skipped) == (5, 4, 1)
+    assert usage.paused_until == clock.now() + timedelta(seconds=30)
+    assert usage.last_error == "it is away"
+
+    clock.turn(seconds=31)
+    assert await _failure(model) == "model_unavailable"
+    assert await _failure(model) == "model_paused"
+    clock.turn(seconds=31)
+    assert (await model.write(ASK)).text == "well again"
+    assert (await model.write(ASK)).text == "yes"
+    assert (model.usage.paused_until, model.usage.last_error) == (None, "")
+
+
+async def test_while_one_call_tries_a_paused_tier_the_others_do_not_wait(clock: TurnedClock):
+    bad = ModelError("nonsense", code="model_bad_output")
+    model = _guarded([bad, bad, bad, Slowly(seconds=0.2, reply="back")], clock)
+    for _ in range(3):
+        await _failure(model)
+    clock.turn(seconds=31)
+    trial = asyncio.create_task(model.write(ASK))
+    await asyncio.sleep(0)
+    assert await _failure(model) == "model_paused"
+    assert (await trial).text == "back"
+
+
+async def test_a_question_that_is_too_long_says_nothing_about_the_model(clock: TurnedClock):
+    model = _guarded([ModelError("too long", code="model_too_long")] * 4 + ["yes"], clock)
+    assert [await _failure(model) for _ in range(4)] == ["model_too_long"] * 4
+    assert (await model.write(ASK)).text == "yes"
+
+
+# --- Budgets of tokens ---------------------------------------------------------------------------
 
 
 async def test_a_spent_budget_refuses_until_the_next_day(clock: TurnedClock):

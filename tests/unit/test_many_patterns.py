@@ -3,7 +3,7 @@
 from random import Random
 
 from recollect.backends.sql.erasers_words import PLACES
-from recollect.backends.sql.many_patterns import ManyPatterns
+from recollect.backends.sql.multi_pattern_search import ManyPatterns
 from recollect.backends.sql.schema import metadata
 
 

@@ -33,6 +33,10 @@ def test_constructor_beats_environment_beats_file_beats_default(monkeypatch: pyt
         ("MEMORY_BACKEND", "in_memory", "storage.backend", "in_memory"),
         ("MEMORY_TOP_K", "3", "recall.limit", 3),
         ("MEMORY_MIN_SCORE", "0.5", "recall.min_score", 0.5),
+        ("MEMORY_ENABLED", "false", "notes.enabled", False),
+        ("MEMORY_MAX_CHUNKS", "4", "notes.max_chunks", 4),
+        ("MEMORY_MIN_RELEVANCE", "0.7", "notes.min_relevance", 0.7),
+        ("MEMORY_NAMESPACES", '{"sql": "warehouse"}', "scope.namespaces", {"sql": "warehouse"}),
         ("MEMORY_DECAY_LAMBDA", "0.01", "recall.decay_lambda", 0.01),
         ("MEMORY_MAX_CONTEXT_TOKENS", "800", "recall.max_context_tokens", 800),
         (
@@ -131,6 +135,7 @@ def test_a_path_may_begin_at_home_and_an_empty_one_is_none(monkeypatch: pytest.M
     monkeypatch.setenv("RECOLLECT_STORAGE__PATH", "")
     home = Path.home() / "recollect"
     assert Settings.load().database == home / "memory" / "memory.db"
+    Path.home().mkdir()
     assert Settings.at("~/notes.db").database == Path.home() / "notes.db"
     with pytest.raises(SettingsError, match="data_dir"):
         Settings.load({"data_dir": ""})
@@ -198,7 +203,7 @@ def test_an_empty_place_is_not_the_folder_that_a_process_started_in():
 
 @pytest.mark.parametrize(
     "place",
-    [":memory:", "postgresql://db/memory", "sqlite:///memory.db", "a\0b.db", "\ud83d", "x" * 5_000],
+    [":memory:", "oracle://db/memory", "sqlite:///memory.db", "a\0b.db", "\ud83d", "x" * 5_000],
 )
 def test_what_is_no_path_does_not_become_a_folder_of_that_name(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -208,6 +213,35 @@ def test_what_is_no_path_does_not_become_a_folder_of_that_name(
         Settings.at(place)
     assert it.value.code == "bad_place"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["nowhere/x.db", "nowhere/data", "nowhere/deep/er/x.sqlite"])
+def test_a_place_in_a_folder_that_is_not_there_is_refused(place: str, tmp_path: Path):
+    with pytest.raises(SettingsError, match="there is no such folder") as caught:
+        Settings.at(tmp_path / place)
+    assert caught.value.code == "no_such_folder"
+    assert f"mkdir -p '{(tmp_path / place).parent}'" in caught.value.hint
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_other_things_does_not_become_a_data_folder(tmp_path: Path):
+    (tmp_path / "passwd").touch()
+    for place in (tmp_path, "/etc"):
+        with pytest.raises(SettingsError, match="which holds other things") as caught:
+            Settings.at(place)
+        assert caught.value.code == "not_a_data_folder"
+        assert f"'{place}/memory.db'" in caught.value.hint
+        assert f"'{place}/recollect'" in caught.value.hint
+
+
+def test_a_data_folder_is_known_by_what_is_in_it(tmp_path: Path):
+    for name in ("logs", "coder.db-wal", ".git", "settings.toml"):
+        (tmp_path / name).touch()
+    assert Settings.at(tmp_path).data_dir == tmp_path
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.db").touch()
+    assert Settings.at(tmp_path).data_dir == tmp_path
 
 
 def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch):

@@ -8,12 +8,12 @@ import recollect
 import recollect.sync
 from recollect.context.session import Session
 from tools.generate_sync import (
-    BOUND_TARGET,
+    ROOM_TARGET,
     SESSION_TARGET,
     SOURCE,
     TARGET,
     generated,
-    generated_bound,
+    generated_rooms,
     generated_sessions,
 )
 
@@ -33,8 +33,8 @@ def test_the_generated_sessions_are_current():
 
 
 def test_the_generated_rooms_are_current():
-    assert BOUND_TARGET.read_text(encoding="utf-8") == generated_bound(), (
-        "recollect/sync/bound.py is stale: run .venv/bin/python tools/generate_sync.py"
+    assert ROOM_TARGET.read_text(encoding="utf-8") == generated_rooms(), (
+        "recollect/sync/rooms.py is stale: run .venv/bin/python tools/generate_sync.py"
     )
 
 

@@ -10,13 +10,14 @@ import pytest
 from recollect.domain.context import Tongue
 from recollect.domain.guide import memory_guide, reasons_to_load, types_of_memory
 from recollect.domain.memory_tools import MEMORY_TOOLS, is_memory_tool
+from recollect.domain.sharing import SHARED_TYPES
 from recollect.errors import InvalidInput
-from recollect.text.language import language
+from recollect.language.detection import language
 from recollect.tools import SPECS, ToolSpec
 
 # As agreed in INTERFACES.md: an argument ending with ? may be left out, = gives its default.
 AGREED = {
-    "memory_save": ("action", "name", "type", "content?", "description?", "id?"),
+    "memory_save": ("content?", "action=create", "name?", "type?", "description?", "id?"),
     "memory_recall": ("query", "type?", "limit=5"),
     "memory_search": ("query", "namespace?", "top_k=5", "min_score=0.3"),
     "memory_write": ("content", "namespace?", "metadata"),
@@ -24,6 +25,7 @@ AGREED = {
     "memory_delete": ("id?", "filters?", "dry_run=False"),
     "memory_summarize": ("items", "goal"),
     "memory_route": ("message", "context?", "policy=default"),
+    "memory_propose": ("content", "type", "reason?"),
     "load_tool_history": ("uuid", "query?", "range?"),
     "scratchpad_update": (
         *("current_goal?", "sub_goals=[]", "completed=[]", "current_step?"),
@@ -68,6 +70,8 @@ def test_choices_are_the_agreed_ones():
     save, route = spec("memory_save").schema("en"), spec("memory_route").schema("en")
     assert save["properties"]["action"]["enum"] == ["create", "update", "delete"]
     assert save["properties"]["type"]["enum"] == ["user", "project", "feedback", "reference"]
+    proposed = spec("memory_propose").schema("en")["properties"]["type"]["enum"]
+    assert proposed == [*SHARED_TYPES]
     assert route["properties"]["policy"]["enum"] == ["default", "auto", "explicit", "off"]
 
 

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.assemble.forgetting import go_on_forgetting
 from recollect.assemble.writing import reading_handlers
+from recollect.backends.sql.unclassified_turns import SqlUndecidedTurns
+from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
-from recollect.lifecycle.forgetting import FORGET
-from recollect.lifecycle.reindex import REINDEX
-from recollect.lifecycle.worker import Worker
+from recollect.domain.forgetting import FORGET
+from recollect.embedding.reindex import REINDEX
+from recollect.lifecycle.job_worker import Worker
+from recollect.writing.act_decider import DECIDE_ACTS, ActDecider
+from recollect.writing.reread_job import REREAD
+from recollect.writing.schedule import EXTRACT_IDLE
 
 if TYPE_CHECKING:
-    from recollect.assemble.wiring import Wiring
+    from recollect.assemble.container import Wiring
+
+
+def eraser_of(parts: Wiring) -> Worker:
+    """Who finishes forgettings, and nothing else."""
+    return Worker(parts.jobs, parts.clock, {FORGET: parts.forgetting.run})
 
 
 def worker_of(parts: Wiring) -> Worker:
     """Who works on jobs of every kind."""
     working, embedding = parts.working, parts.embedding
     # Records and proposals go with every sweep, as archives do.
-    working.sweeper.also(parts.tending.sweep.everything)
+    working.sweeper.also(parts.upkeep.sweep.everything)
     working.sweeper.also(parts.sharing.desk.expire_stale)
+    working.sweeper.also(parts.items.sweep)
     reindexer = parts.reindexer
+    decider = ActDecider(SqlUndecidedTurns(parts.database), parts.jobs)
     handlers = {
         REINDEX: reindexer.run,
         EMBED: embedding.filler.run,
         REEMBED: embedding.reembedder.run,
         FORGET: parts.forgetting.run,
+        INGEST_DOCUMENT: parts.knowledge.ingester.run,
+        DECIDE_ACTS: decider.run,
         **working.handlers,
         **parts.trail.handlers,
         **reading_handlers(
@@ -35,9 +48,19 @@ def worker_of(parts: Wiring) -> Worker:
     }
 
     async def look_for_work() -> None:
-        await go_on_forgetting(parts.database, parts.clock)
         await reindexer.schedule()
+        await embedding.reembedder.schedule()
         await embedding.filler.schedule()
         await working.indexer.schedule()
+        await decider.schedule()
+        await parts.knowledge.ingester.schedule()
 
-    return Worker(parts.jobs, parts.clock, handlers, look_for_work)
+    unhurried = [EXTRACT_IDLE, REREAD]
+    return Worker(
+        parts.jobs,
+        parts.clock,
+        handlers,
+        look_for_work,
+        unhurried=unhurried,
+        slow=[INGEST_DOCUMENT],
+    )

@@ -4,35 +4,118 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from recollect.backends.audit_anchor import known_heads
+from recollect.backends.sql.audit_log import require_newest
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.migrate import bring_up_to_date
+from recollect.backends.sql.migrate import bring_up_to_date, require_usable
+from recollect.backends.sql.reserve import Reserve
+from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.domain.private_files import make_file, make_folder
 from recollect.errors import RecollectError, StorageError
 from recollect.settings import Settings
+from recollect.settings.server_url import driver_url
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.journaled_database import JournaledDatabase
+    from recollect.backends.sql.server_database import ServerDatabase
 
 
 def open_database(settings: Settings) -> Database:
-    is_temporary = settings.is_temporary
-    path = _temporary_path() if is_temporary else settings.database
+    """Open the database that the settings name, wherever it is, and bring it up to date."""
+    if settings.is_journal:
+        return _open_journal(settings)
+    return _open_server(settings) if settings.server_url else _open_file(settings)
+
+
+def server_at(settings: Settings) -> ServerDatabase:
+    """Return the server that the settings name; nothing is asked of it yet."""
+    from recollect.backends.sql.server_database import ServerDatabase
+
+    return ServerDatabase(
+        driver_url(settings.server_url),
+        beside=settings.database,
+        connections=settings.storage.connections,
+    )
+
+
+def _open_server(settings: Settings) -> Database:
+    from recollect.backends.sql.server_schema import bring_server_up_to_date
+
+    make_folder(settings.database.parent)
+    database = server_at(settings)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise StorageError(
-            f"The folder {path.parent} cannot be made: {problem.strerror}",
-            code="database_unreachable",
-            hint="Choose another place: --data, RECOLLECT_DATA_DIR or Memory.open(path).",
-        ) from None
-    database = database_at(settings, path, is_temporary=is_temporary)
-    try:
-        bring_up_to_date(database)
+        bring_server_up_to_date(database)
     except RecollectError:
         database.close_here()
         raise
     return database
 
 
-def database_at(settings: Settings, path: Path, *, is_temporary: bool = False) -> Database:
-    return Database(
+def _open_journal(settings: Settings) -> Database:
+    database = journal_at(settings)
+    try:
+        bring_up_to_date(database)
+        known = known_heads(database.path)
+        database.read_here(lambda connection: require_newest(connection, database.path, known))
+        database.keep()
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def journal_at(settings: Settings) -> JournaledDatabase:
+    """Return the memory that a journal holds; what is written is not kept in it yet."""
+    from recollect.backends.sql.journaled_database import JournaledDatabase
+
+    return JournaledDatabase(settings.database, busy_timeout=settings.storage.busy_timeout)
+
+
+def _open_file(settings: Settings) -> SqliteDatabase:
+    is_temporary = settings.is_temporary
+    path = _temporary_path() if is_temporary else settings.database
+    try:
+        database = _opened(settings, path, is_temporary=is_temporary)
+    except StorageError as problem:
+        # Opening takes a little room too; whoever cannot open it cannot remove anything.
+        if problem.code != "disk_full" or not Reserve(path).lend():
+            raise
+        database = _opened(settings, path, is_temporary=is_temporary)
+    if not is_temporary:
+        database.reserve.keep()
+    return database
+
+
+def _opened(settings: Settings, path: Path, *, is_temporary: bool) -> SqliteDatabase:
+    require_usable(path)
+    try:
+        make_folder(path.parent)
+        # SQLite gives the files that it makes beside a database the same permissions.
+        make_file(path)
+    except OSError as problem:
+        raise StorageError(
+            f"{path} cannot be made: {problem.strerror}",
+            code="database_unreachable",
+            hint="Choose another place: --data, RECOLLECT_DATA_DIR or Memory.open(path).",
+        ) from None
+    # Read before the database, which is never behind it; losing the last moments of one that
+    # does not wait for the disk is no contradiction.
+    is_durable = settings.storage.synchronous == "full"
+    known = known_heads(path) if is_durable and not is_temporary else ()
+    database = database_at(settings, path, is_temporary=is_temporary)
+    try:
+        bring_up_to_date(database)
+        database.read_here(lambda connection: require_newest(connection, path, known))
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def database_at(settings: Settings, path: Path, *, is_temporary: bool = False) -> SqliteDatabase:
+    return SqliteDatabase(
         path,
         synchronous="off" if is_temporary else settings.storage.synchronous,
         busy_timeout=settings.storage.busy_timeout,

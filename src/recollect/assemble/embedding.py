@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from recollect.domain.calibration import MemoryCalibration
 from recollect.domain.embedder import EmbedderCheck, EmbedderChoice, EmbedderState
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
 from recollect.errors import NotAvailable
-from recollect.models import catalogue, minilm
+from recollect.models import catalogue, local_model
 from recollect.models.counted_embedder import CountedEmbedder
 from recollect.models.embedding_cache import CachedEmbedder
 from recollect.models.onnx_embedder import OnnxEmbedder
@@ -109,18 +110,26 @@ def list_embedders(settings: Settings) -> list[EmbedderState]:
 def embedder_in_use(settings: Settings) -> EmbedderState | None:
     """Of the embedders that can be had the one that the settings name; None when they name none."""
     model = settings.embedder.model
-    kind = "local" if model in {"", minilm.NAME} else model.partition(":")[0]
+    kind = "local" if model in {"", local_model.NAME} else model.partition(":")[0]
     if model.startswith("text-embedding-"):
         kind = "openai"
     return next((it for it in list_embedders(settings) if it.name.partition(":")[0] == kind), None)
-
-
-def fetch_model(settings: Settings, step: Callable[[str], None]) -> Path:
-    """Get the default model from the network; where it is then."""
-    return catalogue.fetch(embedder_choice(settings), step)
 
 
 async def check_embedder(settings: Settings, model: str | None = None) -> EmbedderCheck:
     """Try the embedder that the settings name, or another one with the same settings."""
     choice = embedder_choice(settings)
     return await catalogue.check(choice if model is None else replace(choice, model=model))
+
+
+async def calibrate_folder(folder: Path) -> tuple[Path, MemoryCalibration]:
+    """Measure the model in a folder; return the file that it was written to, and the figures."""
+    from recollect.models.calibration import measure, store
+    from recollect.models.model_folder import open_folder
+
+    embedder = open_folder(folder, EmbedderChoice(model=f"{_FOLDER}{folder}"))
+    try:
+        measured = await measure(embedder)
+    finally:
+        await embedder.close()
+    return store(folder, measured), measured

@@ -6,11 +6,12 @@ import asyncio
 from pathlib import Path
 
 from recollect.assemble.embedding import meaning_of
-from recollect.assemble.where import first_caller, settings_at
+from recollect.assemble.places import first_caller, settings_at
 from recollect.errors import RecollectError
 from recollect.memory import Memory
 from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
+from recollect.ports.judge import Judge
 from recollect.settings import Settings
 from recollect.settings.working import ModelSettings
 
@@ -20,6 +21,7 @@ async def assemble(
     clock: Clock | None = None,
     embedder: Embedder | None = None,
     question: str | None = None,
+    judge: Judge | None = None,
 ) -> Memory:
     """Open the database, bring it up to date and put together what a question needs.
 
@@ -30,24 +32,36 @@ async def assemble(
     understood = await asyncio.to_thread(meaning_of, settings, clock, embedder, question)
     meaning = understood[0]
     # Imported here, while the model loads in a thread of its own.
+    from recollect.assemble.container import Wiring
     from recollect.assemble.database import open_database
-    from recollect.assemble.wiring import Wiring
+    from recollect.backends.sql.agents import read_overlays
+    from recollect.settings.agents import with_agents
 
+    # Whichever agent opens it: the common store says how agents are set up.
+    common = settings.of_agent(None) if settings.has_own_store(settings.scope.agent) else settings
     try:
-        database = await asyncio.to_thread(open_database, settings)
+        database = await asyncio.to_thread(open_database, common)
+        overlaid = with_agents(common, database.read_here(read_overlays))
     except RecollectError:
         await meaning.close()
         raise
+    parts = Wiring(overlaid, clock, database, *understood, judge)
     try:
-        parts = Wiring(settings, clock, database, *understood)
+        parts.declared_agents = settings.agents
         parts.try_settings()
         await parts.hide_forgotten()
+        await parts.go_on_forgetting()
         if settings.models != ModelSettings() or settings.notes.rules:
             # A model or a rule that cannot be is told now, not in the middle of a conversation.
             _ = parts.working
+        await parts.open_stores()
+        caller = first_caller(overlaid.of_agent(settings.scope.agent))
+        theirs = parts.of_agent(caller.scope.agent)
     except RecollectError:
+        for store in parts.stores.values():
+            await store.close_store()
         await database.close()
         await meaning.close()
         raise
     parts.start()
-    return Memory(parts, first_caller(settings))
+    return Memory(theirs, caller)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
-from recollect.recall.second_look import SecondLook, SecondLookOptions
+from recollect.recall.reranking import Reranking, RerankingOptions
 from recollect.settings import Settings
 
 
-def second_look(settings: Settings) -> SecondLook | None:
+def second_look(settings: Settings) -> Reranking | None:
     """None unless the settings name a reranker."""
     wanted = settings.reranker
     reranker = open_reranker(
@@ -23,7 +23,7 @@ def second_look(settings: Settings) -> SecondLook | None:
     )
     if reranker is None:
         return None
-    options = SecondLookOptions(
+    options = RerankingOptions(
         candidates=wanted.candidates, weight=wanted.weight, patience=settings.recall.patience
     )
-    return SecondLook(reranker, options)
+    return Reranking(reranker, options)

@@ -6,30 +6,31 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from recollect.assemble.contents import contents_of
-from recollect.assemble.prefetching import token_counter
+from recollect.assemble.prefetch import token_counter
 from recollect.assemble.writing import schedule_of
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.store import SqlStore
-from recollect.context.archive import ArchiveOptions, ArchiveParts
-from recollect.context.archive_improve import ArchiveImprover
-from recollect.context.archive_index import ArchiveIndexer
-from recollect.context.archive_retention import Retention, RetentionLimits
-from recollect.context.archive_triggers import TriggerOptions
-from recollect.context.archive_vault import Vault
+from recollect.context.archives.improvement import ArchiveImprover
+from recollect.context.archives.indexing import ArchiveIndexer
+from recollect.context.archives.manager import ArchiveOptions, ArchiveParts
+from recollect.context.archives.retention import Retention, RetentionLimits
+from recollect.context.archives.triggers import TriggerOptions
+from recollect.context.archives.vault import Vault
 from recollect.context.compression import CompressionOptions
 from recollect.context.notes import NotesOptions
 from recollect.context.notes_rules import NotesRule
 from recollect.context.session_parts import SessionOptions, SessionParts
 from recollect.context.sessions import Sessions
-from recollect.context.summarise import Summariser
-from recollect.domain.model_tier import ModelChoice, ProviderAccess
+from recollect.context.summariser import Summariser
+from recollect.domain.meter import Meter
+from recollect.domain.model_tier import LANGUAGE_TASKS, ModelChoice, ProviderAccess
 from recollect.domain.scope import Caller
 from recollect.errors import InvalidInput, SettingsError
-from recollect.lifecycle.sweeping import Sweeper
-from recollect.lifecycle.working import WorkingMemory
+from recollect.lifecycle.sweep import Sweeper
+from recollect.lifecycle.working_memory import WorkingMemory
 from recollect.models.language.tiers import Tiers
 from recollect.ports.clock import Clock
 from recollect.ports.state import State
@@ -37,9 +38,8 @@ from recollect.recall.meaning import Meaning
 from recollect.recall.prefetch import Prefetch
 from recollect.settings import Settings
 from recollect.settings.working import NotesRuleSettings
-from recollect.writing.observe import Observer
-from recollect.writing.redacted_state import RedactedState
-from recollect.writing.redaction import Redactor
+from recollect.writing.observer import Observer
+from recollect.writing.redaction import RedactedState, Redactor
 
 
 def working_memory(
@@ -49,6 +49,7 @@ def working_memory(
     meaning: Meaning,
     observer: Observer,
     prefetch: Prefetch,
+    meter: Meter,
 ) -> WorkingMemory:
     """Everything that sessions need, around the parts that the long-term memory has too."""
     store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
@@ -70,6 +71,9 @@ def working_memory(
         await jobs.add(schedule.at_end(caller, session))
         await sweeper.schedule()
 
+    async def left(caller: Caller, session: str) -> None:
+        await jobs.add(schedule.when_left(caller, session))
+
     parts = SessionParts(
         archive=ArchiveParts(
             store=store,
@@ -78,6 +82,7 @@ def working_memory(
             tokens=tokens,
             clock=clock,
             redactor=redactor,
+            meter=meter,
         ),
         observer=observer,
         prefetch=prefetch,
@@ -86,9 +91,9 @@ def working_memory(
             tokens,
             options.compression,
             models.of("summarise"),
-            timeout=settings.models.timeout,
         ),
         ended=ended,
+        left=left,
     )
     return WorkingMemory(
         sessions=Sessions(parts, options),
@@ -110,8 +115,10 @@ def model_choice(settings: Settings) -> ModelChoice:
         providers={
             name: ProviderAccess(**it.model_dump()) for name, it in models.providers.items()
         },
-        timeout=models.timeout,
+        seconds={task: getattr(models.seconds, task) for task in LANGUAGE_TASKS},
         retries=models.retries,
+        pause_after=models.pause_after,
+        pause_seconds=models.pause_seconds,
         daily_tokens=models.daily_tokens,
     )
 
@@ -123,6 +130,7 @@ def _session_options(settings: Settings) -> SessionOptions:
         models=session.models,
         share=session.share,
         messages=session.messages,
+        patience=session.patience,
         keep_for=timedelta(days=session.keep_days),
         scratchpad_ttl=timedelta(minutes=session.scratchpad_minutes),
         compression=CompressionOptions(

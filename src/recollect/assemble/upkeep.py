@@ -8,19 +8,22 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.upkeep import RetentionRule
-from recollect.lifecycle.buffer import Buffer
-from recollect.lifecycle.capacity import Capacity, CapacityOptions
-from recollect.lifecycle.clearing import Clearing
 from recollect.lifecycle.conflicts import Conflicts
-from recollect.lifecycle.expiry import Expiry, ExpiryOptions
 from recollect.lifecycle.health import HealthCheck
-from recollect.lifecycle.promote import Promoter
-from recollect.lifecycle.record_sweep import RecordSweep
-from recollect.lifecycle.retention_rules import RetentionRules
-from recollect.lifecycle.review import Review
-from recollect.lifecycle.tending import Tending
+from recollect.lifecycle.quarantine import Quarantine
+from recollect.lifecycle.short_term import Buffer, Promoter
+from recollect.lifecycle.sweep import (
+    Capacity,
+    CapacityOptions,
+    Expiry,
+    ExpiryOptions,
+    RecordSweep,
+    RetentionRules,
+    SweepRunner,
+)
 from recollect.lifecycle.usage import Usage
-from recollect.lifecycle.working import WorkingMemory
+from recollect.lifecycle.working_memory import WorkingMemory
+from recollect.memory.parts import UpkeepServices
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex
@@ -29,14 +32,14 @@ from recollect.recall.meaning import Meaning
 from recollect.settings import Settings
 from recollect.settings.upkeep import RetentionRuleSettings
 from recollect.writing.redaction import Redactor
-from recollect.writing.save import Saver
+from recollect.writing.saver import Saver
 
 
 def usage_of(
     settings: Settings, database: Database, store: Store, saver: Saver, clock: Clock
 ) -> tuple[Usage, Promoter]:
     """Who counts recalls, and who promotes what was recalled often enough."""
-    clearing = Clearing(store, SqlUpkeep(database), clock)
+    clearing = SweepRunner(store, SqlUpkeep(database), clock)
     promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
     state = SqlState(database, clock)
     redactor = Redactor(settings.writing.redact)
@@ -57,10 +60,10 @@ def tending_of(
     usage: Usage,
     promoter: Promoter,
     working: WorkingMemory,
-) -> Tending:
+) -> UpkeepServices:
     """Everything that upkeep needs."""
     reader = SqlUpkeep(database)
-    clearing = Clearing(store, reader, clock)
+    clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
     sweep = RecordSweep(
         Expiry(
@@ -82,13 +85,13 @@ def tending_of(
         working.retention,
         usage.flush,
     )
-    return Tending(
+    return UpkeepServices(
         buffer=Buffer(reader, clock),
         promoter=promoter,
         sweep=sweep,
         health=HealthCheck(store, reader, units, clock, capacity=lifecycle.capacity),
         conflicts=Conflicts(store, reader, meaning, redactor, clock),
-        review=Review(listing, saver, clock),
+        review=Quarantine(listing, saver, clock),
     )
 
 

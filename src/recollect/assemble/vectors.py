@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.serving import SqlServing
-from recollect.context.archive_index import ArchiveIndexer
-from recollect.lifecycle.embedding import VectorFiller
-from recollect.lifecycle.reembedding import Reembedder
-from recollect.lifecycle.vectors import VectorMaker
+from recollect.backends.sql.scope_models import SqlServing
+from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
+from recollect.embedding.model_switch import ModelSwitch
 from recollect.ports.jobs import Jobs
-from recollect.ports.serving import Serving
+from recollect.ports.scope_models import Serving
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Meaning
@@ -22,8 +20,8 @@ class EmbeddingWork:
     """Who makes vectors of what is stored already."""
 
     serving: Serving
-    filler: VectorFiller
-    reembedder: Reembedder
+    filler: VectorBackfill
+    reembedder: ModelSwitch
 
 
 def embedding_work(
@@ -32,11 +30,11 @@ def embedding_work(
     meaning: Meaning,
     jobs: Jobs,
     late: LateVectors,
-    indexer: ArchiveIndexer,
+    stored_units: StoredUnits,
 ) -> EmbeddingWork:
     """What makes vectors of what is stored already."""
     serving = SqlServing(database)
-    maker = VectorMaker(store, indexer.units)
-    filler = VectorFiller(serving, maker, meaning, jobs, late)
-    reembedder = Reembedder(serving, maker, filler, meaning)
+    maker = VectorMaker(store, stored_units)
+    filler = VectorBackfill(serving, maker, meaning, jobs, late)
+    reembedder = ModelSwitch(serving, maker, filler, meaning, jobs)
     return EmbeddingWork(serving=serving, filler=filler, reembedder=reembedder)

@@ -2,74 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from recollect.assemble.policy import policy_of
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.writes import SqlWrites
 from recollect.context.compression import CompressionOptions
-from recollect.context.recap import Recap
-from recollect.context.summarise import Summariser
+from recollect.context.session_episode import SessionEpisodes
+from recollect.context.summariser import Summariser
 from recollect.domain.extraction import BufferTimes
+from recollect.domain.meter import Meter
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
-from recollect.lifecycle.worker import Handler
+from recollect.language.token_estimate import EstimatedTokens
+from recollect.lifecycle.job_worker import Handler
 from recollect.ports.clock import Clock
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.store import Store
-from recollect.ports.units import UnitIndex
-from recollect.ports.vectors import VectorIndex
 from recollect.recall.meaning import Meaning
+from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
-from recollect.text.tokens import EstimatedTokens
-from recollect.writing.candidates import Candidates
-from recollect.writing.extract_model import ModelExtractor
+from recollect.writing.background_judge import BackgroundJudge
+from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
 from recollect.writing.intake import Intake
+from recollect.writing.judges import JudgeChain
+from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
-from recollect.writing.pipeline import ReconcileOptions, WritePipeline
+from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
-from recollect.writing.routing import Router
-from recollect.writing.save import Saver
-from recollect.writing.schedule import EPISODE, EXTRACT, ExtractionSchedule
+from recollect.writing.reread_job import REREAD, Rereading
+from recollect.writing.router import Router
+from recollect.writing.saver import Saver
+from recollect.writing.schedule import (
+    EPISODE,
+    EXTRACT,
+    EXTRACT_IDLE,
+    JUDGE,
+    ExtractionSchedule,
+    Judging,
+)
 from recollect.writing.strategy import Merger
+from recollect.writing.user_names import Naming
 
 
 def writing_of(
     settings: Settings,
     database: Database,
     store: Store,
-    units: UnitIndex,
-    vectors: VectorIndex,
+    indexes: Sequence[Indexes],
     meaning: Meaning,
     clock: Clock,
     redactor: Redactor,
     models: LanguageModels,
+    saver: Saver,
+    judge: JudgeChain,
+    judging: Judging | None,
+    meter: Meter,
 ) -> WritingParts:
     """Everything that turns words into records."""
-    writing, timeout = settings.writing, settings.models.timeout
+    writing = settings.writing
     writes, policy = SqlWrites(database), policy_of(settings)
     classify = models.of("classify") if writing.route == "auto" else None
     extract = models.of("extract") if writing.extract == "auto" else None
-    router = Router(classify, timeout=timeout)
+    router = Router(classify)
+    candidates = Candidates(store, indexes, each=writing.candidates)
+    merger = Merger(models.of("summarise"), judge)
     pipeline = WritePipeline(
         store,
         writes,
         meaning,
         clock,
         Intake(router, redactor, clock, policy, buffer_times(settings), grounds=writing.ground),
-        Candidates(store, units, vectors, each=writing.candidates),
-        Merger(models.of("summarise"), timeout=timeout),
-        ReconcileOptions(is_on=writing.reconcile, threshold=writing.duplicate_threshold),
+        candidates,
+        merger,
+        judge,
+        reconciles=writing.reconcile,
+        meter=meter,
     )
-    extractor = None if extract is None else ModelExtractor(extract, timeout=timeout)
+    extractor = None if extract is None else ModelExtractor(extract)
+    rereading = Rereading(store, SqlJobs(database, clock), pipeline, clock)
     return WritingParts(
         pipeline=pipeline,
-        extraction=Extraction(store, writes, pipeline, policy, extractor),
+        extraction=Extraction(
+            store, writes, pipeline, policy, extractor, rereading, judging=judging
+        ),
+        candidates=candidates,
+        judge=judge,
+        background=BackgroundJudge(store, meaning, candidates, judge, clock),
         router=router,
+        merger=merger,
         redactor=redactor,
         writes=writes,
         policy=policy,
+        names=UserNames(store, clock),
+        naming=Naming(store, saver, clock),
     )
 
 
@@ -86,10 +115,16 @@ def reading_handlers(
         EstimatedTokens(),
         CompressionOptions(**settings.compression.model_dump()),
         models.of("summarise"),
-        timeout=settings.models.timeout,
     )
-    recap = Recap(store, saver, summariser, clock, after=settings.writing.episode_after)
-    return {EXTRACT: writing.extraction.run, EPISODE: recap.run}
+    recap = SessionEpisodes(store, saver, summariser, clock, after=settings.writing.episode_after)
+    extraction = writing.extraction
+    return {
+        EXTRACT: extraction.run,
+        EXTRACT_IDLE: extraction.run,
+        EPISODE: recap.run,
+        REREAD: extraction.run_again,
+        JUDGE: writing.background.run,
+    }
 
 
 def schedule_of(settings: Settings) -> ExtractionSchedule:
@@ -99,19 +134,8 @@ def schedule_of(settings: Settings) -> ExtractionSchedule:
     def reading(caller: Caller) -> WritePolicy:
         return "off" if writing.extract == "off" else policy(caller)
 
-    return ExtractionSchedule(reading, every=writing.every)
-
-
-def policy_of(settings: Settings) -> Callable[[Caller], WritePolicy]:
-    """What of a conversation becomes memory, agent by agent."""
-
-    def policy(caller: Caller) -> WritePolicy:
-        agent = settings.agents.get(caller.scope.agent or "")
-        if agent is None:
-            return settings.writing.policy
-        return (agent.write_policy or settings.writing.policy) if agent.enabled else "off"
-
-    return policy
+    idle = timedelta(minutes=writing.idle_minutes)
+    return ExtractionSchedule(reading, every=writing.every, idle=idle)
 
 
 def buffer_times(settings: Settings) -> BufferTimes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -9,12 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from recollect.domain.audit_chain import ChainHead
+from recollect.domain.disk_space import is_full, what_to_free
+from recollect.domain.private_files import open_new
 from recollect.errors import StorageError
 
 
 def anchor_of(database: Path) -> Path:
     """Where the anchor of a database is."""
     return database.with_name(f"{database.name}-audit-anchor.json")
+
+
+def known_heads(database: Path) -> tuple[ChainHead, ...]:
+    """Return how far each chain of a database went; nothing where that cannot be told."""
+    try:
+        stored = json.loads(anchor_of(database).read_text(encoding="utf-8"))
+        return tuple(
+            ChainHead(org=org, workspace=workspace, seq=head["seq"], hash=head["hash"])
+            for name, head in stored.items()
+            for org, _, workspace in (name.partition("/"),)
+        )
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        # Whoever verifies the audit is told.
+        return ()
 
 
 class AnchorFile:
@@ -41,13 +58,18 @@ class AnchorFile:
             # the other kept comes back with the next seal.
             unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}")
             try:
-                unfinished.write_text(json.dumps(heads, ensure_ascii=False), encoding="utf-8")
+                with open_new(unfinished, "w", encoding="utf-8") as file:
+                    json.dump(heads, file, ensure_ascii=False)
                 unfinished.replace(self._path)
             except OSError as problem:
+                with contextlib.suppress(OSError):
+                    unfinished.unlink()
                 raise StorageError(
                     f"{self._path} cannot be written: {problem.strerror}",
-                    code="file_unwritable",
-                    hint="Check the permissions of its folder.",
+                    code="disk_full" if is_full(problem) else "file_unwritable",
+                    hint=what_to_free(self._path)
+                    if is_full(problem)
+                    else "Check the permissions of its folder.",
                 ) from problem
 
     def _read(self) -> dict[str, Any]:

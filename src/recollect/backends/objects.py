@@ -7,8 +7,10 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
+from recollect.domain.disk_space import means_full, what_to_free
+from recollect.domain.private_files import make_folder, make_private
 from recollect.errors import StorageError
 from recollect.ports.blobs import StoredBlob
 
@@ -33,13 +35,17 @@ class ObjectBlobs:
         """Opened when it is first used: a memory that archives nothing needs no folder for it."""
         return self._opened()
 
-    async def put(self, key: str, content: bytes) -> None:
+    async def put(self, key: str, content: bytes | BinaryIO) -> None:
         from obstore.exceptions import BaseError
 
         try:
+            if self._folder is None:
+                await self._store.put_async(key, content)
+                return
+            # The library would make folders as the umask has it.
+            await asyncio.to_thread(make_folder, (self._folder / key).parent)
             await self._store.put_async(key, content)
-            if self._folder is not None:
-                await asyncio.to_thread(self._make_durable, self._folder, key)
+            await asyncio.to_thread(self._make_private_and_durable, self._folder, key)
         except (BaseError, OSError) as fault:
             raise self._unreachable(fault) from fault
 
@@ -85,9 +91,10 @@ class ObjectBlobs:
     def _has_no_folder(self) -> bool:
         return self._folder is not None and not self._folder.exists()
 
-    def _make_durable(self, root: Path, key: str) -> None:
+    def _make_private_and_durable(self, root: Path, key: str) -> None:
         """Wait until a file, and its name in its folders, would survive a loss of power."""
         path = root / key
+        make_private(path)
         _sync(path)
         if os.name != "posix":
             return
@@ -101,6 +108,13 @@ class ObjectBlobs:
     def _unreachable(self, fault: Exception) -> StorageError:
         # The library writes its inner state below the first line.
         told = str(fault).partition("\n")[0]
+        if self._folder is not None and means_full(told):
+            return StorageError(
+                f"The disk is full: a content could not be kept in {self._name}; everything before "
+                "it was",
+                code="disk_full",
+                hint=what_to_free(self._folder),
+            )
         return StorageError(
             f"The blob store {self._name} could not do its work: {told}",
             code="blobs_unreachable",
@@ -123,7 +137,8 @@ def _open(where: str | Path) -> ObjectStore:
     try:
         if isinstance(where, str) and "://" in where:
             return from_url(where)
-        return LocalStore(prefix=Path(where), mkdir=True)
+        make_folder(Path(where))
+        return LocalStore(prefix=Path(where))
     except (BaseError, OSError, ValueError) as fault:
         raise StorageError(
             f"The blob store {where} cannot be opened: {str(fault).partition(chr(10))[0]}",

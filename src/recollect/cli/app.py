@@ -15,6 +15,7 @@ from typer.main import get_command
 from recollect.cli.answer import say
 from recollect.cli.command import as_command, over, with_options
 from recollect.cli.faults import EXIT_CODES, INTERRUPTED, bad_usage, tell
+from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.input import require_utf8
 from recollect.cli.options import Shared
 from recollect.errors import RecollectError
@@ -22,27 +23,32 @@ from recollect.errors import RecollectError
 # A command by its name, and where its function is: its module is imported when it is called.
 _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Remember and recall": {
-        "remember": "saving.remember",
-        "write": "writing.write",
-        "recall": "looking.recall",
-        "context": "prompting.context",
-        "observe": "saving.observe",
-        "used": "prompting.used",
-        "rejected": "prompting.rejected",
-        "extract": "writing.extract",
-        "route": "writing.route",
+        "remember": "records.remember",
+        "write": "write.write",
+        "recall": "lookups.recall",
+        "context": "prompt.context",
+        "observe": "records.observe",
+        "used": "prompt.used",
+        "rejected": "prompt.rejected",
+        "extract": "write.extract",
+        "route": "write.route",
+        "names": "write.names",
     },
     "Look and correct": {
-        "list": "looking.list_records",
-        "turns": "looking.list_turns",
-        "show": "looking.show_record",
-        "edit": "saving.edit",
-        "history": "looking.history",
-        "trace": "writing.trace",
-        "undo": "saving.undo",
-        "delete": "saving.delete",
-        "purge": "removing.purge",
-        "forget": "removing.forget",
+        "list": "lookups.list_records",
+        "turns": "lookups.list_turns",
+        "sessions": "directory.sessions",
+        "tags": "directory.tags",
+        "categories": "directory.categories",
+        "show": "lookups.show_record",
+        "edit": "records.edit",
+        "history": "lookups.history",
+        "trace": "write.trace",
+        "undo": "records.undo",
+        "tag": "records.tag",
+        "delete": "records.delete",
+        "purge": "removal.purge",
+        "forget": "removal.forget",
     },
     "Keep in order": {
         "health": "upkeep.health",
@@ -56,27 +62,35 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "sweep": "upkeep.sweep",
     },
     "Run and keep": {
-        "serve": "running.serve",
-        "work": "keeping.work",
-        "stats": "looking.stats",
-        "doctor": "mending.doctor",
-        "reindex": "mending.reindex",
-        "where": "keeping.where",
-        "backup": "keeping.backup",
-        "restore": "keeping.restore",
-        "export": "transferring.export_to",
-        "import": "transferring.import_from",
-        "version": "running.version",
+        "serve": "processes.serve",
+        "mcp": "processes.mcp",
+        "demo": "demo.demo",
+        "work": "data.work",
+        "stats": "lookups.stats",
+        "doctor": "repair.doctor",
+        "reindex": "repair.reindex",
+        "where": "data.where",
+        "backup": "data.backup",
+        "restore": "data.restore",
+        "copy": "data.copy",
+        "export": "transfer.export_to",
+        "import": "transfer.import_from",
+        "version": "processes.version",
     },
 }
 # Groups bring commands of their own, which read their options themselves.
 _GROUPS: Final[Mapping[str, str]] = {
-    "models": "running.models",
+    "models": "processes.models",
     "tools": "tools.tools",
     "archives": "archives.archives",
-    "share": "sharing.share",
-    "audit": "auditing.audit",
-    "bench": "running.bench",
+    "kb": "kb.kb",
+    "jobs": "jobs.jobs",
+    "keys": "keys.keys",
+    "agents": "agents.agents",
+    "workspace": "directory.workspace",
+    "share": "share.share",
+    "audit": "audit.audit",
+    "bench": "processes.bench",
 }
 _PANEL_OF_GROUPS: Final = "Run and keep"
 
@@ -84,7 +98,7 @@ _VERSION: Final = Parameter(
     "version",
     Parameter.KEYWORD_ONLY,
     default=False,
-    annotation=Annotated[bool, typer.Option("--version", help="Show the version and end.")],
+    annotation=Annotated[bool, typer.Option("--version", help="Show the version and exit.")],
 )
 
 
@@ -107,7 +121,7 @@ def run(arguments: Sequence[str]) -> int:
 @cache
 def _command() -> Callable[..., Any]:
     app = typer.Typer(
-        add_completion=False,
+        cls=PlainGroup,
         pretty_exceptions_enable=False,
         epilog=EXIT_CODES,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -139,7 +153,9 @@ class _Commands(Mapping[str, Any]):
 
 def _made(name: str, panel: str) -> Any:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(name, rich_help_panel=panel)(as_command(_found(_COMMANDS[panel][name])))
+    app.command(name, cls=PlainCommand, rich_help_panel=panel, epilog=example_of(name))(
+        as_command(_found(_COMMANDS[panel][name]))
+    )
     # An app of one command is that command.
     return get_command(app)
 

@@ -72,5 +72,5 @@ def bad_usage(problem: typer.TyperException) -> InvalidInput:
     return InvalidInput(
         f"{message} Did you mean {meant!r}?" if meant else message,
         code="bad_usage",
-        hint=f"`{command} --help` shows how it is used.",
+        hint=f"See `{command} --help`.",
     )

@@ -9,12 +9,14 @@ import typer
 from typer.main import get_command
 
 from recollect.cli.command import Body, as_command, over, with_options
+from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import Shared
 
 
 def run_group(context: typer.Context, about: str, commands: Mapping[str, Body]) -> None:
     """Hand the arguments on to the group that these commands make."""
-    status = get_command(_group(about, commands)).main(
+    name = context.command_path.rpartition(" ")[2]
+    status = get_command(_group(name, about, commands)).main(
         args=context.args,
         prog_name=context.command_path,
         standalone_mode=False,
@@ -24,8 +26,9 @@ def run_group(context: typer.Context, about: str, commands: Mapping[str, Body]) 
         raise typer.Exit(status)
 
 
-def _group(about: str, commands: Mapping[str, Body]) -> typer.Typer:
+def _group(group_name: str, about: str, commands: Mapping[str, Body]) -> typer.Typer:
     group = typer.Typer(
+        cls=PlainGroup,
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -39,5 +42,6 @@ def _group(about: str, commands: Mapping[str, Body]) -> typer.Typer:
     before_any_command.__doc__ = about
     group.callback(invoke_without_command=True)(with_options(before_any_command))
     for name, body in commands.items():
-        group.command(name)(as_command(body))
+        example = example_of(f"{group_name} {name}")
+        group.command(name, cls=PlainCommand, epilog=example)(as_command(body))
     return group

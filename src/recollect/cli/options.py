@@ -30,7 +30,7 @@ def _option(panel: str, text: str, *names: str, metavar: str | None = None) -> A
     )
 
 
-_EVERYWHERE: Final = "Options of every command"
+_EVERYWHERE: Final = "Common options"
 _FILTERS: Final = "Filters"
 _FIELDS: Final = "Fields"
 _EPISODIC: Final = "Fields of an episodic record"
@@ -45,14 +45,16 @@ class Shared(OptionGroup):
 
     data: Annotated[
         str | None,
-        _option(_EVERYWHERE, "Database file (….db) or data folder.", metavar="PATH"),
+        _option(_EVERYWHERE, "Database file (….db), data folder or server URL.", metavar="PATH"),
     ] = None
-    user: Annotated[str | None, _option(_EVERYWHERE, "Whose memory it is.", metavar="ID")] = None
-    agent: Annotated[str | None, _option(_EVERYWHERE, "The agent's own memory.", metavar="ID")] = (
+    user: Annotated[str | None, _option(_EVERYWHERE, "User whose memory to use.", metavar="ID")] = (
         None
     )
-    workspace: Annotated[str | None, _option(_EVERYWHERE, "Workspace.", metavar="ID")] = None
-    org: Annotated[str | None, _option(_EVERYWHERE, "Organisation.", metavar="ID")] = None
+    agent: Annotated[
+        str | None, _option(_EVERYWHERE, "Agent whose memory to use.", metavar="ID")
+    ] = None
+    workspace: Annotated[str | None, _option(_EVERYWHERE, "Workspace to use.", metavar="ID")] = None
+    org: Annotated[str | None, _option(_EVERYWHERE, "Organisation to use.", metavar="ID")] = None
     json: Annotated[
         bool, _option(_EVERYWHERE, "Print one JSON document instead of text.", "--json")
     ] = False
@@ -78,9 +80,9 @@ class Shared(OptionGroup):
             value = getattr(self, name)
             if value is not None and value.startswith("--"):
                 raise InvalidInput(
-                    f"--{name} has no value: {value} is an option itself; nothing was changed",
+                    f"--{name} needs a value, but {value} is an option; nothing was changed",
                     code="bad_usage",
-                    hint=f"Name one behind --{name}, or leave it out.",
+                    hint=f"Give a value after --{name}, or leave it out.",
                 )
 
 
@@ -98,25 +100,25 @@ class CommonFilterOptions(OptionGroup):
     ] = None
     tag: Annotated[
         list[str] | None,
-        _option(_FILTERS, "Only with this tag (repeatable: with all of them).", metavar="TAG"),
+        _option(_FILTERS, "Only with this tag (repeatable; all must match).", metavar="TAG"),
     ] = None
     status: Annotated[
         list[Status] | None,
         _option(_FILTERS, f"With this status ({_STATUSES}; repeatable).", metavar="STATUS"),
     ] = None
-    since: Annotated[
-        str | None, _option(_FILTERS, "What happened at this time or later.", metavar="TIME")
-    ] = None
+    since: Annotated[str | None, _option(_FILTERS, "Only from this time on.", metavar="TIME")] = (
+        None
+    )
     until: Annotated[
         str | None,
-        _option(_FILTERS, "What happened before this time; a date is its start.", metavar="TIME"),
+        _option(_FILTERS, "Only before this time; a date means its start.", metavar="TIME"),
     ] = None
     task: Annotated[str | None, _option(_FILTERS, "Only of this task.", metavar="ID")] = None
     as_of: Annotated[
-        str | None, _option(_FILTERS, "What was known at this time.", metavar="TIME")
+        str | None, _option(_FILTERS, "As it was known at this time.", metavar="TIME")
     ] = None
     valid_at: Annotated[
-        str | None, _option(_FILTERS, "What was true at this time.", metavar="TIME")
+        str | None, _option(_FILTERS, "Only what was true at this time.", metavar="TIME")
     ] = None
 
     def common(self) -> CommonFilters:
@@ -154,7 +156,7 @@ class RecordOptions(OptionGroup):
         str | None, _option(_FIELDS, "Category, for example project.", metavar="NAME")
     ] = None
     title: Annotated[
-        str | None, _option(_FIELDS, "Title; of a procedure its name.", metavar="TEXT")
+        str | None, _option(_FIELDS, "Title; the name of a procedure.", metavar="TEXT")
     ] = None
     description: Annotated[
         str | None, _option(_FIELDS, "One line on what it is for.", metavar="TEXT")
@@ -168,28 +170,25 @@ class RecordOptions(OptionGroup):
     ] = None
     source: Annotated[str | None, _option(_FIELDS, "Where it comes from.", metavar="TEXT")] = None
     at: Annotated[
-        str | None, _option(_FIELDS, "When it was learned, if not now.", metavar="TIME")
+        str | None, _option(_FIELDS, "When it was learned; default: now.", metavar="TIME")
     ] = None
-    valid_from: Annotated[str | None, _option(_FIELDS, "From when it is true.", metavar="TIME")] = (
-        None
-    )
-    valid_to: Annotated[
-        str | None, _option(_FIELDS, "From when it is no longer true.", metavar="TIME")
+    valid_from: Annotated[
+        str | None, _option(_FIELDS, "Start of its validity.", metavar="TIME")
     ] = None
-    expires: Annotated[
-        str | None, _option(_FIELDS, "When it stops being found.", metavar="TIME")
-    ] = None
+    valid_to: Annotated[str | None, _option(_FIELDS, "End of its validity.", metavar="TIME")] = None
+    expires: Annotated[str | None, _option(_FIELDS, "When it expires.", metavar="TIME")] = None
     session: Annotated[str | None, _option(_FIELDS, "Session it belongs to.", metavar="ID")] = None
     task: Annotated[str | None, _option(_FIELDS, "Task it belongs to.", metavar="ID")] = None
     meta: Annotated[
-        list[str] | None, _option(_FIELDS, "Anything else (repeatable).", metavar="KEY=VALUE")
+        list[str] | None, _option(_FIELDS, "Other metadata (repeatable).", metavar="KEY=VALUE")
     ] = None
     participant: Annotated[
         list[str] | None, _option(_EPISODIC, "Who took part (repeatable).", metavar="NAME")
     ] = None
-    outcome: Annotated[str | None, _option(_EPISODIC, "What came of it.", metavar="TEXT")] = None
+    outcome: Annotated[str | None, _option(_EPISODIC, "Outcome.", metavar="TEXT")] = None
     artifact: Annotated[
-        list[str] | None, _option(_EPISODIC, "File or link it left (repeatable).", metavar="TEXT")
+        list[str] | None,
+        _option(_EPISODIC, "File or link it produced (repeatable).", metavar="TEXT"),
     ] = None
     timestamp: Annotated[str | None, _option(_EPISODIC, "When it happened.", metavar="TIME")] = None
     trigger: Annotated[str | None, _option(_PROCEDURAL, "When to use it.", metavar="TEXT")] = None

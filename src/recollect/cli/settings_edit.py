@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from recollect.domain.private_files import make_folder
 from recollect.errors import SettingsError
 
 
@@ -22,13 +23,13 @@ def write_setting(path: Path, section: str, name: str, value: str) -> None:
         before = file.read_bytes().decode() if file.exists() else ""
         after = with_setting(before, section, name, value)
         if after != before:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(file.parent)
             _replace(file, after)
     except OSError as problem:
         raise SettingsError(
             f"The settings file {path} cannot be written: {problem.strerror}",
             code="settings_not_writable",
-            hint="Mend its permissions, or name another file with RECOLLECT_SETTINGS.",
+            hint="Fix its permissions, or name another file with RECOLLECT_SETTINGS.",
         ) from None
 
 

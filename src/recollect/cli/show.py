@@ -18,6 +18,8 @@ from rich.text import Text
 from recollect.domain.diagnosis import Diagnosis
 from recollect.domain.embedder import EmbedderCheck, EmbedderState
 from recollect.domain.hit import ArchivePassage, Hit, Item, Recalled
+from recollect.domain.link import Link
+from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.page import Page
 from recollect.domain.record import Episode, Record, Version
@@ -32,8 +34,8 @@ _BEFORE: Final = 50
 _VERDICT_STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 _CONCLUSIONS: Final = {
     "ok": "Everything works.",
-    "warning": "Everything works, and some things could work better.",
-    "problem": "Something does not work; the arrows say how to mend it.",
+    "warning": "Everything works, but some things could be better.",
+    "problem": "Something does not work; the arrows say how to fix it.",
 }
 
 
@@ -51,11 +53,13 @@ def record_card(console: Console, record: Record) -> None:
 def in_full(console: Console, item: Record | Turn) -> None:
     """Every field that says something, the content last."""
     form = as_json(item) | _times(item) | {"scope": item.scope.key}
+    if isinstance(item, Record):
+        form["links"] = [_link(it, item.id) for it in item.links]
     content = form.pop("content")
     table = plain_table("", "")
     for name, value in form.items():
         if value not in (None, "", [], {}):
-            table.add_row(Text(name, style="dim"), harmless(_told(value)))
+            table.add_row(Text(name, style="dim"), harmless(told(value)))
     console.print(table)
     console.print()
     console.print(Text(harmless(content)), soft_wrap=True)
@@ -65,27 +69,28 @@ def page_of_records(console: Console, page: Page[Record]) -> None:
     for record in page:
         record_card(console, record)
     if not page.items:
-        line(console, "There are no such records.")
+        line(console, "No records.")
     if page.next_cursor is not None:
-        line(console, f"There are more: --cursor {page.next_cursor}")
+        line(console, f"More: --cursor {page.next_cursor}")
 
 
 def page_of_turns(console: Console, page: Page[Turn]) -> None:
     for turn in page:
         turn_card(console, turn)
     if not page.items:
-        line(console, "There are no such turns.")
+        line(console, "No turns.")
     if page.next_cursor is not None:
-        line(console, f"There are more: --cursor {page.next_cursor}")
+        line(console, f"More: --cursor {page.next_cursor}")
 
 
 def recalled(console: Console, found: Recalled) -> None:
     if not found.hits:
-        line(console, "Nothing good enough was found; a lower --min-score may show more.")
+        line(console, "Nothing found that is good enough; try a lower --min-score.")
     for hit in found:
         item = hit.item
         title = item.title if isinstance(item, Record) else ""
-        _heading(console, f"{hit.score:.2f}", hit.id, _facts_of(item))
+        earlier = () if hit.followed_by is None else (f"earlier, see {hit.followed_by}",)
+        _heading(console, f"{hit.score:.2f}", hit.id, _facts_of(item), *earlier)
         _body(console, _best_part(hit), title)
     for part in found.degraded:
         line(console, f"degraded: {part}")
@@ -120,12 +125,15 @@ def stats(console: Console, figures: Stats) -> None:
         "by status": _counts(store.by_status.items()),
         "turns": f"{store.turns:,} in {store.sessions:,} sessions",
         "search units": f"{store.units:,}",
-        "background jobs": f"{figures.jobs.waiting:,} waiting, {figures.jobs.failed:,} given up",
+        "links": _counts(store.links.items()),
+        "judge": f"{figures.judge}: {_counts(figures.judged.items())}",
+        "background jobs": f"{figures.jobs.waiting:,} waiting, {figures.jobs.failed:,} failed",
         "index in memory": f"{index.units:,} units, {index.bytes:,} bytes",
         "recall cache": f"{recalls.entries:,} answers, {recalls.hit_rate:.0%} hits",
         "embedding cache": f"{embeddings.entries:,} texts, {embeddings.hit_rate:.0%} hits",
         "summary cache": f"{figures.summary_cache.hit_rate:.0%} hits",
         "database": f"{figures.database_bytes:,} bytes",
+        **_last_day(figures.last_day),
         **{f"{it.task} model": _tier(it) for it in figures.models},
     }
     table = plain_table("", "")
@@ -134,10 +142,34 @@ def stats(console: Console, figures: Stats) -> None:
     console.print(table)
 
 
+def _last_day(day: MetricFigures) -> dict[str, str]:
+    """Return what was done in the last 24 hours, as far as anything was."""
+    rows: dict[str, str] = {}
+    if day.recalls:
+        times = f"p50 {day.recall_p50_ms:g} ms, p95 {day.recall_p95_ms:g} ms"
+        rows["recalls today"] = f"{day.recalls:,}, {day.empty_recalls:,} empty; {times}"
+    if day.prompts:
+        rows["prompts today"] = (
+            f"{day.prompts:,} with {day.injected_tokens:,} tokens; "
+            f"{day.used_share or 0:.0%} used, {day.reused_share or 0:.0%} of other sessions"
+        )
+    if day.writes:
+        rows["writes today"] = f"{day.writes:,}, {day.duplicate_share or 0:.0%} known already"
+    if saved := day.window_tokens_saved + day.archive_tokens_saved:
+        rows["tokens saved today"] = f"{saved:,}"
+    if day.requests:
+        rows["requests today"] = f"{day.requests:,}, {day.failed_requests:,} failed"
+    return rows
+
+
 def _tier(usage: ModelUsage) -> str:
     tokens = usage.input_tokens + usage.output_tokens
     told = f"{usage.model}: {usage.calls:,} calls, {usage.failures:,} failed, {tokens:,} tokens"
-    return told if usage.daily_tokens is None else f"{told} ({usage.daily_tokens:,} a day)"
+    if usage.daily_tokens is not None:
+        told = f"{told} ({usage.daily_tokens:,} a day)"
+    if usage.paused_until is not None:
+        told = f"{told}; paused until {usage.paused_until:%H:%M:%S} UTC: {usage.last_error}"
+    return told
 
 
 def embedders(
@@ -186,7 +218,7 @@ def diagnosis(console: Console, found: Diagnosis) -> None:
 def places(console: Console, where: dict[str, Path]) -> None:
     width = max(map(len, where))
     for name, path in where.items():
-        line(console, f"{name:<{width}}  {path}{'' if path.exists() else '  (not there yet)'}")
+        line(console, f"{name:<{width}}  {path}{'' if path.exists() else '  (does not exist yet)'}")
 
 
 def plain_table(*columns: str) -> Table:
@@ -195,6 +227,14 @@ def plain_table(*columns: str) -> Table:
     for column in table.columns:
         column.overflow = "fold"
     return table
+
+
+def _link(link: Link, own: str) -> str:
+    """A link as the record at one of its ends tells it."""
+    what = {"same": "says the same as", "conflict": "contradicts", "different": "is other than"}
+    follows = "follows" if link.newer == own else "is followed by"
+    told = what.get(link.relation, follows)
+    return f"{told} {link.other(own)} ({link.probability:.2f}, {link.decided_by}: {link.reason})"
 
 
 def _heading(console: Console, *parts: str) -> None:
@@ -252,12 +292,13 @@ def _counts(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts) or "-"
 
 
-def _told(value: object) -> str:
+def told(value: object) -> str:
+    """Return a JSON value as lines of names and values."""
     if isinstance(value, list):
-        return "\n".join(map(_told, cast("list[object]", value)))
+        return "\n".join(map(told, cast("list[object]", value)))
     if isinstance(value, dict):
         named = cast("dict[str, object]", value)
-        return "\n".join(f"{name}: {_told(inner)}" for name, inner in named.items())
+        return "\n".join(f"{name}: {told(inner)}" for name, inner in named.items())
     return str(value)
 
 

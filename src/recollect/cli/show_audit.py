@@ -24,9 +24,9 @@ def page_of_entries(console: Console, page: Page[AuditEntry]) -> None:
         place = "unsealed" if entry.seq is None else f"seq {entry.seq}"
         line(console, f"{_told(entry)}  in {entry.scope.key}  {place}")
     if not page.items:
-        line(console, "Nothing of that kind happened.")
+        line(console, "No entries.")
     if page.next_cursor is not None:
-        line(console, f"There is more: --cursor {page.next_cursor}")
+        line(console, f"More: --cursor {page.next_cursor}")
 
 
 def entries_in_full(console: Console, entries: Sequence[AuditEntry]) -> None:
@@ -34,6 +34,8 @@ def entries_in_full(console: Console, entries: Sequence[AuditEntry]) -> None:
         console.print(Text(harmless(_told(entry)), style="bold"), soft_wrap=True)
         table = plain_table("", "")
         for name, value in entry.payload.items():
+            if name == "digests":
+                continue
             told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             table.add_row(Text(f"  {name}", style="dim"), harmless(told))
         console.print(table)
@@ -45,13 +47,18 @@ def verdict(console: Console, found: AuditVerdict) -> None:
         line(console, f"seq {place}: {fault.what}")
     line(
         console,
-        f"{found.org}/{found.workspace}: {found.sealed:,} sealed, {found.unsealed:,} too new to be "
-        f"sealed, {found.erased:,} erased because they were forgotten",
+        f"{found.org}/{found.workspace}: {found.sealed:,} entries sealed, {found.unsealed:,} not "
+        f"sealed yet, {found.erased:,} erased by forgetting",
+    )
+    line(
+        console,
+        f"{found.proved:,} records and turns match the audit log, {found.unproved:,} "
+        "were stored before it held digests",
     )
     if found.is_intact:
-        line(console, f"Nobody changed what is sealed. The chain ends with {found.head}")
+        line(console, f"Audit log intact. The chain ends with {found.head}")
     else:
-        line(console, f"{len(found.faults):,} things are not as they were sealed.")
+        line(console, f"{len(found.faults):,} entries were changed after sealing.")
 
 
 def replay(console: Console, found: Replay) -> None:

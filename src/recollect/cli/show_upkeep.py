@@ -32,14 +32,14 @@ def health(console: Console, found: Health) -> None:
     }
     _table(console, rows)
     for pair in found.duplicates:
-        line(console, f"alike ({pair.similarity:.2f}): {pair.first} {pair.second}")
+        line(console, f"alike ({pair.probability:.2f}): {pair.first} {pair.second}")
 
 
 def disputes(console: Console, found: Sequence[Dispute]) -> None:
     for each in found:
         dispute(console, each)
     if not found:
-        line(console, "Nothing contradicts anything.")
+        line(console, "No conflicts.")
 
 
 def dispute(console: Console, each: Dispute) -> None:
@@ -59,8 +59,8 @@ def buffered(console: Console, entries: Sequence[Record]) -> None:
 
 
 def swept(console: Console, found: Swept) -> None:
-    done = "A sweep would change:" if found.is_dry_run else "Swept:"
-    line(console, done if found.records or found.archives else "There is nothing to sweep.")
+    done = "A sweep would do:" if found.is_dry_run else "Swept:"
+    line(console, done if found.records or found.archives else "Nothing to sweep.")
     rows = {
         "promoted": found.promoted,
         "expired": found.expired,

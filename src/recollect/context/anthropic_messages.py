@@ -1,7 +1,8 @@
-"""Anthropic's messages to and from neutral ones, losing nothing on the way back.
+"""Convert Anthropic's messages to and from neutral ones without loss.
 
-Anthropic keeps the system prompt apart, has several tools' results in one user message, and wants
-user and assistant to alternate; a neutral list has one message for each, in the order of talking.
+Anthropic separates the system prompt, puts the results of several tools into one user message, and
+requires alternating roles. A neutral list has one message for each, in the order of the
+conversation.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _BEGINNING: Final = "(the conversation goes on)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnthropicMessages:
-    """What a request takes: the system prompt, if there is one, and the messages."""
+    """What a request takes: the system prompt, if any, and the messages."""
 
     system: Content | None
     messages: list[dict[str, Any]]
@@ -48,7 +49,7 @@ class AnthropicMessages:
 def from_anthropic(
     messages: Sequence[Mapping[str, Any]], system: str | Sequence[Mapping[str, Any]] | None = None
 ) -> tuple[Message, ...]:
-    """Neutral messages from those of a request, the system prompt first."""
+    """Return neutral messages for those of a request, the system prompt first."""
     neutral: list[Message] = []
     if system is not None:
         prompt = system if isinstance(system, str) else [dict(block) for block in system]
@@ -64,14 +65,14 @@ def from_anthropic(
 
 
 def from_anthropic_message(native: Mapping[str, Any], index: int = 0) -> list[Message]:
-    """One message of a conversation that goes on; several where it holds results of tools."""
+    """Convert one message of a conversation; several if it holds tool results."""
     first, *rest = _read(native, index)
     own = {key: value for key, value in native.items() if key not in ("role", "content")}
     return [_marked(first, {"fields": own} if own else {}), *rest]
 
 
 def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
-    """A request's messages from neutral ones, joined where Anthropic wants one of them."""
+    """Return a request's messages for neutral ones, joined as Anthropic requires."""
     system: list[Content] = []
     wire: list[dict[str, Any]] = []
     for message in messages:
@@ -92,7 +93,7 @@ def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
 
 
 def with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
-    """Anthropic takes the id of a call only once in a conversation; others may use it again."""
+    """Make call ids unique: Anthropic accepts an id only once in a conversation."""
     used: set[str] = set()
     newest: dict[str | None, str] = {}
     for message in messages:
@@ -114,12 +115,12 @@ def _unused(id: str, used: Collection[str]) -> str:
 
 
 def valid_for_anthropic(messages: Sequence[Message]) -> list[str]:
-    """What Anthropic would refuse here, a line each; calls may be pending at the end."""
+    """Return what Anthropic would refuse, one line each; trailing calls may be open."""
     return anthropic_rule_breaks(to_anthropic(messages).messages)
 
 
 def anthropic_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The same for messages that are Anthropic's already."""
+    """Return the same for messages in Anthropic's format."""
     breaks: list[str] = []
     waiting: set[str] = set()
     called: set[str] = set()
@@ -165,7 +166,7 @@ def _content_breaks(role: str, blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _read(native: Mapping[str, Any], index: int) -> list[Message]:
-    """One message, or several where a user's message holds results of tools."""
+    """Convert one message; several if a user message holds tool results."""
     role, content = native.get("role"), native.get("content")
     if role not in _ROLES:
         raise InvalidInput(
@@ -260,7 +261,7 @@ def _tool_call(block: Block, index: int) -> ToolCall:
 
 
 def _kept(message: Message, content: Content, *, joined: bool = False) -> Message:
-    """The message, with its content as it came if that cannot be rebuilt from the rest."""
+    """Keep the native content with the message if it cannot be rebuilt from the rest."""
     rebuilt = _as_blocks(_written(message)) if joined else _written(message)
     return message if rebuilt == content else _marked(message, {"content": content})
 
@@ -276,7 +277,7 @@ def _marks(message: Message) -> Mapping[str, Any]:
 
 
 def _written_again(message: Message) -> Content:
-    """The content as it came, as long as it still says what the message says."""
+    """Return the native content while it still matches the message."""
     content = cast("Content | None", _marks(message).get("content"))
     if content is None:
         return _written(message)
@@ -310,7 +311,7 @@ def _written(message: Message) -> Content:
 
 
 def _shown(parts: Sequence[Part]) -> Content:
-    """The blocks of the parts; text alone is plain text."""
+    """Return the blocks of the parts; text alone becomes a plain string."""
     blocks = [block for part in parts if (block := _block(part)) is not None]
     if len(parts) == 1 and isinstance(parts[0], TextPart):
         return parts[0].text if blocks else ""
@@ -318,7 +319,7 @@ def _shown(parts: Sequence[Part]) -> Content:
 
 
 def _in_words(part: Part) -> Part:
-    """A part as an assistant or a system prompt may have it: no pictures, no documents."""
+    """Return a part as allowed for an assistant or a system prompt: no images or documents."""
     if isinstance(part, TextPart) or _PROVIDER in part.source:
         return part
     if isinstance(part, FilePart) and isinstance(part.source.get("text"), str):
@@ -349,12 +350,12 @@ def _block(part: Part) -> Block | None:
 
 
 def _id(id: str) -> str:
-    """An id of a tool call as Anthropic takes it: letters, digits, hyphens and underscores."""
+    """Return a tool call id that Anthropic accepts: letters, digits, hyphens and underscores."""
     return _NOT_IN_IDS.sub("_", id)
 
 
 def _input(call: ToolCall) -> object:
-    """A call's arguments as an object, also when the model wrote something else."""
+    """Return the arguments of a call as an object, whatever the model wrote."""
     try:
         arguments: object = json.loads(call.arguments or "{}")
     except ValueError:

@@ -1,8 +1,8 @@
-"""Three levels of compression, as pure functions from a conversation to edits of it.
+"""Three levels of compression, as pure functions from a conversation to edits.
 
-How far a conversation is compressed is a value, `Compression`: up to where results are short, up
-to where segments are summarised, up to where a digest stands for everything. Each level only moves
-one of these marks on, so what was sent once stays as it is until the next level is due.
+A `Compression` says how far a conversation is compressed: up to where results are trimmed, up to
+where segments are summarised, and up to where a digest replaces everything. Each level only moves
+one of these marks forward, so what was sent once stays unchanged until the next level is due.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal
 
+from recollect.context.conversation import is_unread
 from recollect.context.edits import Drop, Edit, Insert, Replace
 from recollect.context.groups import grouped
 from recollect.context.summary_text import is_summary, summary_message
@@ -43,7 +44,7 @@ class CompressionOptions:
     digest_share: float = 0.25
 
     def digest_room(self, messages: int, budget: int) -> int:
-        """How many tokens a digest of so many messages may take."""
+        """Return how many tokens a digest of so many messages may take."""
         wanted = max(self.digest_tokens, self.digest_tokens_a_message * messages)
         return min(wanted, int(self.digest_share * budget))
 
@@ -52,8 +53,8 @@ class CompressionOptions:
 class Compression:
     """How far a conversation is compressed.
 
-    A digest stands for everything up to its end, the summaries for what follows it, segment by
-    segment; from there up to `trimmed_to` messages are trimmed, and the rest is as it was.
+    A digest replaces everything up to its end, the summaries what follows it, segment by segment;
+    from there up to `trimmed_to` messages are trimmed, and the rest is unchanged.
     """
 
     trimmed_to: int = 0
@@ -72,21 +73,21 @@ class Compression:
 
     @property
     def covered_to(self) -> int:
-        """Messages before this one are represented by a summary or the digest."""
+        """Return the index before which a summary or the digest replaces messages."""
         return self.summaries[-1].end if self.summaries else self.digested_to
 
     @property
     def parts(self) -> tuple[Summary, ...]:
-        """The digest, if there is one, and the summaries after it."""
+        """Return the digest, if there is one, and the summaries after it."""
         return (*(() if self.digest is None else (self.digest,)), *self.summaries)
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """Why models could not be used, each reason once."""
-        return tuple(dict.fromkeys(it.degraded for it in self.parts if it.degraded))
+        """Return why models could not be used, each reason once."""
+        return tuple(dict.fromkeys(part.degraded for part in self.parts if part.degraded))
 
     def as_json(self) -> dict[str, Any]:
-        """What `from_json` reads again, for keeping it beyond this process."""
+        """Return what `from_json` reads, for storing it."""
         return {
             "trimmed_to": self.trimmed_to,
             "summaries": [summary.as_json() for summary in self.summaries],
@@ -105,20 +106,21 @@ class Compression:
 def edits_of(
     messages: Sequence[Message], compression: Compression, trimmer: Trimmer
 ) -> tuple[Edit, ...]:
-    """What a conversation needs to be as compressed as this says; no edit means it stays."""
+    """Return the edits that compress a conversation this far."""
     if compression.level == 0:
         return ()
     prompts = newest_prompts(messages)
-    staying = _staying(messages, compression.covered_to)
+    covered_to, trimmed_to = compression.covered_to, compression.trimmed_to
+    stay = staying(messages, covered_to)
     edits: list[Edit] = []
     if compression.parts:
         edits.append(Insert(_beginning(messages), summary_message(compression.parts)))
     for index, message in enumerate(messages):
         wanted = prompts.get(index, message)
-        if wanted is None or (index < compression.covered_to and index not in staying):
+        if wanted is None or (index < covered_to and index not in stay):
             edits.append(Drop(index))
             continue
-        if index < compression.trimmed_to:
+        if index < trimmed_to:
             wanted = trimmer.trimmed(wanted)
         if wanted is not message:
             edits.append(Replace(index, wanted))
@@ -126,28 +128,28 @@ def edits_of(
 
 
 def trimmed_to(messages: Sequence[Message], options: CompressionOptions) -> int:
-    """Up to where the first level trims; it moves on in whole segments."""
+    """Return up to where the first level trims; it moves in whole segments."""
     return _whole_segments(len(messages) - options.kept_by_summaries, options)
 
 
 def summarised_to(messages: Sequence[Message], options: CompressionOptions) -> int:
-    """Up to where the second level summarises when tokens are short: whole segments only."""
+    """Return up to where the second level summarises to save tokens, in whole segments."""
     return _whole_segments(len(messages) - options.kept_by_summaries, options)
 
 
 def summarised_for_number(messages: Sequence[Message], options: CompressionOptions) -> int:
-    """Up to where the second level summarises because there are too many messages."""
+    """Return up to where the second level summarises because of too many messages."""
     surplus = max(0, len(messages) - options.most_verbatim)
     return -(-surplus // options.segment) * options.segment
 
 
 def digested_to(messages: Sequence[Message], options: CompressionOptions) -> int:
-    """Up to where the third level's digest reaches."""
+    """Return up to where the third level's digest reaches."""
     return max(0, len(messages) - options.kept_by_digest)
 
 
 def segments(start: int, end: int, options: CompressionOptions) -> Iterator[tuple[int, int]]:
-    """The segments between two positions; their borders are the same however long it gets."""
+    """Yield the segments between two positions; their borders never move."""
     while start < end:
         border = min(end, (start // options.segment + 1) * options.segment)
         yield start, border
@@ -155,7 +157,9 @@ def segments(start: int, end: int, options: CompressionOptions) -> Iterator[tupl
 
 
 def content_key(messages: Sequence[Message], start: int) -> str:
-    """A hash of some messages and of where they begin."""
+    """Return a hash of messages and their position, by ids only where some were not read."""
+    if any(map(is_unread, messages)):
+        return ids_key(messages, start)
     digest = blake2b(str(start).encode(), digest_size=12)
     for message in messages:
         parts = [
@@ -168,25 +172,35 @@ def content_key(messages: Sequence[Message], start: int) -> str:
     return digest.hexdigest()
 
 
+def ids_key(messages: Sequence[Message], start: int) -> str:
+    """Return a hash of message ids and their position: stored messages never change."""
+    ids = json.dumps(["ids", start, *(message.id for message in messages)])
+    return blake2b(ids.encode(), digest_size=12).hexdigest()
+
+
 def _whole_segments(position: int, options: CompressionOptions) -> int:
     return max(0, position) // options.segment * options.segment
 
 
 def _beginning(messages: Sequence[Message]) -> int:
-    """Behind the system prompt."""
+    """Return the index after the system prompt."""
     others = (index for index, message in enumerate(messages) if message.role != "system")
     return next(others, len(messages))
 
 
-def _staying(messages: Sequence[Message], covered_to: int) -> frozenset[int]:
-    """Messages that stay although they are summarised.
+def staying(messages: Sequence[Message], covered_to: int) -> frozenset[int]:
+    """Return the summarised messages that are still sent.
 
-    System messages, the newest words of the user, and calls whose results are not all among the
-    summarised: a call is never parted from its result.
+    These are system messages, the newest user message, and calls whose results are not all
+    summarised: a call is never separated from its result.
     """
-    staying = {i for i, message in enumerate(messages[:covered_to]) if message.role == "system"}
+    stay = {i for i, message in enumerate(messages[:covered_to]) if message.role == "system"}
     for group in grouped(messages):
         if group.pending or group.members[-1] >= covered_to:
-            staying.update(group.members)
-    users = [i for i, it in enumerate(messages) if it.role == "user" and not is_summary(it)]
-    return frozenset(staying.union(users[-1:]))
+            stay.update(group.members)
+    users = [
+        i
+        for i, message in enumerate(messages)
+        if message.role == "user" and not is_summary(message)
+    ]
+    return frozenset(stay.union(users[-1:]))

@@ -1,16 +1,29 @@
-"""What may be said next in a conversation, so that every provider takes the whole of it."""
+"""Which messages may come next, so that every provider accepts the conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from recollect.context.groups import grouped
 from recollect.domain.message import Message
 from recollect.errors import InvalidInput
 
+_UNREAD: Final = MappingProxyType({"recollect_unread": True})
+
+
+def unread(turn_id: str) -> Message:
+    """Return a stand-in for a summarised message that was not read; it is never sent."""
+    return Message(role="assistant", parts=(), id=turn_id, extra=_UNREAD)
+
+
+def is_unread(message: Message) -> bool:
+    return message.extra is _UNREAD
+
 
 def check_next(before: Sequence[Message], new: Sequence[Message]) -> None:
-    """Refuse messages that cannot follow: results without calls, and words before the results."""
+    """Refuse messages that cannot follow: results without calls, or text before results."""
     grouped((*before, *new))
     waiting = waiting_calls(before)
     for index, message in enumerate(new, start=len(before)):
@@ -25,7 +38,7 @@ def check_next(before: Sequence[Message], new: Sequence[Message]) -> None:
 
 
 def waiting_calls(messages: Sequence[Message]) -> set[str]:
-    """The calls at the end of a conversation whose results have not come."""
+    """Return the trailing calls that have no result yet."""
     answered: set[str | None] = set()
     for message in reversed(messages):
         if message.role != "tool":
@@ -35,10 +48,10 @@ def waiting_calls(messages: Sequence[Message]) -> set[str]:
 
 
 def sound(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages without those that no provider takes, as others may have stored them.
+    """Return the messages without those that no provider accepts.
 
-    Left out are results that no open call waits for, calls that went without their results, and
-    those of one message with the same id. They stay stored, and can be recalled.
+    Left out are results without an open call, calls without results, and duplicate ids in one
+    message. They stay stored and can be recalled.
     """
     taken: list[Message] = []
     waiting: set[str] = set()

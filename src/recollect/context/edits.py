@@ -1,4 +1,4 @@
-"""Changes to a list of messages, by index, so that any list of the same length can take them."""
+"""Edits of a list of messages by index, so that any list of the same length can take them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from recollect.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The message stays as it is."""
+    """Keep the message."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The message is not sent."""
+    """Do not send the message."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Another message is sent in its place."""
+    """Send another message in its place."""
 
     index: int
     message: Message
@@ -34,7 +34,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new message is sent before the one at `before`, or at the end when there is none."""
+    """Send a new message before the one at `before`, or at the end."""
 
     before: int
     message: Message
@@ -44,7 +44,7 @@ Edit: TypeAlias = Keep | Drop | Replace | Insert
 
 
 def apply(messages: Sequence[Message], edits: Iterable[Edit]) -> tuple[Message, ...]:
-    """The messages after the edits; one that no edit speaks of stays."""
+    """Return the messages after the edits; messages without an edit are kept."""
     changes: dict[int, Keep | Drop | Replace] = {}
     inserted: dict[int, list[Message]] = {}
     for edit in edits:

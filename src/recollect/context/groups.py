@@ -1,4 +1,4 @@
-"""What belongs together in a conversation: a message with tool calls, and the calls' results."""
+"""Group messages that belong together: a message with tool calls, and their results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from recollect.errors import InvalidInput
 class Group:
     """Messages, by index, that are sent together or not at all.
 
-    It is either one plain message, or a message with tool calls and the results that have come;
-    `pending` says that some have not.
+    A group is one plain message, or a message with tool calls and the results so far; `pending`
+    says that some are missing.
     """
 
     members: tuple[int, ...]
@@ -23,7 +23,7 @@ class Group:
 
 
 def grouped(messages: Sequence[Message]) -> tuple[Group, ...]:
-    """The groups in the order of their first messages, or an error that names the bad message."""
+    """Return the groups in order; raise an error that names a bad message."""
     results = _answered_calls(messages)
     groups: list[Group] = []
     for index, message in enumerate(messages):
@@ -42,7 +42,7 @@ _Call: TypeAlias = tuple[int, str]
 
 
 def _answered_calls(messages: Sequence[Message]) -> dict[_Call, int]:
-    """Where each call's result stands. Refuses messages that no provider would take."""
+    """Return where the result of each call is; refuse what no provider would accept."""
     newest: dict[str, _Call] = {}
     results: dict[_Call, int] = {}
     for index, message in enumerate(messages):
@@ -84,7 +84,7 @@ def _answered(
     results: Mapping[_Call, int],
     messages: Sequence[Message],
 ) -> _Call:
-    """The call that a result answers: the newest with its id."""
+    """Return the call that a result answers: the newest one with its id."""
     answered = message.answers
     call = newest.get(answered or "")
     if call is None:

@@ -1,4 +1,4 @@
-"""What is known of a tool call before it is made: offered to whoever makes it, never forced."""
+"""What is known of a tool call before it is made: offered to the caller, never forced."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
-from recollect.context.archive import ToolResultManager
+from recollect.context.archives.manager import ToolResultManager
 from recollect.context.notes import SessionNotes
 from recollect.context.placeholder import Language
-from recollect.context.tool_texts import tool_input
+from recollect.context.tool_result_texts import tool_input
 from recollect.domain.archive import EarlierResult
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, ToolCall
 from recollect.domain.notes import Cached, Hint
 from recollect.errors import StorageError
-from recollect.text.ago import ago
+from recollect.language.times.elapsed import ago
 
 Offer: TypeAlias = Hint | Cached | EarlierResult
 
@@ -34,20 +34,20 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Offers:
-    """Looks up what a session's notes and its scope's archives know of calls."""
+    """Looks up calls in the notes of a session and in the archives of its scope."""
 
     def __init__(self, notes: SessionNotes, archive: ToolResultManager) -> None:
         self._notes = notes
         self._archive = archive
 
     async def of(self, messages: Iterable[Message]) -> dict[ToolCall, Offer]:
-        """What is known of the calls in these messages."""
+        """Return what is known of the calls in these messages."""
         calls = [call for message in messages for call in message.tool_calls]
         found = {call: await self._offer(call) for call in calls}
         return {call: offer for call, offer in found.items() if offer is not None}
 
     def beside(self, result: str, offer: EarlierResult) -> str:
-        """A result, and that there is an earlier one, unless it is the same."""
+        """Return a result with a note on an earlier one, unless they are equal."""
         archive = offer.archive
         if archive.id in result:
             return result

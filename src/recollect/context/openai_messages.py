@@ -1,4 +1,4 @@
-"""OpenAI's chat messages to and from neutral ones, losing nothing on the way back."""
+"""Convert OpenAI's chat messages to and from neutral ones without loss."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ _THINKING: Final = ("thinking", "redacted_thinking")
 
 
 def from_openai(messages: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
-    """Neutral messages from a chat completion's list."""
+    """Return neutral messages for a chat completion's list."""
     return tuple(from_openai_message(message, index) for index, message in enumerate(messages))
 
 
 def to_openai(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """A chat completion's list from neutral messages."""
+    """Return a chat completion's list for neutral messages."""
     return [_unread(message) for message in messages]
 
 
 def valid_for_openai(messages: Sequence[Message]) -> list[str]:
-    """What OpenAI would refuse in these messages, a line each; calls may be pending at the end."""
+    """Return what OpenAI would refuse, one line each; trailing calls may be open."""
     return openai_rule_breaks(to_openai(messages))
 
 
 def openai_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The same for messages that are OpenAI's already."""
+    """Return the same for messages in OpenAI's format."""
     breaks: list[str] = []
     waiting: set[str] = set()
     for index, message in enumerate(wire):
@@ -93,7 +93,7 @@ def _content_breaks(message: Mapping[str, Any]) -> Iterator[str]:
 
 
 def from_openai_message(native: Mapping[str, Any], index: int = 0) -> Message:
-    """A neutral message; `extra` holds the native one if it cannot be rebuilt from the rest."""
+    """Return a neutral message; `extra` holds the native one if it cannot be rebuilt."""
     role = native.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         raise InvalidInput(
@@ -116,7 +116,7 @@ def from_openai_message(native: Mapping[str, Any], index: int = 0) -> Message:
 
 
 def _unread(message: Message) -> dict[str, Any]:
-    """The native message as it was, as long as it still says what the neutral one says."""
+    """Return the native message while it still matches the neutral one."""
     native = cast("dict[str, Any] | None", message.extra.get(_PROVIDER))
     if native is None:
         return _written(message)
@@ -222,7 +222,7 @@ def _content(message: Message) -> str | list[dict[str, Any]] | None:
 
 
 def _user_part(part: Part) -> dict[str, Any] | None:
-    """A part as a user may send it: the only role that shows pictures and files."""
+    """Return a part as a user may send it: only this role shows images and files."""
     match part:
         case ImagePart(source={"url": url}):
             return {"type": "image_url", "image_url": {"url": url}}
@@ -242,7 +242,7 @@ def _user_part(part: Part) -> dict[str, Any] | None:
 
 
 def _text_part(part: Part) -> dict[str, Any] | None:
-    """A part as words; another provider's thinking is nobody else's business."""
+    """Return a part as text; the thinking of other providers is left out."""
     match part:
         case TextPart(text=text) | FilePart(source={"text": str(text)}):
             return {"type": "text", "text": text}

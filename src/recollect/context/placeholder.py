@@ -1,7 +1,7 @@
-"""Placeholders: the one place that writes and reads what stands in for an archived tool result.
+"""Write and read placeholders, which stand in for archived tool results.
 
-A placeholder can be opened: what it stands for, or a part of it, follows it in a block that tells
-its own length, so that it can be closed again to the letter whatever the content holds.
+A placeholder can be opened: its content, or a part of it, follows in a block that states its own
+length, so that it can be closed again exactly, whatever the content holds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Shown: TypeAlias = Literal["full", "passages", "beginning", "range", "problem"]
 SHOWN_SUMMARY: Final = 200
 SHOWN_QUERY: Final = 200
 SHOWN_SOURCES: Final = 3
-_SHOWN_SOURCE: Final = 200
+_MAX_SOURCE_CHARS: Final = 200
 
 _RULE: Final = "━" * 37
 _ID: Final = r"[\w-]{1,64}"
@@ -27,7 +27,7 @@ _ID: Final = r"[\w-]{1,64}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """What a language calls the parts of a placeholder."""
+    """The names of a placeholder's parts in one language."""
 
     title: str
     tool: str
@@ -86,7 +86,7 @@ _WORDS: Final[Mapping[Language, _Words]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placeholder:
-    """What is shown of an archive. Texts are kept to one line and to what is shown of them."""
+    """What is shown of an archive; texts are cut to one line of limited length."""
 
     id: str
     tool: str
@@ -99,7 +99,7 @@ class Placeholder:
     language: Language = "en"
 
     def __post_init__(self) -> None:
-        sources = (one_line(source, _SHOWN_SOURCE) for source in self.sources)
+        sources = (one_line(source, _MAX_SOURCE_CHARS) for source in self.sources)
         shown: dict[str, object] = {
             "tool": one_line(self.tool, SHOWN_QUERY),
             "query": one_line(self.query, SHOWN_QUERY),
@@ -112,7 +112,7 @@ class Placeholder:
 
     @property
     def told_length(self) -> str:
-        """How long the original is, in the placeholder's language."""
+        """Return the length of the original in the placeholder's language."""
         return f"{self.length}{_WORDS[self.language].units[self.unit]}"
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ class Placeholder:
 
 
 def parse_placeholder(text: str) -> Placeholder | None:
-    """The placeholder that a text consists of; None when it is something else."""
+    """Return the placeholder that a text consists of, or None."""
     for language, pattern in _PATTERNS.items():
         if (found := pattern.fullmatch(text)) is not None:
             return _placeholder(found, language)
@@ -145,22 +145,22 @@ def parse_placeholder(text: str) -> Placeholder | None:
 
 
 def find_placeholders(text: str) -> Iterator[tuple[int, int, Placeholder]]:
-    """Where placeholders begin and end in a text, in order, and what they say."""
+    """Yield the placeholders in a text with their positions."""
     found = [
         (match.start(), match.end(), _placeholder(match, language))
         for language, pattern in _PATTERNS.items()
         for match in pattern.finditer(text)
     ]
-    yield from sorted(found, key=lambda it: it[0])
+    yield from sorted(found, key=lambda place: place[0])
 
 
 def opened(placeholder: Placeholder, shown: Shown, content: str) -> str:
-    """The placeholder, and behind it what was asked of its content."""
+    """Return the placeholder followed by the requested content."""
     return str(placeholder) + _block(placeholder, shown, content)
 
 
 def open_in(text: str, contents: Mapping[str, tuple[Shown, str]]) -> str:
-    """The text with the placeholders of these ids opened, and all others closed."""
+    """Return the text with the placeholders of these ids opened and all others closed."""
     closed = close_in(text)
     pieces: list[str] = []
     at = 0
@@ -173,7 +173,7 @@ def open_in(text: str, contents: Mapping[str, tuple[Shown, str]]) -> str:
 
 
 def close_in(text: str) -> str:
-    """The text with every opened placeholder closed again."""
+    """Return the text with every placeholder closed."""
     pieces: list[str] = []
     at = 0
     while (found := _OPENED.search(text, at)) is not None:
@@ -183,7 +183,7 @@ def close_in(text: str) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """The text in one line without unprintable characters, cut to `limit` with an ellipsis."""
+    """Return the text in one printable line, cut to `limit` with an ellipsis."""
     # Spaces may go, so somewhat more than the limit is looked at.
     line = " ".join(text[: 4 * limit + 100].split())
     if not line.isprintable():
@@ -204,7 +204,7 @@ def _end_mark(words: _Words, archive_id: str) -> str:
 
 
 def _end_of_block(text: str, found: re.Match[str]) -> int:
-    """Behind the block's last line; behind the text if somebody cut that line off."""
+    """Return the end of the block, or of the text if its last line was cut off."""
     marks = [_end_mark(words, found["id"]) for words in _WORDS.values()]
     end = found.end() + int(found["length"])
     for mark in marks:
@@ -245,7 +245,7 @@ _OPENED: Final = re.compile(
 
 
 def _placeholder(found: re.Match[str], language: Language) -> Placeholder:
-    units: dict[str, LengthUnit] = {word: it for it, word in _WORDS[language].units.items()}
+    units: dict[str, LengthUnit] = {word: unit for unit, word in _WORDS[language].units.items()}
     sources = (found["sources"] or "").splitlines()
     return Placeholder(
         id=found["id"],

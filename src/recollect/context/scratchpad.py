@@ -1,4 +1,4 @@
-"""A session's scratchpad: kept behind the state port, shown to the model on request."""
+"""The scratchpad of a session: kept in the state store, shown to the model on request."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 from recollect.domain.scope import Scope
 from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
 from recollect.errors import StaleVersion
+from recollect.language.detection import Language
+from recollect.language.detection import language as language_of
 from recollect.ports.state import ABSENT, State, StateKey
-from recollect.text.language import Language
-from recollect.text.language import language as language_of
 
 SCRATCHPAD: Final = "scratchpad"
 SCRATCHPAD_TTL: Final = timedelta(minutes=30)
 # Of all who write at once, one succeeds each time: more rivals than this one session never has.
-_ATTEMPTS: Final = 50
+_MAX_ATTEMPTS: Final = 50
 
 _CHINESE: Final = {
     "title": "# 任务草稿",
@@ -41,7 +41,7 @@ _ENGLISH: Final = {
 
 
 class SessionScratchpad:
-    """The scratchpad of one session, gone after `ttl` without activity."""
+    """The scratchpad of one session; it expires after `ttl` without activity."""
 
     def __init__(
         self, state: State, scope: Scope, session: str, ttl: timedelta = SCRATCHPAD_TTL
@@ -51,31 +51,31 @@ class SessionScratchpad:
         self._ttl = ttl
 
     async def read(self) -> Scratchpad:
-        """As it is now; an empty one when nothing was written or it has expired."""
+        """Return the scratchpad; an empty one if nothing was written or it has expired."""
         pad, _ = await self._read()
         return pad
 
     async def update(self, update: ScratchpadUpdate) -> Scratchpad:
-        """Add the news to whatever others have written meanwhile; the scratchpad after it."""
-        for attempt in range(_ATTEMPTS):
+        """Merge an update with what others have written; return the result."""
+        for attempt in range(_MAX_ATTEMPTS):
             before, version = await self._read()
             after = before.updated(update)
             value = json.dumps(after.to_json(), ensure_ascii=False)
             try:
                 await self._state.put(self._key, value, ttl=self._ttl, expected=version)
             except StaleVersion:
-                if attempt == _ATTEMPTS - 1:
+                if attempt == _MAX_ATTEMPTS - 1:
                     raise
             else:
                 return after
         raise AssertionError("the last attempt returns or raises")
 
     async def touch(self) -> None:
-        """The session is active: the time until the scratchpad expires starts anew."""
+        """Restart the time until the scratchpad expires."""
         await self._state.touch(self._key, self._ttl)
 
     async def clear(self) -> None:
-        """The task is over."""
+        """Delete the scratchpad when the task is over."""
         await self._state.delete(self._key)
 
     async def _read(self) -> tuple[Scratchpad, int]:
@@ -86,7 +86,7 @@ class SessionScratchpad:
 
 
 def render_scratchpad(pad: Scratchpad, language: Language | None = None) -> str:
-    """The scratchpad as the model reads it, by default in its own language; empty when it is."""
+    """Return the scratchpad as text for the model, by default in its own language."""
     if pad.is_empty:
         return ""
     words = _CHINESE if (language or _language(pad)) == "zh" else _ENGLISH
@@ -118,10 +118,15 @@ def _step(pad: Scratchpad, step: str, words: dict[str, str]) -> str:
 
 
 def _language(pad: Scratchpad) -> Language:
-    said = (pad.current_goal, *pad.sub_goals, *(it.what for it in pad.decisions), *pad.blockers)
+    said = (
+        pad.current_goal,
+        *pad.sub_goals,
+        *(decision.what for decision in pad.decisions),
+        *pad.blockers,
+    )
     return language_of("\n".join((*said, pad.current_step)))
 
 
 def _line(text: str) -> str:
-    """An entry keeps to its line, or it could pass for another one."""
+    """Return an entry as one line, so that it cannot pass for another one."""
     return " ".join(text.split())

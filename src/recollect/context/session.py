@@ -1,62 +1,119 @@
-"""A session: an agent hands over its messages and gets back what to send to its model.
+"""A session: an agent passes its messages in and gets back what to send to its model.
 
-What was said is stored durably and can be recalled. What is sent stays within the budget, in
-order, with tool calls and their results together; all that left it is still within reach.
+What was said is stored durably and can be recalled. What is sent stays within the budget, in order,
+with tool calls and results together; everything that left the window remains available.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, overload
 
 from recollect.context.anthropic_messages import AnthropicMessages
-from recollect.context.archive import ToolResultManager
-from recollect.context.archive_triggers import choose
-from recollect.context.background import BackgroundCompression
-from recollect.context.current_turn import CurrentTurn
-from recollect.context.incoming import GivenMessage, read_messages
-from recollect.context.listening import Heard, Listener
+from recollect.context.archives.manager import ToolResultManager
+from recollect.context.archives.triggers import choose
+from recollect.context.background_compression import BackgroundCompression
+from recollect.context.edits import Drop, Edit, Insert, Keep, Replace
+from recollect.context.history import SessionPlan, Synced, align, edits_between, fingerprint
+from recollect.context.message_formats import (
+    Format,
+    GivenMessage,
+    Incoming,
+    Prepared,
+    read_messages,
+    written,
+)
+from recollect.context.message_intake import MessageIntake, ReceivedMessage
 from recollect.context.notes import SessionNotes
 from recollect.context.offers import Offer, Offers
+from recollect.context.prompt_builder import BuiltPrompt, PromptBuilder, PromptExtras
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
-from recollect.context.sending import Sender, Sent, Wishes
 from recollect.context.session_parts import SessionOptions, SessionParts
-from recollect.context.session_state import KeptState, WindowState
-from recollect.context.tool_texts import newest_places
+from recollect.context.session_state import SessionStateStore, WindowState
+from recollect.context.tool_result_texts import newest_places, with_result
 from recollect.context.window import Budget, RememberedCounts
-from recollect.context.wire import Format, Prepared, written
-from recollect.domain.context import MemoryContext
+from recollect.domain.archive import EarlierResult
+from recollect.domain.context import MemoryContext, Tongue
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
-from recollect.domain.message import Message
+from recollect.domain.guide import memory_guide
+from recollect.domain.message import Message, ToolCall
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.session_usage import SessionUsage
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
-from recollect.errors import Closed, NotFound, StorageError
+from recollect.errors import Closed, InvalidInput, NotFound, StorageError
+from recollect.language.detection import language
 
 _log: Final = logging.getLogger(__name__)
-
 # Of a long message so much tells what the notes of a turn are about.
-_MOST_OF_QUERY: Final = 2_000
+_MAX_QUERY_CHARS: Final = 2_000
+
+
+class CurrentTurn:
+    """What one turn shows until the user speaks again, beyond what is stored.
+
+    Archived results are open here, and calls are told what they returned before.
+    """
+
+    def __init__(self, offers: Offers) -> None:
+        self._offers = offers
+        # Texts by turn.
+        self.shown: Mapping[str, str] = {}
+        self._offered: Mapping[ToolCall, Offer] = {}
+
+    @property
+    def offered(self) -> Mapping[str, Offer]:
+        """Return what is known of calls, by id; of two with the same id the later one."""
+        return {call.id: offer for call, offer in self._offered.items()}
+
+    async def offers_for(self, messages: Iterable[Message]) -> Mapping[ToolCall, Offer]:
+        """Return what is known of the calls in new messages."""
+        return await self._offers.of(messages)
+
+    def hear(self, heard: ReceivedMessage, offers: Mapping[ToolCall, Offer]) -> None:
+        """Take in a message; a user message starts a new turn."""
+        if heard.said.role == "user":
+            self.shown, self._offered = {}, {}
+        if heard.shown is not None:
+            self.shown = {**self.shown, heard.turn.id: heard.shown}
+        known = {call: offers[call] for call in heard.said.tool_calls if call in offers}
+        if known:
+            self._offered = {**self._offered, **known}
+
+    def in_place(self, messages: Sequence[Message]) -> dict[int, Message]:
+        """Return, by place, the messages that this turn shows with more than is stored."""
+        changed: dict[int, Message] = {}
+        newest: dict[str, ToolCall] = {}
+        for index, message in enumerate(messages if self.shown or self._offered else ()):
+            newest |= {call.id: call for call in message.tool_calls}
+            text = self.shown.get(message.id or "")
+            call = newest.get(message.answers or "")
+            offer = None if call is None else self._offered.get(call)
+            if isinstance(offer, EarlierResult):
+                text = self._offers.beside(message.text if text is None else text, offer)
+            if text is not None:
+                changed[index] = with_result(message, text)
+        return changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Window:
-    """What makes the window of a session that was read."""
+    """The services that build the window of a loaded session."""
 
     compression: BackgroundCompression
-    sender: Sender
+    sender: PromptBuilder
 
 
 class Session:
     """One conversation of one caller.
 
-    It can be used at once; `async with memory.session("monday") as session` reads what is stored
-    of it first. Leaving it ends nothing: only `end` does.
+    It can be used at once; `async with memory.session("monday") as session` loads what is stored
+    first. Leaving the block starts the extraction of what is worth remembering; only `end` ends the
+    session.
     """
 
     def __init__(
@@ -77,8 +134,8 @@ class Session:
         self._scratchpad = SessionScratchpad(
             parts.state, caller.scope, session_id, options.scratchpad_ttl
         )
-        self._listener = Listener(session_id, caller, parts, self._archive)
-        self._kept = KeptState(
+        self._listener = MessageIntake(session_id, caller, parts, self._archive)
+        self._kept = SessionStateStore(
             parts.state, caller.scope, session_id, options.keep_for, parts.archive.clock.now()
         )
         # What is said at the same time is taken one after the other.
@@ -86,8 +143,12 @@ class Session:
         self._window: _Window | None = None
         self._current = CurrentTurn(Offers(self._notes, self._archive))
         self._spans: Mapping[str, tuple[int, int]] = {}
-        self._sent = Sent()
+        self._sent = BuiltPrompt()
         self._is_over = False
+        # The language of the guide, once it was needed.
+        self._tongue: Tongue | None = None
+        # Whether anything was said since it was opened or closed.
+        self._has_news = False
 
     def __await__(self) -> Generator[Any, None, Session]:
         return self.__aenter__().__await__()
@@ -104,41 +165,47 @@ class Session:
         return self._id
 
     @property
+    def is_over(self) -> bool:
+        """Return whether it has ended or was forgotten; opening it again starts a new one."""
+        return self._is_over
+
+    @property
     def scope(self) -> Scope:
-        """Whose conversation it is."""
+        """Return the scope of the conversation."""
         return self._caller.scope
 
     @property
     def notes(self) -> SessionNotes:
-        """What the tools of this session have found."""
+        """Return what the tools of this session have found."""
         return self._notes
 
     @property
     def scratchpad(self) -> SessionScratchpad:
-        """Where the agent stands in its task."""
+        """Return the state of the agent's task."""
         return self._scratchpad
 
     @property
     def archive(self) -> ToolResultManager:
-        """The large tool results that were put away."""
+        """Return the archived tool results."""
         return self._archive
 
     @property
     def offers(self) -> Mapping[str, Offer]:
-        """What is known of this turn's tool calls, by their ids, before they are made.
+        """Return what is known of this turn's tool calls, by id, before they are made.
 
-        The notes' hint or cached answer, or what the same call gave in any session of this scope.
+        That is the hint or cached answer of the notes, or what the same call returned in any
+        session of this scope.
         """
         return self._current.offered
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
-        """What stands for the beginning of the conversation now, in its order."""
+        """Return what replaces the beginning of the conversation, in order."""
         return () if self._window is None else self._window.compression.compression.parts
 
     @property
     def usage(self) -> SessionUsage:
-        """How full the window was when it was last prepared."""
+        """Return how full the window was when it was last prepared."""
         return SessionUsage(
             messages=len(self._listener.messages),
             window_messages=len(self._sent.messages),
@@ -153,24 +220,27 @@ class Session:
     async def observe(
         self, messages: GivenMessage | Iterable[GivenMessage], *, task: str | None = None
     ) -> tuple[Turn, ...]:
-        """Take what was just said, one message or several: all of it, durably, or nothing.
+        """Store one or several messages durably: all of them or none.
 
-        Messages are neutral ones, or mappings as OpenAI or Anthropic write them; `at` in a mapping
-        gives it a past time. A large tool result is archived; its turn keeps the placeholder.
+        Messages are neutral ones, or mappings in OpenAI's or Anthropic's format; `at` in a mapping
+        sets a past time. A large tool result is archived, and its turn stores the placeholder.
         """
-        incoming = read_messages(messages)
+        return await self._heard(read_messages(messages), task)
+
+    async def _heard(self, incoming: Sequence[Incoming], task: str | None) -> tuple[Turn, ...]:
         if not incoming:
             return ()
         async with self._turn:
             await self._load()
             # Before their results are put away, or these would be offered.
-            offers = await self._current.offers_for(it.message for it in incoming)
+            offers = await self._current.offers_for(entry.message for entry in incoming)
             heard = await self._listener.hear(incoming, task)
-            for it in heard:
-                self._current.hear(it, offers)
-                self._note(it)
+            self._has_news = True
+            for received in heard:
+                self._current.hear(received, offers)
+                self._note(received)
             await self._save()
-        return tuple(it.turn for it in heard)
+        return tuple(received.turn for received in heard)
 
     @overload
     async def prepare(
@@ -181,6 +251,7 @@ class Session:
         format: Literal["openai"] = "openai",
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> list[dict[str, Any]]: ...
 
     @overload
@@ -192,6 +263,7 @@ class Session:
         format: Literal["anthropic"],
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> AnthropicMessages: ...
 
     @overload
@@ -203,6 +275,7 @@ class Session:
         format: Literal["neutral"],
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> tuple[Message, ...]: ...
 
     async def prepare(
@@ -213,38 +286,130 @@ class Session:
         format: Format = "openai",
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> Prepared:
-        """The messages to send now; what is stored stays as it is.
+        """Return the messages to send now; what is stored does not change.
 
-        With a `query` what memory knows about it is in the prompt. The archives in `load` are open
-        for this one call, by the passages about the query where the whole is too large. What the
-        tools found goes along, and the scratchpad when it is asked for.
+        With a `query`, the prompt includes what is remembered about it. The archives in `load` are
+        opened for this call, by the passages about the query if the whole is too large. What the
+        tools found is included, and the scratchpad on request. From the first query on, the guide
+        to the memory tools is included where the agent has memory, unless `with_guide` says
+        otherwise. `usage.degraded` reports what is missing.
         """
+        await self._send(
+            query,
+            load=load,
+            with_notes=with_notes,
+            with_scratchpad=with_scratchpad,
+            with_guide=with_guide,
+        )
+        return written(self._sent.messages, format)
+
+    async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
+        """Take over a history that a framework keeps: what is new is observed.
+
+        What the framework has taken back or replaced at its end is marked as retracted: it stays
+        stored and is found no more. The same history twice changes nothing. System prompts are
+        left to the framework, and so is a beginning that it has cut off.
+        """
+        given = _as_history(messages)
+        async with self._turn:
+            await self._load()
+            known = await self._listener.prints()
+            aligned = align([it for _, it in known], [it.print or "" for it in given])
+            gone = [turn for turn, _ in known[aligned.start + aligned.shared :]]
+            if gone:
+                await self._listener.retract(gone)
+                await self._save()
+        added = await self._heard(given[aligned.shared :], task)
+        return Synced(added=added, retracted=tuple(gone), unchanged=aligned.shared)
+
+    async def plan(
+        self,
+        messages: Iterable[GivenMessage],
+        query: str | None = None,
+        *,
+        load: str | Iterable[str] = (),
+        with_notes: bool = True,
+        with_scratchpad: bool = False,
+        with_guide: bool | None = None,
+    ) -> SessionPlan:
+        """Return what to change in a framework's history before a model call, by its indexes.
+
+        The history is synced first. Applied to the framework's own messages, the edits send what
+        `prepare` would: one call sees them, and nothing of them is stored. Each message must be
+        one of ours: give tool results one by one.
+        """
+        listed = checked_items(messages, "messages")
+        spoken = [at for at, message in enumerate(listed) if not _is_system(message)]
+        given = _as_history(listed)
+        if len(given) != len(spoken):
+            raise InvalidInput(
+                "A message holds several results of tools; nothing was changed",
+                code="not_one_message",
+                hint="Give each result as a message of its own, or use sync() and prepare().",
+            )
+        await self.sync(listed)
+        before = await self._send(
+            query,
+            load=load,
+            with_notes=with_notes,
+            with_scratchpad=with_scratchpad,
+            with_guide=with_guide,
+        )
+        said = [it.message for it in given]
+        return _plan_for(before, self._sent, dict(zip(spoken, said, strict=True)), len(listed))
+
+    async def _send(
+        self,
+        query: str | None,
+        *,
+        load: str | Iterable[str],
+        with_notes: bool,
+        with_scratchpad: bool,
+        with_guide: bool | None,
+    ) -> tuple[Message, ...]:
+        """Make what is sent now; return the conversation that it is made of."""
         window = await self._opened()
         messages = self._listener.messages
+        window.sender.begin(messages)
         question = _newest_words(messages) if query is None else query
+        if with_guide is None:
+            with_guide = query is not None or self._tongue is not None
         beside = [*self._notes_texts()] if with_notes else []
         if with_scratchpad:
             beside.append(render_scratchpad(await self._scratchpad.read()))
         ahead = ""
+        degraded: tuple[str, ...] = ()
         if query is not None:
             remembered = await self._remembered(query, messages)
+            degraded = remembered.degraded
             if remembered.place == "system":
                 beside.append(remembered.text)
             else:
                 ahead = remembered.text
-        wishes = Wishes(
+        opened = await self._to_load(load, question)
+        if not self._listener.is_whole and len(newest_places(messages, opened)) < len(opened):
+            # One of them was put away in a part that nobody needed to read so far.
+            async with self._turn:
+                await self._listener.load_whole()
+            messages = self._listener.messages
+        wishes = PromptExtras(
             shown=self._current.in_place(messages),
-            load=await self._to_load(load, question),
+            load=opened,
             question=question,
+            guide=self._guide(question) if with_guide else "",
             beside=tuple(filter(None, beside)),
             ahead=ahead,
         )
-        self._sent = await window.sender.send(messages, wishes)
-        return written(self._sent.messages, format)
+        sent = await window.sender.send(messages, wishes)
+        saved = window.sender.tokens_of(messages) - sent.tokens
+        self._parts.archive.meter.add("window_tokens_saved", max(0, saved))
+        self._sent = replace(sent, degraded=tuple(dict.fromkeys((*degraded, *sent.degraded))))
+        return messages
 
     async def expand(self, summary: Summary | str) -> tuple[Turn, ...]:
-        """The turns that a summary stands for, or stood for when it was in the window."""
+        """Return the turns of a summary that is or was in the window."""
         await self._opened()
         name = summary.id if isinstance(summary, Summary) else summary
         span = self._all_spans().get(name)
@@ -254,25 +419,46 @@ class Session:
                 code="unknown_summary",
                 hint="session.summaries has those in the window, with their ids.",
             )
-        covered = {it.id for it in self._listener.messages[slice(*span)] if it.id is not None}
+        covered = {
+            message.id
+            for message in self._listener.messages[slice(*span)]
+            if message.id is not None
+        }
         where = Filter(session=self._id)
         store = self._parts.archive.store
         return tuple(await store.turns([self._caller.scope], where, ids=sorted(covered)))
 
+    async def refresh(self) -> None:
+        """Load what other processes have added to this session."""
+        async with self._turn:
+            await self._load()
+            await self._listener.refresh()
+
+    async def save(self) -> None:
+        """Store the notes and the window now; observing messages does it too."""
+        async with self._turn:
+            await self._load()
+            await self._save()
+
     async def settle(self) -> None:
-        """Wait for the compression that is going on in the background."""
+        """Wait for the compression in the background."""
         window = await self._opened()
         await window.compression.settle()
 
     async def close(self) -> None:
-        """Stop working on it and keep its state; it can be opened again where it was left."""
+        """Stop working and store the state; the session can be opened again where it was left."""
         async with self._turn:
-            if self._window is not None and not self._is_over:
-                await self._window.compression.close()
-                await self._save()
+            if self._window is None or self._is_over:
+                return
+            await self._window.compression.close()
+            await self._save()
+            has_news, self._has_news = self._has_news, False
+        # Saving tells whether it was forgotten elsewhere.
+        if has_news and not self._is_over:
+            await self._tell(self._parts.left)
 
     async def discard(self) -> None:
-        """What was said here is forgotten: nothing of it is kept, and it cannot go on."""
+        """Drop the state of a forgotten session; it cannot continue."""
         async with self._turn:
             if self._window is not None:
                 await self._window.compression.close()
@@ -280,17 +466,21 @@ class Session:
             self._is_over = True
 
     async def end(self) -> None:
-        """The session is over: its notes and its scratchpad are gone, what was said stays."""
+        """End the session: delete its notes and scratchpad, keep what was said."""
         async with self._turn:
             window = await self._load()
             await window.compression.close()
             await self._kept.clear()
             self._notes.reset()
             self._is_over = True
+        await self._tell(self._parts.ended)
+
+    async def _tell(self, listener: Callable[[Caller, str], Awaitable[None]]) -> None:
+        """Notify a listener of what was said; the turns are stored, so a failure is only logged."""
         try:
-            await self._parts.ended(self._caller, self._id)
+            await listener(self._caller, self._id)
         except StorageError as problem:
-            _log.warning("nothing is done after session %s: %s", self._id, problem)
+            _log.warning("session %s is not read for now: %s", self._id, problem)
 
     async def _opened(self) -> _Window:
         if self._window is None or self._is_over:
@@ -299,37 +489,42 @@ class Session:
         return self._window
 
     async def _load(self) -> _Window:
-        """Read what is stored, if that was not done yet; whoever calls this has the turn."""
+        """Load what is stored, once; the caller holds the lock."""
         if self._is_over:
             raise Closed(
                 f"The session {self._id} has ended", hint="memory.session(id) opens it again."
             )
         if self._window is None:
-            await self._listener.load()
             kept = await self._kept.load(self._notes)
+            await self._listener.load(kept)
             self._current.shown, self._spans = kept.shown, kept.spans
             counter = RememberedCounts(self._parts.archive.tokens)
             compression = BackgroundCompression(
                 self._parts.summariser, counter, self._options.compression, kept.compression
             )
-            sender = Sender(compression, self._archive, self._budget, counter)
+            patience = self._options.patience
+            sender = PromptBuilder(
+                compression, self._archive, self._budget, counter, patience=patience
+            )
             self._window = _Window(compression=compression, sender=sender)
         return self._window
 
-    def _note(self, heard: Heard) -> None:
-        """Let the notes know what was said."""
+    def _note(self, heard: ReceivedMessage) -> None:
+        """Update the notes with what was said."""
         if heard.said.role == "user":
-            self._notes.current_query = heard.said.text[:_MOST_OF_QUERY]
+            self._notes.current_query = heard.said.text[:_MAX_QUERY_CHARS]
         if heard.call is not None:
             self._notes.observe_tool(heard.call.name, heard.call.arguments, heard.said.text)
 
     async def _save(self) -> None:
-        """Keep the state. The turns are stored already: a failure here is told, and no more."""
+        """Store the state; the turns are stored already, so a failure is only logged."""
         if self._window is None:
             return
         self._spans = self._all_spans()
+        compression = self._window.compression.compression
         state = WindowState(
-            compression=self._window.compression.compression,
+            compression=compression,
+            resumption=self._listener.resumption(compression.covered_to),
             shown=self._current.shown,
             spans=self._spans,
         )
@@ -344,23 +539,35 @@ class Session:
             _log.warning("the state of session %s is not kept for now: %s", self._id, problem)
 
     def _all_spans(self) -> Mapping[str, tuple[int, int]]:
-        """What every summary stands for that is or was in the window."""
-        now = {it.id: (it.start, it.end) for it in self.summaries}
+        """Return what every summary covers that is or was in the window."""
+        now = {summary.id: (summary.start, summary.end) for summary in self.summaries}
         return self._spans if now.items() <= self._spans.items() else {**self._spans, **now}
+
+    def _guide(self, question: str) -> str:
+        """Return the guide to the memory tools, in one language for the whole session."""
+        if not self._parts.prefetch.is_enabled(self._caller.scope.agent):
+            return ""
+        if self._tongue is None:
+            prompt = next(
+                (message for message in self._listener.messages if message.role == "system"), None
+            )
+            said = question if prompt is None else prompt.text
+            self._tongue = "zh" if language(said[:_MAX_QUERY_CHARS]) == "zh" else "en"
+        return memory_guide(self._tongue)
 
     def _notes_texts(self) -> Iterator[str]:
         yield self._notes.get_toc_cache_hint()
         yield self._notes.get_memory_context()
 
     async def _remembered(self, query: str, messages: Sequence[Message]) -> MemoryContext:
-        """What memory knows about a question and the window does not say."""
-        covered = max((it.end for it in self.summaries), default=0)
+        """Return what is remembered about a query and not in the window."""
+        covered = max((summary.end for summary in self.summaries), default=0)
         return await self._parts.prefetch.context(
             self._caller, self._id, query, window=messages[covered:]
         )
 
     async def _to_load(self, load: str | Iterable[str], question: str) -> tuple[str, ...]:
-        """The archives to open: those that were asked for, and those the policy chooses."""
+        """Return the archives to open: the requested ones and those the policy chooses."""
         asked = [load] if isinstance(load, str) else checked_items(load, "load")
         known = self._listener.archives
         for archive in asked:
@@ -375,14 +582,71 @@ class Session:
         return tuple(dict.fromkeys(asked))
 
     async def _chosen(self, question: str) -> list[str]:
-        """The archives of earlier turns that the question is about, by the trigger policy."""
+        """Return the archives of earlier turns that match the query, by the trigger policy."""
         messages = self._listener.messages
-        users = [index for index, it in enumerate(messages) if it.role == "user"]
-        places = newest_places(messages, self._listener.archives)
-        earlier = [it for it, place in places.items() if users and place < users[-1]]
+        users = [index for index, message in enumerate(messages) if message.role == "user"]
+        known = sorted(self._listener.archives)
+        places = newest_places(messages, known)
+        earlier = [
+            archive_id for archive_id in known if users and places.get(archive_id, -1) < users[-1]
+        ]
         found = await self._parts.archive.archives.find(self._caller.readable, ids=earlier)
         return choose(question, found, self._options.trigger)
 
 
 def _newest_words(messages: Sequence[Message]) -> str:
-    return next((it.text for it in reversed(messages) if it.role == "user"), "")
+    return next((message.text for message in reversed(messages) if message.role == "user"), "")
+
+
+def _as_history(messages: Iterable[GivenMessage]) -> list[Incoming]:
+    """Return a framework's messages with their fingerprints, but for system prompts.
+
+    The ids of frameworks are their own: a message that is written anew may keep its id.
+    """
+    return [
+        replace(it, id=None, print=fingerprint(it.message))
+        for it in read_messages(messages)
+        if it.message.role != "system"
+    ]
+
+
+def _is_system(message: GivenMessage) -> bool:
+    role = message.role if isinstance(message, Message) else message.get("role")
+    return role in ("system", "developer")
+
+
+def _plan_for(
+    messages: Sequence[Message], sent: BuiltPrompt, given: Mapping[int, Message], count: int
+) -> SessionPlan:
+    """Return the edits for a list of `count` messages, of which those `given` were said.
+
+    The last messages of the conversation are those of the list. Of a large result the list has
+    the whole, and the conversation what stands for it.
+    """
+    places = list(given)
+    beside = [it for it in sent.messages if it.role == "system"]
+    spoken = [it for it in messages if it.role != "system"]
+    shown = [it for it in sent.messages if it.role != "system"]
+    start = len(spoken) - len(places)
+    edits: list[Edit] = []
+    for edit in edits_between(spoken, shown):
+        at = edit.before if isinstance(edit, Insert) else edit.index
+        place = count if at >= len(spoken) else places[max(0, at - start)]
+        match edit:
+            case Insert(message=message):
+                edits.append(Insert(place, message))
+            case Replace(message=message) if at >= start:
+                edits.append(Replace(place, message))
+            case Drop() if at >= start:
+                edits.append(Drop(place))
+            case Keep() if at >= start:
+                is_whole = spoken[at].role != "tool" or spoken[at].parts == given[place].parts
+                edits.append(Keep(place) if is_whole else Replace(place, spoken[at]))
+            case _:
+                # The framework has cut it off itself.
+                pass
+    return SessionPlan(
+        edits=tuple(edits),
+        system="\n\n".join(it.text for it in beside),
+        degraded=sent.degraded,
+    )

@@ -1,4 +1,4 @@
-"""What sessions work with, and how they behave; one set serves all of them."""
+"""The services and options that all sessions share."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from recollect.context.archive import ArchiveOptions, ArchiveParts
-from recollect.context.archive_triggers import TriggerOptions
+from recollect.context.archives.manager import ArchiveOptions, ArchiveParts
+from recollect.context.archives.triggers import TriggerOptions
 from recollect.context.compression import CompressionOptions
 from recollect.context.notes import NotesOptions
 from recollect.context.notes_rules import NotesRule
 from recollect.context.scratchpad import SCRATCHPAD_TTL
-from recollect.context.summarise import Summariser
+from recollect.context.summariser import Summariser
 from recollect.domain.scope import Caller
 from recollect.ports.state import State
 from recollect.recall.prefetch import Prefetch
-from recollect.writing.observe import Observer
+from recollect.writing.observer import Observer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionParts:
-    """What a session works with. `ended` is told whose has ended for good."""
+    """The services of a session.
+
+    `ended` is called with the caller whose session has ended, `left` with one whose session was
+    closed after something was said.
+    """
 
     archive: ArchiveParts
     observer: Observer
@@ -29,17 +33,20 @@ class SessionParts:
     state: State
     summariser: Summariser
     ended: Callable[[Caller, str], Awaitable[None]]
+    left: Callable[[Caller, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
-    """How sessions behave where nobody says otherwise."""
+    """The default behaviour of sessions."""
 
     context_tokens: int = 128_000
     # The context of models that have another one, by the beginning of their names.
     models: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     share: float = 0.70
     messages: int = 50
+    # Seconds that a prompt waits for the summaries of what would be left out without them.
+    patience: float = 2.0
     # How long the state of a session stays of which nothing is heard.
     keep_for: timedelta = timedelta(days=30)
     scratchpad_ttl: timedelta = SCRATCHPAD_TTL

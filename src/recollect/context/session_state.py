@@ -1,4 +1,4 @@
-"""What a session is in the middle of, kept behind the state port: its window and its notes."""
+"""The state of a session between calls: its window and notes, in the state store."""
 
 from __future__ import annotations
 
@@ -24,11 +24,31 @@ _log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowState:
-    """How far a session is compressed, and what its current turn shows of archived results.
+class Resumption:
+    """What is needed to continue after summarised messages without reading them all.
 
-    `shown` has texts by turn. `spans` has, for every summary that ever stood in the window, the
-    messages it stands for: from the first up to, not including, the second number.
+    `staying` are the turns of those that are still sent, `archives` the results archived in the
+    session.
+    """
+
+    staying: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {"staying": [*self.staying], "archives": [*self.archives]}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Resumption:
+        return cls(staying=tuple(stored["staying"]), archives=tuple(stored["archives"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowState:
+    """How far a session is compressed, and what its current turn shows of archives.
+
+    `shown` holds texts by turn. `spans` holds, for every summary that ever was in the window, the
+    messages it covers: from the first up to, not including, the second number. Without a
+    `resumption` the whole conversation is read.
     """
 
     compression: Compression = field(default_factory=Compression)
@@ -36,25 +56,29 @@ class WindowState:
     spans: Mapping[str, tuple[int, int]] = field(
         default_factory=dict[str, tuple[int, int]], hash=False
     )
+    resumption: Resumption | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
             "compression": self.compression.as_json(),
             "shown": dict(self.shown),
             "spans": dict(self.spans),
+            "resumption": None if self.resumption is None else self.resumption.as_json(),
         }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> WindowState:
+        resumption = stored.get("resumption")
         return cls(
+            resumption=None if resumption is None else Resumption.from_json(resumption),
             compression=Compression.from_json(stored["compression"]),
             shown=stored["shown"],
             spans={summary: (start, end) for summary, (start, end) in stored["spans"].items()},
         )
 
 
-class KeptState:
-    """One session's state: read once, and written when it has changed."""
+class SessionStateStore:
+    """The state of one session: read once, and written when it has changed."""
 
     def __init__(
         self, state: State, scope: Scope, session: str, ttl: timedelta, since: datetime
@@ -68,9 +92,9 @@ class KeptState:
         self._saved_notes: object = _mark(SessionNotes())
 
     async def load(self, notes: SessionNotes) -> WindowState:
-        """Fill the notes with what was noted, and give the window as it was.
+        """Load the notes and return the window.
 
-        What cannot be read, as another version may have written it, is made anew in time.
+        What cannot be read, perhaps written by another version, is made anew in time.
         """
         if (noted := await self._get(self._notes)) is not None:
             try:
@@ -87,7 +111,7 @@ class KeptState:
         return self._saved_window
 
     async def save(self, notes: SessionNotes, window: WindowState) -> None:
-        """Write what is not written yet."""
+        """Write what has changed."""
         if window != self._saved_window:
             await self._put(self._window, window.as_json())
             self._saved_window = window
@@ -96,7 +120,7 @@ class KeptState:
             self._saved_notes = mark
 
     async def clear(self) -> None:
-        """The session has ended: its window, its notes and its scratchpad are gone."""
+        """Delete window, notes and scratchpad of an ended session."""
         await self._state.clear(self._window.scope, self._window.session)
 
     async def _get(self, key: StateKey) -> dict[str, Any] | None:
@@ -112,6 +136,6 @@ class KeptState:
 
 
 def _mark(notes: SessionNotes) -> object:
-    """Something that is equal as long as the notes say the same; made without copying them."""
+    """Return a value that is equal while the notes are; made without copying them."""
     structures = [(document, id(value)) for document, value in notes.toc_cache.items()]
     return notes.current_query, [*notes.known_chapters], notes.relevant_chunks, structures

@@ -1,4 +1,4 @@
-"""Opening sessions, each with the window of the model it is for."""
+"""Open sessions, each with a window for its model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 from weakref import WeakSet
 
-from recollect.context.archive import ToolResultManager
+from recollect.context.archives.manager import ToolResultManager
 from recollect.context.session import Session
 from recollect.context.session_parts import SessionOptions, SessionParts
 from recollect.context.window import Budget
@@ -31,7 +31,7 @@ _FAMILIES: Final[Mapping[str, int]] = MappingProxyType(
 
 
 class Sessions:
-    """Opens sessions, and closes those that are still open in the end."""
+    """Opens sessions and closes those that are still open at the end."""
 
     def __init__(self, parts: SessionParts, options: SessionOptions) -> None:
         self._parts = parts
@@ -41,7 +41,7 @@ class Sessions:
     def open(
         self, caller: Caller, session_id: str | None, model: str | None, context_tokens: int | None
     ) -> Session:
-        """A session, a new one without an id; it is read when it is first used."""
+        """Return a session, a new one without an id; it is loaded on first use."""
         name = new_id("sess") if session_id is None else session_id
         session = Session(
             checked_text(name, "session", MAX_LABEL),
@@ -60,26 +60,26 @@ class Sessions:
         return session
 
     def archive(self, caller: Caller) -> ToolResultManager:
-        """The archived tool results of a caller, whichever session they are from."""
+        """Return the archived tool results of a caller, from any session."""
         return ToolResultManager(caller, self._parts.archive, self._options.archive)
 
     def summary_cache(self) -> CacheStats:
-        """How often sessions sent a summary that was there, and how often one had to be made."""
+        """Return how often a summary was reused and how often one was made."""
         return self._parts.summariser.cache()
 
     async def discard(self, target: Target) -> None:
-        """Let go of open sessions whose conversation was forgotten; nothing of them is kept."""
+        """Drop open sessions whose conversation was forgotten."""
         for session in [*self._open]:
             if target.takes_session(session.scope, session.id):
                 await session.discard()
 
     async def close(self) -> None:
-        """Stop working on the open sessions and keep their state."""
+        """Stop working on the open sessions and store their state."""
         for session in [*self._open]:
             await session.close()
 
     def _context_of(self, model: str | None) -> int:
-        """How many tokens a model takes: as the settings say, else as its family is known for."""
+        """Return the context size of a model, from the settings or its family."""
         name = (model or "").rpartition(":")[2]
         known = {**_FAMILIES, **self._options.models}
         fitting = [beginning for beginning in known if name.startswith(beginning)]

@@ -1,6 +1,6 @@
-"""Messages as turns are stored and read again, with nothing lost on the way.
+"""Convert messages to stored turns and back without loss.
 
-A turn's columns hold the words; what else a message has lies in the turn's payload.
+The columns of a turn hold the text; the payload holds everything else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from recollect.context.incoming import Incoming, read_messages
+from recollect.context.message_formats import Incoming, read_messages
 from recollect.domain.message import FilePart, ImagePart, Message, Part, Role, TextPart, ToolCall
 from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput
@@ -20,8 +20,8 @@ _OURS: Final = "recollect"
 _log: Final = logging.getLogger(__name__)
 
 
-def as_turn(incoming: Incoming) -> dict[str, Any]:
-    """What is handed to whoever stores turns."""
+def as_turn(incoming: Incoming, *, tool: str = "") -> dict[str, Any]:
+    """Return what is stored of a message; `tool` names the tool of a result."""
     message = incoming.message
     turn: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.name:
@@ -29,33 +29,50 @@ def as_turn(incoming: Incoming) -> dict[str, Any]:
     if incoming.at is not None:
         turn["at"] = incoming.at
     beside = _beside_words(message, incoming.id)
+    if incoming.print is not None:
+        beside["print"] = incoming.print
+    if tool:
+        beside["tool"] = tool
     return {**turn, _OURS: beside} if beside else turn
 
 
 def messages_of(turn: Turn) -> list[Message]:
-    """The messages that a turn stands for; none when nobody could send it again."""
+    """Return the messages of a turn; none if it cannot be sent again."""
+    if turn.act == "retracted":
+        return []
     kept = cast("Mapping[str, Any] | None", turn.payload.get(_OURS))
     return _from_others(turn) if kept is None else [_from_ours(turn, kept)]
 
 
+def given_print(turn: Turn) -> str | None:
+    """Return the fingerprint that a message had when its framework gave it."""
+    return cast("Mapping[str, Any]", turn.payload.get(_OURS, {})).get("print")
+
+
 def given_id(turn: Turn) -> str | None:
-    """The id that the sender of a message gave it."""
+    """Return the id that the sender gave to a message."""
     return cast("Mapping[str, Any]", turn.payload.get(_OURS, {})).get("id")
 
 
 def _beside_words(message: Message, given: str | None) -> dict[str, Any]:
-    """All that the words, the role and the name of a message do not say."""
+    """Return all that the text, the role and the name of a message do not say."""
     is_plain = len(message.parts) == 1 and isinstance(message.parts[0], TextPart)
     has_words = bool(message.text.strip())
     beside: dict[str, Any] = {
         "id": given,
-        "parts": None if is_plain and has_words else [_part_as_json(it) for it in message.parts],
+        "parts": None
+        if is_plain and has_words
+        else [_part_as_json(part) for part in message.parts],
         "calls": [[call.id, call.name, call.arguments] for call in message.tool_calls],
         "answers": message.answers,
         "extra": dict(message.extra),
     }
     # An empty list of parts is something to say, other empty things are not.
-    return {name: it for name, it in beside.items() if it or (name == "parts" and it is not None)}
+    return {
+        name: value
+        for name, value in beside.items()
+        if value or (name == "parts" and value is not None)
+    }
 
 
 def _part_as_json(part: Part) -> dict[str, Any]:
@@ -81,7 +98,7 @@ def _part_from_json(stored: Mapping[str, Any]) -> Part:
 def _from_ours(turn: Turn, kept: Mapping[str, Any]) -> Message:
     parts = cast("list[Mapping[str, Any]] | None", kept.get("parts"))
     calls = cast("list[tuple[str, str, str]]", kept.get("calls", ()))
-    called = (ToolCall(id=it, name=name, arguments=given) for it, name, given in calls)
+    called = (ToolCall(id=call_id, name=name, arguments=given) for call_id, name, given in calls)
     words = (TextPart(text=turn.content),)
     return Message(
         role=cast("Role", turn.role),
@@ -95,12 +112,12 @@ def _from_ours(turn: Turn, kept: Mapping[str, Any]) -> Message:
 
 
 def _from_others(turn: Turn) -> list[Message]:
-    """A turn that is stored as providers write messages: plain words, or not from a session."""
+    """Return the messages of a turn that was not stored by a session."""
     native = {"role": turn.role, "content": turn.content, **turn.payload}
     if turn.speaker:
         native["name"] = turn.speaker
     try:
-        return [replace(it.message, id=turn.id) for it in read_messages(native)]
+        return [replace(incoming.message, id=turn.id) for incoming in read_messages(native)]
     except InvalidInput as problem:
         _log.warning("%s stays outside the window: %s", turn.id, problem)
         return []

@@ -1,4 +1,4 @@
-"""The form that a language model fills in to summarise; read only when one is asked."""
+"""The form that a language model fills in to summarise; imported only when one is asked."""
 
 from __future__ import annotations
 

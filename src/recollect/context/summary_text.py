@@ -1,4 +1,4 @@
-"""How summaries read in a window: the one place that writes them."""
+"""Write summaries as text for the window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OUTSIDE_MARK: Final = "recollect_outside"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """What a language calls the parts of a summary."""
+    """The names of a summary's parts in one language."""
 
     summary: str
     digest: str
@@ -94,14 +94,14 @@ _WORDS: Final[Mapping[Tongue, _Words]] = {
 
 
 def summary_text(summary: Summary) -> str:
-    """A segment's summary in one line, a session's digest under headings."""
+    """Return a segment's summary in one line, or a session's digest under headings."""
     return _digest(summary) if isinstance(summary, SessionDigest) else _line(summary)
 
 
 def summary_message(summaries: Sequence[Summary]) -> Message:
-    """All summaries of a window as one message, each a part of its own, and what lies outside.
+    """Return all summaries of a window as one message, with a note on what is left out.
 
-    A part that was sent once stays as it is while more follow, for providers' prompt caches.
+    A part that was sent once does not change while more follow, for providers' prompt caches.
     """
     last = summaries[-1]
     outside = _WORDS[last.language].outside.format(end=last.end)
@@ -116,12 +116,12 @@ def summary_message(summaries: Sequence[Summary]) -> Message:
 
 
 def is_summary(message: Message) -> bool:
-    """Whether a message is one of ours rather than somebody's words."""
+    """Return whether a message is one of our summaries."""
     return OUTSIDE_MARK in message.extra
 
 
 def shortened(length: int, tongue: Tongue) -> str:
-    """What stands in front of a tool result that was made short."""
+    """Return the note in front of a shortened tool result."""
     return _WORDS[tongue].shortened.format(length=length)
 
 

@@ -1,4 +1,4 @@
-"""The first level: old tool results made short, pictures told in words, stale prompts left out."""
+"""The first level of compression: shorten old results, drop attachments and stale prompts."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.context.archive_summary import parsed, summary_of
+from recollect.context.archives.summary import parsed, summary_of
 from recollect.context.placeholder import close_in, find_placeholders, one_line
 from recollect.context.summary_text import shortened
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart, mention
 from recollect.domain.tool_result import content_of
+from recollect.language.analysis import terms
+from recollect.language.summary import tongue_of
 from recollect.ports.tokens import TokenCounter
-from recollect.text.analysis import terms
-from recollect.text.summary import tongue_of
 
 # Where an attachment lies; any other source is a provider's own block, which only it can read.
 _ATTACHED: Final = frozenset({"url", "data", "text", "file_id"})
 _SAME_PROMPT: Final = 0.6
-_REMEMBERED: Final = 10_000
-_LOOKED_AT: Final = 2_000_000
+_CACHED_MESSAGES: Final = 10_000
+_MAX_READ_CHARS: Final = 2_000_000
 
 
 class Trimmer:
-    """Makes single messages short, always in the same way, and remembers what it made."""
+    """Shortens single messages, always in the same way, and caches the results."""
 
     def __init__(self, counter: TokenCounter, result_tokens: int) -> None:
         self._counter = counter
@@ -32,13 +32,16 @@ class Trimmer:
         self._short: dict[tuple[int, int], str] = {}
 
     def trimmed(self, message: Message) -> Message:
-        """The message with short results and without attachments; itself if nothing is long."""
+        """Return the message with short results and without attachments.
+
+        Return the message itself if nothing in it is long.
+        """
         parts = tuple(self._part(part, message.role == "tool") for part in message.parts)
         return message if parts == message.parts else replace(message, parts=parts)
 
     def told(self, result: str) -> str:
-        """What a tool's result says, in few words."""
-        content = content_of(close_in(result[:_LOOKED_AT]))
+        """Return a tool result in a few words."""
+        content = content_of(close_in(result[:_MAX_READ_CHARS]))
         return self._cut(summary_of(content, parsed(content), ""), self._most)
 
     def _part(self, part: Part, is_result: bool) -> Part:
@@ -59,7 +62,7 @@ class Trimmer:
         key = (len(text), hash(text))
         short = self._short.get(key)
         if short is None:
-            if len(self._short) >= _REMEMBERED:
+            if len(self._short) >= _CACHED_MESSAGES:
                 self._short.clear()
             short = self._short[key] = self._shortened(text)
         return short
@@ -68,7 +71,7 @@ class Trimmer:
         closed = close_in(text)
         if next(find_placeholders(closed), None) is not None:
             return closed  # it is short already, and says how to load the rest
-        content = content_of(text[:_LOOKED_AT])
+        content = content_of(text[:_MAX_READ_CHARS])
         told = summary_of(content, parsed(content), "")
         mark = shortened(len(text), tongue_of([text]))
         return f"{mark} {self._cut(told, self._most - self._counter.count(mark) - 1)}"
@@ -77,7 +80,7 @@ class Trimmer:
         return self._cut(one_line(text, 4 * self._most), self._most)
 
     def _cut(self, text: str, tokens: int) -> str:
-        """As much of the beginning of a text as fits."""
+        """Return as much of the beginning of a text as fits."""
         line = one_line(text, len(text) + 1)
         while line and (count := self._counter.count(line)) > tokens:
             line = line[: min(len(line) - 1, len(line) * max(0, tokens) // count)].rstrip()
@@ -85,9 +88,9 @@ class Trimmer:
 
 
 def newest_prompts(messages: Sequence[Message]) -> dict[int, Message | None]:
-    """What becomes of system messages that came in several versions.
+    """Return what becomes of system messages that came in several versions.
 
-    The newest version stands where the first one stood; None is for one that is left out.
+    The newest version takes the place of the first one; None means left out.
     """
     changes: dict[int, Message | None] = {}
     versions: list[list[int]] = []

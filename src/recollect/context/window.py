@@ -1,8 +1,8 @@
-"""The window: which messages of a conversation are sent, within a budget of tokens and messages.
+"""The window: which messages of a conversation are sent, within a token and message budget.
 
-A conversation is gone through from its first message, and whenever it no longer fits, more leaves
-at once than must. So what lies outside depends on nothing but the conversation, does not come
-back, and stays the same for several turns, which providers' prompt caches reward.
+A conversation is processed from its first message, and when it no longer fits, more is dropped than
+necessary. So what is left out depends only on the conversation, does not come back, and stays the
+same for several turns, which helps providers' prompt caches.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from recollect.context.groups import Group, grouped
 from recollect.context.summary_text import OUTSIDE_MARK, is_summary
 from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput
+from recollect.language.detection import language
 from recollect.ports.tokens import TokenCounter, message_tokens
-from recollect.text.language import language
 
 # The code of the error for a window that cannot hold even what must stay.
 TOO_SMALL: Final = "window_too_small"
@@ -60,7 +60,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to do with each message, how many tokens are then sent, how many messages are not."""
+    """What to do with each message, and how many tokens and messages result."""
 
     edits: tuple[Edit, ...]
     tokens: int
@@ -68,7 +68,7 @@ class Plan:
 
 
 class RememberedCounts:
-    """A counter that remembers: the messages of a conversation come again at every turn."""
+    """A token counter with a cache: messages come again at every turn."""
 
     def __init__(self, counter: TokenCounter, *, remembered: int = 50_000) -> None:
         self._counter = counter
@@ -87,11 +87,11 @@ class RememberedCounts:
 
 
 def plan_window(messages: Sequence[Message], budget: Budget, counter: TokenCounter) -> Plan:
-    """The edits that bring a conversation within the budget.
+    """Return the edits that bring a conversation within the budget.
 
-    What must stay: the system prompt, the newest user message, tool calls without a result yet.
-    Short of tokens, older history leaves before tool calls with their results, oldest first;
-    short of messages, simply the oldest leave.
+    The system prompt, the newest user message and open tool calls always stay. If tokens are short,
+    older history is dropped before tool calls with their results, oldest first; if the number of
+    messages is too high, the oldest are dropped.
     """
     groups = grouped(messages)
     tokens = [message_tokens(message, counter) for message in messages]
@@ -119,7 +119,7 @@ def plan_window(messages: Sequence[Message], budget: Budget, counter: TokenCount
 
 @dataclass(slots=True, kw_only=True)
 class _Held:
-    """A group in the window, as much of it as has been said."""
+    """A group in the window, as far as it has been said."""
 
     first: Message
     members: list[int]
@@ -128,7 +128,7 @@ class _Held:
 
 
 class _Window:
-    """A conversation's window as it grows, message by message."""
+    """The window of a conversation as it grows, message by message."""
 
     def __init__(
         self, messages: Sequence[Message], groups: Iterable[Group], budget: Budget, *, reserve: int
@@ -149,7 +149,7 @@ class _Window:
         return frozenset(member for held in self._held.values() for member in held.members)
 
     def take(self, index: int, tokens: int) -> None:
-        """One more message is said; what no longer fits leaves."""
+        """Add one message; drop what no longer fits."""
         message, first = self._messages[index], self._first_of[index]
         held = self._held.setdefault(first, _Held(first=message, members=[]))
         held.members.append(index)
@@ -167,7 +167,7 @@ class _Window:
             self._make_room()
 
     def too_small(self) -> InvalidInput:
-        """The error for a window that cannot hold even what must stay."""
+        """Return the error for a window that cannot hold even what must stay."""
         needed = sum(held.tokens for i, held in self._held.items() if self._must_stay(i, held))
         system = sum(self._held[i].tokens for i in range(self.beginning))
         newest = self._held[self._newest_user].tokens if self._newest_user >= 0 else 0
@@ -180,7 +180,7 @@ class _Window:
         )
 
     def _make_room(self) -> None:
-        """Let groups leave until the rest fits, with some room to spare."""
+        """Drop groups until the rest fits with some room to spare."""
         loose = {i: held for i, held in self._held.items() if not self._must_stay(i, held)}
         tokens = sum(held.tokens for held in loose.values())
         if self._tokens - tokens > self._budget.tokens:
@@ -214,8 +214,10 @@ class _Window:
 
 
 def _by_priority(loose: Mapping[int, _Held], room: int) -> list[int]:
-    """What leaves first comes first: what is too large by itself, history, tool calls with their
-    results, system messages in the middle; the oldest first of each.
+    """Return groups in the order in which they are dropped.
+
+    First what is too large by itself, then history, tool calls with their results, and system
+    messages in the middle; the oldest first of each.
     """
 
     def rank(first: int) -> tuple[bool, int, int]:
@@ -231,7 +233,7 @@ def _is_prompt(message: Message) -> bool:
 
 
 def _note(outside: Sequence[Message]) -> Message:
-    """One line on what lies outside, in its language; the same as long as the same lies there."""
+    """Return one line on what is left out, in its language; stable while the same is left out."""
     roles = [message.role for message in outside]
     return _rendered(
         _NOTE_ZH if _is_chinese(outside) else _NOTE_EN,

@@ -11,8 +11,12 @@ from recollect.domain.scope import Scope
 
 # That entries were erased: it says which, and is never erased itself.
 ERASE: Final = "erase"
+# That the digests of an erased entry which are of things that stay are kept.
+KEEP: Final = "keep"
 # That something remembered entered a prompt or the result of a tool.
 INJECT: Final = "inject"
+# That a proposal became a shared record.
+APPROVE: Final = "approve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,35 @@ class AuditFault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContentFault:
+    """A version of a record, or a turn, that is not what was stored, or not there any more."""
+
+    id: str
+    version: str
+    entry: int
+    seq: int | None
+    is_gone: bool = False
+
+    def __str__(self) -> str:
+        what = f"{self.id} (version {self.version})" if self.version else self.id
+        if self.is_gone:
+            return f"{what} is gone, and nobody removed it"
+        return f"{what} is not what was stored: it was changed outside of Recollect"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedContents:
+    """What became of comparing all that is stored with the digests in the audit.
+
+    `unproved` things have none: they are older than digests are.
+    """
+
+    same: int
+    unproved: int
+    faults: tuple[ContentFault, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditVerdict:
     """What became of checking the chain of a workspace.
 
@@ -73,6 +106,10 @@ class AuditVerdict:
     erased: int
     head: str
     faults: tuple[AuditFault, ...]
+    proved: int = 0
+    """Versions of records and turns that are what was stored."""
+    unproved: int = 0
+    """Those of which the audit holds no digest."""
 
     @property
     def is_intact(self) -> bool:

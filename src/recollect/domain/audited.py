@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from recollect.domain.audit import NewAuditEntry
+from recollect.domain.audit import APPROVE, NewAuditEntry
 from recollect.domain.change import ChangeSet, Feedback
+from recollect.domain.link import Link
 from recollect.domain.proposal import ProposalStatus
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
@@ -19,7 +20,7 @@ _LATER: Final = {
 }
 _DECISIONS: Final[dict[ProposalStatus, str]] = {
     "pending": "propose",
-    "approved": "approve",
+    "approved": APPROVE,
     "rejected": "reject",
     "expired": "expire",
     "withdrawn": "withdraw",
@@ -65,18 +66,42 @@ def _deeds(changes: ChangeSet) -> Iterator[_Deed]:
         yield (record.scope, _record_action(record), "records", record.id, record.version)
     for turn in changes.turns:
         yield (turn.scope, "observe", "turns", turn.id, turn.session)
+    for turn in changes.retracted:
+        yield (turn.scope, "retract", "retracted", turn.id, turn.session)
     for new in changes.archives:
         archive = new.archive
         yield (archive.scope, "archive", "archives", archive.id, archive.session)
     for archive in changes.removed_archives:
         yield (archive.scope, "discard", "discarded", archive.id, archive.session)
+    yield from _document_deeds(changes)
     for conflict in changes.conflicts:
         action = "conflict" if conflict.is_open else "resolve"
         told = conflict.resolution or "open"
         yield (conflict.scope, action, "conflicts", conflict.id, told)
+    for scope, newer, olders in _links(changes.links):
+        yield (scope, "link", "links", newer, olders)
+    for scope, newer, olders in _links(changes.removed_links):
+        yield (scope, "unlink", "unlinked", newer, olders)
     for feedback in changes.feedback:
         record = feedback.record
         yield (record.scope, "feedback", "feedback", record.id, _judgement(feedback))
+
+
+def _document_deeds(changes: ChangeSet) -> Iterator[_Deed]:
+    for change in changes.documents:
+        document = change.document
+        yield (document.scope, "ingest", "documents", document.id, document.status)
+    for document in changes.removed_documents:
+        yield (document.scope, "discard", "discarded", document.id, document.version)
+
+
+def _links(links: Iterable[Link]) -> Iterator[tuple[Scope, str, dict[str, str]]]:
+    """Each newer one with the relation to every older one."""
+    by_newer: dict[tuple[Scope, str], dict[str, str]] = {}
+    for link in links:
+        by_newer.setdefault((link.scope, link.newer), {})[link.older] = link.relation
+    for (scope, newer), olders in by_newer.items():
+        yield scope, newer, olders
 
 
 def _reasons(changes: ChangeSet) -> Iterator[tuple[Scope, str, str]]:

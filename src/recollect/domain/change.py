@@ -10,11 +10,13 @@ from typing import Any
 from recollect.domain.archive import Archive, NewArchive
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.conflict import Conflict
+from recollect.domain.document import Document, DocumentChange
 from recollect.domain.embedding import EmbeddingModel, UnitVector
 from recollect.domain.fields import MAX_REASON, checked_text
 from recollect.domain.job import NewJob
+from recollect.domain.link import Link
 from recollect.domain.proposal import Proposal
-from recollect.domain.record import Record
+from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
@@ -76,16 +78,23 @@ class ChangeSet:
     scope: Scope
     records: tuple[RecordChange, ...] = ()
     turns: tuple[Turn, ...] = ()
+    # Turns that whoever keeps the conversation has taken back; their units go with `units`.
+    retracted: tuple[Turn, ...] = ()
     units: tuple[OwnerUnits, ...] = ()
     vectors: tuple[UnitVector, ...] = ()
     model: EmbeddingModel | None = None
     purged: tuple[Record, ...] = ()
     archives: tuple[NewArchive, ...] = ()
     removed_archives: tuple[Archive, ...] = ()
+    documents: tuple[DocumentChange, ...] = ()
+    removed_documents: tuple[Document, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     accesses: tuple[Access, ...] = ()
     # Of those that are known by their id the newest state is kept.
     conflicts: tuple[Conflict, ...] = ()
+    # The latest verdict on two that are linked already takes the place of the one before.
+    links: tuple[Link, ...] = ()
+    removed_links: tuple[Link, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     traces: tuple[Trace, ...] = ()
     watermarks: tuple[Watermark, ...] = ()
@@ -94,6 +103,14 @@ class ChangeSet:
     """Versions since which no record of a scope may have changed: what is written rests on them."""
     jobs: tuple[NewJob, ...] = ()
     idempotency: Idempotency | None = None
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether it only takes things away, so that it must be possible on a full disk."""
+        removed = all(it.record.status is Status.DELETED for it in self.records)
+        adds = self.turns or self.archives or self.proposals or self.documents
+        goes = self.records or self.purged or self.removed_archives or self.removed_documents
+        return bool(goes) and removed and not adds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

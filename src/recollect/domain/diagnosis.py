@@ -16,7 +16,7 @@ _FROM_BEST_TO_WORST: Final[tuple[Verdict, ...]] = ("ok", "warning", "problem")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """How one part is doing, what that means, and how to mend it."""
+    """How one part is doing, what that means, and how to fix it."""
 
     part: str
     verdict: Verdict = "ok"
@@ -49,6 +49,10 @@ class DatabaseCondition:
     revision: str | None
     newest_revision: str
     is_from_the_future: bool
+    # The name and version of a server; empty for a file.
+    server: str = ""
+    # What a server lacks, each with its remedy.
+    unmet: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,3 +76,4 @@ class IndexFigures:
     most_terms: int
     jobs: JobCounts
     troubled: tuple[TroubledJob, ...]
+    unfinished_forgettings: int = 0

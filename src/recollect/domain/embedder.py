@@ -23,7 +23,6 @@ class EmbedderChoice:
     model: str = ""
     dimension: int | None = None
     folder: Path | None = None
-    cache_dir: Path | None = None
     pooling: Literal["mean", "cls"] | None = None
     query_prefix: str | None = None
     passage_prefix: str | None = None

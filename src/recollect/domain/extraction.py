@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Tier
 
+Topic = Literal["identity", "health", "relationship", "instruction"]
+"""What is kept for good at once: it stays true for long, or holds from now on."""
 BufferClass = Literal["preference", "decision", "follow-up", "sentiment"]
 
 # What is neither to be done nor felt lasts as long as a preference or a decision.
@@ -63,6 +65,8 @@ class Claim:
     title: str = ""
     """A procedure's name."""
     details: Episode | Procedure | None = None
+    topic: Topic | None = None
+    """Why it is long-term at once, where whoever found it knows."""
     corrects: bool = False
     """Words before it say that something told earlier was wrong."""
     explained_by: tuple[Evidence, ...] = ()
@@ -70,8 +74,8 @@ class Claim:
 
     @property
     def tier(self) -> Tier:
-        """Where it belongs at first: an explicit wish need not prove itself."""
-        return Tier.LONG if self.explicit else Tier.SHORT
+        """Where it belongs at first: what is asked for or lasts need not prove itself."""
+        return Tier.LONG if self.explicit or self.topic else Tier.SHORT
 
     @property
     def buffer_class(self) -> BufferClass:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from recollect.domain.scope import Scope
+
+# The kind of the job that finishes a forgetting.
+FORGET: Final = "forget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +23,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What to forget: all of scopes, all of a person, sessions, or single records and turns.
+    """What to forget: scopes, a person, sessions, or single records, turns and documents.
 
     `with_evidence` takes the turns along that the records rest on, if they lie `within` these
     scopes: anybody can write down the id of somebody else's turn.
@@ -30,6 +34,7 @@ class Target:
     sessions: tuple[tuple[Scope, str], ...] = ()
     records: tuple[str, ...] = ()
     turns: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
     with_evidence: bool = False
     within: tuple[Scope, ...] = ()
 
@@ -79,16 +84,19 @@ class Verification:
 class Forgotten:
     """What was forgotten, in numbers by kind, or in a dry run what would be.
 
-    `evidence_left` are turns that still say what a forgotten record rested on. `wal_pending` says
-    that remains in the files go later, as a job, because somebody was in the way at that moment.
-    `unused_room_kept` says that a database of more than 2^25 pages (128 GB) is too large for its
-    unused room to be overwritten: copies of rows may be left there until a `VACUUM`.
+    `evidence_left` are turns that still say what a forgotten record rested on. `erasure_pending`
+    says that nobody can ask for what was forgotten, but remains in the files are removed later, by
+    a job, because the file is large or somebody was reading; `verification` is None until then.
+    `wal_pending` is its former name. `unused_room_kept` says that a database of more than 2^25
+    pages (128 GB) is too large to be overwritten in place: copies of rows may be left until a
+    `VACUUM`.
     """
 
     forget_id: str
     counts: Mapping[str, int] = field(hash=False)
     evidence_left: tuple[str, ...] = ()
     is_dry_run: bool = False
+    erasure_pending: bool = False
     wal_pending: bool = False
     unused_room_kept: bool = False
     verification: Verification | None = None

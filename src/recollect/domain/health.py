@@ -30,7 +30,7 @@ class DuplicatePair:
 
     first: str
     second: str
-    similarity: float
+    probability: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,8 @@ class Hit:
     explanation: Explanation = field(hash=False)
     # The record that replaced what this turn said.
     replaced_by: str | None = None
+    # The newer record or turn that a stored link names, where this is the earlier one.
+    followed_by: str | None = None
 
     @property
     def id(self) -> str:

@@ -8,8 +8,8 @@ import time
 import uuid
 from typing import Final, Literal
 
-Stored = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job"]
-Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget"]
+Stored = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job", "item"]
+Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget", "key"]
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS: Final = [first + second for first in _ALPHABET for second in _ALPHABET]

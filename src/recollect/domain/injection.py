@@ -8,6 +8,7 @@ from typing import Any
 
 from recollect.domain.audit import INJECT, AuditEntry, NewAuditEntry
 from recollect.domain.context import LeftOut, Reason
+from recollect.domain.document import Passage
 from recollect.domain.filter_form import filter_form, filter_from
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Hit
@@ -19,7 +20,7 @@ class GivenItem:
     """A record or a turn that entered, as it was then."""
 
     id: str
-    # A record's kind, `turn` or `archive`; only records have versions.
+    # A record's kind, `turn`, `archive` or `document`; only records have versions.
     kind: str
     version: int | None
     score: float
@@ -32,6 +33,16 @@ class GivenItem:
             kind=record.kind.value if record else "archive" if hit.archive else "turn",
             version=None if record is None else record.version,
             score=round(hit.score, 4),
+        )
+
+    @classmethod
+    def of_passage(cls, passage: Passage) -> GivenItem:
+        """Return the passage of a document as it entered; its id names the document alone."""
+        return cls(
+            id=passage.citation.document,
+            kind="document",
+            version=None,
+            score=round(passage.score, 4),
         )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
+
+JobState = Literal["waiting", "running", "failed", "done", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,3 +38,28 @@ class Job:
     lease_owner: str
     lease_until: datetime
     run_after: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobReport:
+    """How a job is doing, or what became of it; finished ones are kept for a day.
+
+    `at` is when it is due, when its lease ends while it runs, or when it was finished. `key` says
+    what it is about, and is gone once it is finished. `done` of `total` steps are behind it, where
+    that is known.
+    """
+
+    id: str
+    kind: str
+    key: str
+    state: JobState
+    attempts: int
+    at: datetime
+    error: str = ""
+    done: int | None = None
+    total: int | None = None
+    result: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("failed", "done", "cancelled")

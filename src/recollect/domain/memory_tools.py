@@ -13,11 +13,23 @@ ToolName = Literal[
     "memory_delete",
     "memory_summarize",
     "memory_route",
+    "memory_propose",
     "load_tool_history",
     "scratchpad_update",
     "knowledge_search",
 ]
 MEMORY_TOOLS: Final[tuple[ToolName, ...]] = get_args(ToolName)
+# Tools that change nothing; a caller that may only read has these.
+READING_TOOLS: Final[frozenset[str]] = frozenset(
+    {
+        "memory_recall",
+        "memory_search",
+        "memory_summarize",
+        "memory_route",
+        "load_tool_history",
+        "knowledge_search",
+    }
+)
 
 
 def plain_name(tool_name: str) -> str:

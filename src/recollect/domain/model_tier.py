@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
@@ -12,6 +13,11 @@ from recollect.errors import SettingsError
 LanguageTask = Literal["reasoning", "code", "summarise", "extract", "classify"]
 LANGUAGE_TASKS: Final[tuple[LanguageTask, ...]] = get_args(LanguageTask)
 ModelTask = LanguageTask | Literal["embed", "rerank"]
+
+# A person waits for what is classified; summaries and extraction run in the background.
+USUAL_SECONDS: Final[Mapping[LanguageTask, float]] = MappingProxyType(
+    {"reasoning": 60.0, "code": 60.0, "summarise": 20.0, "extract": 20.0, "classify": 2.0}
+)
 
 # Says that a tier has no model where a preset would give it one.
 NO_MODEL: Final = "none"
@@ -84,8 +90,13 @@ class ModelChoice:
         default_factory=dict[str, ProviderAccess], hash=False
     )
     # Seconds that one call may take, its further tries and its repair included.
-    timeout: float = 60.0
+    seconds: Mapping[LanguageTask, float] = field(
+        default_factory=lambda: dict(USUAL_SECONDS), hash=False
+    )
     retries: int = 2
+    # A tier that failed so often in a row is left alone for so many seconds.
+    pause_after: int = 3
+    pause_seconds: float = 30.0
     # Tokens a tier may use in a day (UTC) of one process; a tier not named has no limit.
     daily_tokens: Mapping[LanguageTask, int] = field(
         default_factory=dict[LanguageTask, int], hash=False
@@ -109,3 +120,7 @@ class ModelUsage:
     output_tokens: int = 0
     tokens_today: int = 0
     daily_tokens: int | None = None
+    # Calls that were not made because the tier was paused after failures in a row.
+    skipped: int = 0
+    paused_until: datetime | None = None
+    last_error: str = ""

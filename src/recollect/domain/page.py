@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from recollect.errors import InvalidInput
 
 T = TypeVar("T")
+MAX_PAGE: Final = 1_000
 # As many digits as a database's whole numbers surely hold.
 _CURSOR: Final = re.compile(r"(-?[0-9]{1,18})~([!-~]{1,255})")
 
@@ -26,6 +27,9 @@ class Page(Generic[T]):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __getitem__(self, index: int) -> T:
+        return self.items[index]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +59,27 @@ def checked_limit(limit: int, most: int) -> int:
             f"limit must be a whole number from 1 to {most}, not {limit!r}", code="bad_limit"
         )
     return limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageWanted:
+    """How much of a listing, and from where."""
+
+    limit: int = 50
+    cursor: str | None = None
+
+    @property
+    def one_more(self) -> int:
+        """One more than a page: if it is there, another page follows."""
+        return checked_limit(self.limit, MAX_PAGE) + 1
+
+    @property
+    def after(self) -> Cursor | None:
+        return None if self.cursor is None else parse_cursor(self.cursor)
+
+    def of(self, found: Sequence[tuple[Cursor, T]]) -> Page[T]:
+        """The page, from one more than it holds."""
+        items = tuple(it for _, it in found[: self.limit])
+        if len(found) <= self.limit:
+            return Page(items=items)
+        return Page(items=items, next_cursor=str(found[self.limit - 1][0]))

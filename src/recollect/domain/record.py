@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from recollect.domain.link import Link
 from recollect.domain.scope import Scope
 
 
@@ -121,6 +122,8 @@ class Record:
     version: int
     status: Status
     metadata: Mapping[str, Any] = field(hash=False)
+    links: tuple[Link, ...] = field(default=(), compare=False)
+    """How it relates to other records and turns; read where one record or a page is read."""
 
     def evolve(self, **changes: Any) -> Record:
         """The same record with some fields changed."""

@@ -1,27 +1,33 @@
-"""How a new claim relates to one that is stored, and what becomes of the two."""
+"""How a new statement relates to a stored one, and who says so."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Relation = Literal["same", "update", "conflict", "different"]
 """same: says nothing new. update: a new value of the same thing. conflict: both cannot be true and
-nothing says which is. different: about something else."""
+nothing says which is. different: both can be true."""
 
 Strategy = Literal["overwrite", "append", "summarise"]
 
-Side = Literal["new", "old"]
+RULES: Final = "rules"
+"""Who decided, where no model was asked: what is certain by its form alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """How two claims relate, and why."""
+class Verdict:
+    """How two statements relate, how likely that is, why, and who says so."""
 
     relation: Relation
+    probability: float
     reason: str
-    similarity: float
-    """From 0 to 1: how much of what the two say is shared."""
-    stands: Side = "new"
-    """Which of the two holds after an update. The stored one does where it is the later or the
-    surer: the new claim then belongs to its history."""
+    decided_by: str
+    is_sure: bool = False
+    """Whether a stored record may be changed for it; otherwise both stay, with a link. Two that
+    contradict each other stay even where that is sure."""
+
+
+UNRELATED: Final = Verdict(
+    relation="different", probability=1.0, reason="nothing stored is about it", decided_by=RULES
+)

@@ -18,3 +18,5 @@ class Route:
     namespaces: tuple[Namespace, ...]
     """Where to write; for a message that is only read for, where to look first."""
     reason: str
+    degraded: str = ""
+    """Why a model did not judge it though one is configured."""

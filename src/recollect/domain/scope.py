@@ -6,11 +6,14 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from recollect.domain.role import Role
 from recollect.errors import InvalidInput, NotAllowed
 
 MAX_PART: Final = 100
 # The agent of what a workspace shares: a name that nobody who asks can have.
 SHARED_AGENT: Final = "*shared"
+# How the agent of a collection of documents begins, see domain/document.py.
+COLLECTION_MARK: Final = "*kb:"
 _PROFILE: Final = "user_profile"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f/\ud800-\udfff]")
 
@@ -64,14 +67,28 @@ class Scope:
     def is_shared(self) -> bool:
         return self.agent == SHARED_AGENT
 
+    @property
+    def is_collection(self) -> bool:
+        """Return whether documents lie here, see domain/document.py."""
+        return self.agent is not None and self.agent.startswith(COLLECTION_MARK)
+
+    @property
+    def is_reserved(self) -> bool:
+        """Return whether no caller can be here."""
+        return self.is_shared or self.is_collection
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who is asking: a scope, and the agents declared as its children."""
+    """Who is asking: a scope, the agents declared as its children, and what it may do.
+
+    Whoever opens the database itself may do everything; over the network a key says what.
+    """
 
     scope: Scope
     children: tuple[str, ...] = field(default=())
     principal: str = "local"
+    role: Role = Role.ADMIN
     # Asked for at every recall, so they are made only once.
     writable: tuple[Scope, ...] = field(init=False, repr=False, compare=False)
     """Every scope this caller may write in, its own first; the user's only for a user profile."""
@@ -81,12 +98,14 @@ class Caller:
     """Every scope whose records this caller may read, its own first and the shared ones last."""
 
     def __post_init__(self) -> None:
-        if SHARED_AGENT in (self.scope.agent, *self.children):
-            raise _reserved()
+        for agent in (self.scope.agent, *self.children):
+            if agent is not None and self.scope.of_agent(agent).is_reserved:
+                raise _reserved(agent)
         scopes = [self.scope]
         if self.scope.agent is not None and self.scope.user is not None:
             scopes.append(self.scope.of_user)
-        scopes.extend(self.scope.of_agent(child) for child in self.children)
+        if self.role.includes(Role.COORDINATOR):
+            scopes.extend(self.scope.of_agent(child) for child in self.children)
         writable = tuple(dict.fromkeys(scopes))
         shared = tuple(dict.fromkeys((self.scope.shared, self.scope.shared_with_user)))
         object.__setattr__(self, "writable", writable)
@@ -98,6 +117,7 @@ class Caller:
 
     def require_write(self, scope: Scope, *, is_profile: bool) -> None:
         """Refuse a write outside the caller's own key, its children's, or the user's profile."""
+        self.role.require(Role.WRITER, "Writing")
         if scope not in self.writable:
             raise NotAllowed(
                 f"{self.scope.key} may not write to {scope.key}",
@@ -131,8 +151,8 @@ def parse_namespace(spelling: str | tuple[str, str], within: Scope) -> Scope:
     if agent == _PROFILE:
         return replace(within, agent=None, user=user)
     scope = replace(within, agent=agent.removesuffix("_memories") or None, user=user)
-    if scope.is_shared:
-        raise _reserved()
+    if scope.is_reserved:
+        raise _reserved(agent)
     return scope
 
 
@@ -155,7 +175,13 @@ def _split_namespace(spelling: str | tuple[str, str]) -> tuple[str, str | None]:
             )
 
 
-def _reserved() -> InvalidInput:
+def _reserved(agent: str) -> InvalidInput:
+    if agent != SHARED_AGENT:
+        return InvalidInput(
+            f"{agent!r} is no agent: names that begin with {COLLECTION_MARK!r} are collections",
+            code="bad_scope",
+            hint="Documents are read and written through `knowledge`.",
+        )
     return InvalidInput(
         f"{SHARED_AGENT!r} is no agent: it stands for what all agents share",
         code="bad_scope",

@@ -18,5 +18,5 @@ class SessionUsage:
     # A smaller window is being made in the background.
     pending: bool
     archived: int
-    # Why models could not be used, each reason once.
+    # What the last prompt had to do without, and why, each reason once.
     degraded: tuple[str, ...]

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from recollect.domain.record import Kind, Record
-from recollect.domain.turn import Turn
+from recollect.domain.turn import Act, Turn
 
 
 class Standing(NamedTuple):
@@ -22,6 +22,8 @@ class Standing(NamedTuple):
     rejected: int = 0
     # Whether it is shared, or of another agent than the one that asks.
     is_of_others: bool = False
+    # What was done by saying it: of a turn only, once that is decided.
+    act: Act | None = None
 
 
 class Weighable(NamedTuple):

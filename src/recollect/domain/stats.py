@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
+from recollect.domain.relation import RULES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +20,8 @@ class StoreCounts:
     turns: int
     sessions: int
     units: int
+    links: Mapping[str, int] = field(hash=False)
+    """By relation: what was judged and kept as a link."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +70,8 @@ class Stats:
     embedder: str
     database_bytes: int
     models: tuple[ModelUsage, ...] = ()
+    # Who judges how statements relate, and how many pairs were judged how since memory was opened.
+    judge: str = RULES
+    judged: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    # What all processes on this database did in the last 24 hours.
+    last_day: MetricFigures = field(default_factory=MetricFigures)

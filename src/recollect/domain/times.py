@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
 from recollect.errors import InvalidInput
 
@@ -28,6 +28,22 @@ def shifted(moment: datetime, by: timedelta) -> datetime:
         return moment + by
     except OverflowError:
         return _FIRST if by < timedelta() else _LAST
+
+
+def moment_of(value: object, name: str = "time") -> datetime:
+    """A moment in UTC from a datetime, from ISO text with a time zone, or from epoch seconds."""
+    try:
+        if isinstance(value, str):
+            return aware(datetime.fromisoformat(value), name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return EPOCH + timedelta(seconds=value)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{name} {value!r} is not a time",
+            code="bad_time",
+            hint="Write it as 2026-05-31T18:30:00+08:00, or give an aware datetime.",
+        ) from None
+    return aware(cast("datetime", value), name)
 
 
 def aware(moment: datetime, name: str = "time") -> datetime:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from recollect.domain.archive import Archive
 from recollect.domain.conflict import Conflict
+from recollect.domain.document import Document
+from recollect.domain.item import StoredItem
+from recollect.domain.link import Link
 from recollect.domain.proposal import Proposal
 from recollect.domain.record import Procedure, Record, Version
 from recollect.domain.scope import Scope
@@ -42,8 +45,8 @@ class ReadMark:
 
 
 # What is about records and turns, which have to be there before it.
-Attached = Conflict | ReadMark | Proposal
-Item = RecordHistory | Turn | Archive | Attached
+Attached = Conflict | Link | ReadMark | Proposal | StoredItem
+Item = RecordHistory | Turn | Archive | Document | Attached
 
 
 def name_of(item: Item) -> str:
@@ -53,6 +56,8 @@ def name_of(item: Item) -> str:
             return item.current.id
         case ReadMark():
             return f"the watermark of {item.session}"
+        case Link():
+            return f"the link from {item.newer} to {item.older}"
         case _:
             return item.id
 
@@ -80,15 +85,18 @@ class ExportCounts:
     versions: int
     turns: int
     archives: int = 0
+    documents: int = 0
     conflicts: int = 0
+    links: int = 0
     watermarks: int = 0
     proposals: int = 0
+    items: int = 0
     lost: tuple[str, ...] = ()
 
     @property
     def lines(self) -> int:
-        attached = self.conflicts + self.watermarks + self.proposals
-        return self.records + self.turns + self.archives + attached
+        attached = self.conflicts + self.links + self.watermarks + self.proposals + self.items
+        return self.records + self.turns + self.archives + self.documents + attached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +121,22 @@ class Imported:
     lost: int
     bad: int
     problems: tuple[LineProblem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedChats:
+    """What an import of chat histories did with each message.
+
+    `known` were here before, `empty` have no words to keep; of many problems only the first ones
+    are listed, each with the number of its entry in the file.
+    """
+
+    conversations: int
+    added: int = 0
+    known: int = 0
+    empty: int = 0
+    bad: int = 0
+    problems: tuple[LineProblem, ...] = ()
 
 
 def _said(version: Version) -> tuple[Record, str, str]:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, Literal, TypedDict, cast
 
 from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, checked_json, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
-from recollect.domain.times import aware
+from recollect.domain.times import moment_of
 from recollect.errors import InvalidInput
 
 # With room for a picture that stands in the message itself.
 MAX_PAYLOAD: Final = 5_000_000
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_OWN: Final = frozenset({"role", "content", "name", "at", "task"})
+_OWN: Final = frozenset({"role", "content", "name", "at", "timestamp", "task"})
+
+Act = Literal["statement", "question", "request", "tool_output", "memory_output", "retracted"]
+"""What somebody does by saying something. Only what is stated can become a fact.
+
+What is retracted was taken back by whoever keeps the conversation: it is kept, and not found."""
 
 
 class MessageFields(TypedDict, total=False):
@@ -25,7 +30,8 @@ class MessageFields(TypedDict, total=False):
     role: str
     content: Any
     name: str
-    at: datetime
+    at: datetime | str | float
+    timestamp: datetime | str | float
     task: str
 
 
@@ -44,6 +50,8 @@ class Turn:
     task: str | None
     recorded_at: datetime
     payload: Mapping[str, Any] = field(hash=False)
+    act: Act | None = field(default=None, compare=False)
+    """Decided once, when the turn is stored; None while that is not done for an older one."""
 
 
 def new_turn(
@@ -66,7 +74,7 @@ def new_turn(
     payload = _payload(message, content)
     text = _text_of(content)
     speaker = message.get("name")
-    at = message.get("at")
+    at = time_of(message)
     task = message.get("task", task)
     return Turn(
         id=new_id("turn"),
@@ -76,11 +84,19 @@ def new_turn(
         role=role,
         speaker="" if speaker is None else checked_text(speaker, "name", MAX_LABEL),
         content=checked_text(text, "content", MAX_CONTENT, blank=bool(payload)),
-        at=now if at is None else aware(cast("datetime", at), "at"),
+        at=now if at is None else at,
         task=None if task is None else checked_text(task, "task", MAX_LABEL),
         recorded_at=now,
         payload=payload,
     )
+
+
+def time_of(message: Mapping[str, Any]) -> datetime | None:
+    """When a message says that it was said: its `at`, else its `timestamp`."""
+    for name in ("at", "timestamp"):
+        if (given := message.get(name)) is not None:
+            return moment_of(given, name)
+    return None
 
 
 def _payload(message: Mapping[str, Any], content: object) -> Mapping[str, Any]:

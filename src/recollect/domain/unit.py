@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntFlag
+from typing import Final, Literal
 
 from recollect.domain.filters import OwnerKind
 from recollect.domain.scope import Scope
+from recollect.domain.turn import Act
+
+# Whose pieces are searched; a filter of memory chooses among the first three.
+UnitOwner = OwnerKind | Literal["document"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,22 @@ class Trait(IntFlag):
     TELLS_TIME = 4
     TELLS_NUMBER = 8
     NOT_CHINESE = 32
+    # The act of a turn; a statement has none of these.
+    QUESTION = 64
+    REQUEST = 128
+    TOOL_OUTPUT = 256
+    MEMORY_OUTPUT = 512
+
+
+ACT_TRAITS: Final[Mapping[Act, Trait]] = {
+    "statement": Trait.NONE,
+    "question": Trait.QUESTION,
+    "request": Trait.REQUEST,
+    "tool_output": Trait.TOOL_OUTPUT,
+    "memory_output": Trait.MEMORY_OUTPUT,
+    "retracted": Trait.NONE,
+}
+"""How the units of a turn show its act."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +85,7 @@ class OwnerUnits:
     """
 
     scope: Scope
-    owner_kind: OwnerKind
+    owner_kind: UnitOwner
     owner_id: str
     observed_at: datetime
     analyzer: str

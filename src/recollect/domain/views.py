@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Final, cast
 
 from recollect.domain.audit import AuditVerdict
+from recollect.domain.document import Document
 from recollect.domain.hit import Hit
 from recollect.domain.record import Record, Version
 from recollect.domain.replay import Replay
@@ -20,6 +21,7 @@ Json = dict[str, Any]
 _CONCLUSIONS: Final[Mapping[type, tuple[str, ...]]] = {
     AuditVerdict: ("is_intact",),
     Replay: ("is_same",),
+    Document: ("collection",),
 }
 
 
@@ -77,7 +79,9 @@ def _hit(hit: Hit) -> Json:
         "record": _form(hit.record),
         "turn": _form(hit.turn),
         "archive": _form(hit.archive),
+        "replaced_by": hit.replaced_by,
         "explanation": _form(hit.explanation),
+        "followed_by": hit.followed_by,
     }
 
 

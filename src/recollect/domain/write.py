@@ -44,6 +44,7 @@ class Written:
     `record` is the one that holds it, as this write left it: the new one, or the stored one it was
     merged into.
     `conflict` is the id of the open question between it and a stored one that it contradicts.
+    `degraded` is the code of what kept a configured model from deciding; rules did.
     """
 
     write_id: str
@@ -51,6 +52,7 @@ class Written:
     record: Record | None
     reason: str = ""
     conflict: str | None = None
+    degraded: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

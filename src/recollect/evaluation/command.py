@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from recollect.errors import NotFound
+from recollect.evaluation.chunks import measure_chunks, read_chunk_set
+from recollect.evaluation.document_replay import DocumentReplay
+from recollect.evaluation.judge_pairs import measure_judge, read_pairs
 from recollect.evaluation.recall_sets import RecallSet, read_set, sets_in
 from recollect.evaluation.replay import measure
-from recollect.evaluation.result import RecallResult, as_table
+from recollect.evaluation.result import RecallResult, as_judge_table, as_table
 from recollect.evaluation.speed import measure_speed
 from recollect.settings import Settings
 
@@ -36,7 +39,10 @@ def recall(
         int | None, typer.Option(min=1, help="only so many questions a set: a quick look")
     ] = None,
     path: Annotated[
-        str, typer.Option(help="fused (all paths), keyword or vector: one path alone")
+        str,
+        typer.Option(
+            help="fused (all paths), keyword or vector: one path alone; knowledge: as documents"
+        ),
     ] = "fused",
     as_json: Annotated[
         bool, typer.Option("--json", help="the result as JSON, last on standard output")
@@ -55,6 +61,55 @@ def recall(
         Console().print(as_table(results))
     elif suite is not None:
         typer.echo(json.dumps({"suite": [it.as_json() for it in results]}, ensure_ascii=False))
+
+
+@bench.command()
+def chunks(
+    data: Annotated[Path, typer.Option(exists=True, file_okay=False, help="the folder of the set")],
+    set_name: Annotated[str, typer.Option("--set", help="the set in --data")] = "chunking",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="the result as JSON, last on standard output")
+    ] = False,
+) -> None:
+    """How much of what answers is in the first passages of the knowledge base."""
+    chunk_set = read_chunk_set(data, set_name)
+    with _progress() as progress:
+        asking = progress.add_task("ask", total=len(chunk_set.queries))
+        result = asyncio.run(
+            measure_chunks(
+                chunk_set, Settings.load(), lambda count: progress.advance(asking, count)
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result.as_json()))
+    else:
+        _print_values(result.as_json())
+
+
+@bench.command()
+def judge(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="labelled pairs")],
+    limit: Annotated[int | None, typer.Option(min=1, help="only so many pairs")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="the result as JSON, last on standard output")
+    ] = False,
+) -> None:
+    """How often a written statement is taken rightly for same, update, conflict or different.
+
+    Each pair of FILE (JSON lines: label, old, new, lang) is written through `write`, old first.
+    """
+    pairs = read_pairs(file)[:limit]
+    with _progress() as progress:
+        writing = progress.add_task("pairs", total=len(pairs))
+        result = asyncio.run(
+            measure_judge(
+                pairs, Settings.load(), done=lambda count: progress.advance(writing, count)
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    else:
+        Console().print(as_judge_table(result.as_json()))
 
 
 @bench.command()
@@ -79,10 +134,14 @@ def speed(
     if as_json:
         typer.echo(json.dumps(result.as_json()))
     else:
-        table = Table(show_header=False)
-        for name, value in result.as_json().items():
-            table.add_row(name, str(value))
-        Console().print(table)
+        _print_values(result.as_json())
+
+
+def _print_values(values: Mapping[str, object]) -> None:
+    table = Table(show_header=False)
+    for name, value in values.items():
+        table.add_row(name, str(value))
+    Console().print(table)
 
 
 def _progress() -> Progress:
@@ -94,14 +153,14 @@ def _progress() -> Progress:
 def _settings(path: str) -> Settings:
     """The settings of this machine, with one path or all of them."""
     match path:
-        case "fused":
+        case "fused" | "knowledge":
             return Settings.load()
         case "keyword":
             return Settings.load({"embedding": {"model": "none"}})
         case "vector":
             return Settings.load({"recall": {"keyword_weight": 0}})
         case _:
-            raise typer.BadParameter("--path is fused, keyword or vector.")
+            raise typer.BadParameter("--path is fused, keyword, vector or knowledge.")
 
 
 def _chosen(
@@ -126,6 +185,7 @@ async def _with_progress(recall_set: RecallSet, path: str) -> RecallResult:
             _settings(path),
             told=lambda count: progress.advance(telling, count),
             asked=lambda count: progress.advance(asking, count),
+            replay=DocumentReplay if path == "knowledge" else None,
         )
     if result.skipped_units:
         typer.echo(f"{recall_set.name}: {result.skipped_units} units without text", err=True)

@@ -11,7 +11,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.usual_places import cache_folder
+from recollect.domain.default_paths import cache_folder
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 
 

@@ -29,7 +29,7 @@ from recollect.settings import Settings
 
 Advance = Callable[[int], None]
 
-_LIMIT: Final = 10
+LIMIT: Final = 10
 # So much is told to a memory without the cache, to see how fast that really is: units, characters.
 _SAMPLE: Final = 500
 _SAMPLE_CHARACTERS: Final = 100_000
@@ -37,27 +37,38 @@ _WARM_UP: Final = 10
 
 
 async def measure(
-    recall_set: RecallSet, settings: Settings, *, told: Advance, asked: Advance
+    recall_set: RecallSet,
+    settings: Settings,
+    *,
+    told: Advance,
+    asked: Advance,
+    replay: type[Replay] | None = None,
 ) -> RecallResult:
     """Run one set in a memory of its own, thrown away afterwards; `told`, `asked` hear of steps."""
+    play = replay or Replay
     embedder = await asyncio.to_thread(wanted_embedder, settings)
     if embedder is None:
         async with _thrown_away(settings, None) as memory:
-            return await Replay(recall_set, memory, told, asked).run()
+            return await play(recall_set, memory, told, asked).run()
     # What takes long once, like loading the model and the patterns of names, is not part of it.
-    await told_per_second(first_told(recall_set, most=_WARM_UP), settings, embedder)
-    ingest_per_s = await told_per_second(first_told(recall_set), settings, embedder)
+    await told_per_second(first_told(recall_set, most=_WARM_UP), settings, embedder, play)
+    ingest_per_s = await told_per_second(first_told(recall_set), settings, embedder, play)
     with DiskCachedEmbedder(embedder) as cached:
         async with _thrown_away(settings, cached) as memory:
-            result = await Replay(recall_set, memory, told, asked).run()
+            result = await play(recall_set, memory, told, asked).run()
     await embedder.close()
     return replace(result, ingest_per_s=ingest_per_s)
 
 
-async def told_per_second(recall_set: RecallSet, settings: Settings, embedder: Embedder) -> float:
+async def told_per_second(
+    recall_set: RecallSet,
+    settings: Settings,
+    embedder: Embedder,
+    play: type[Replay] | None = None,
+) -> float:
     """Units a second through the whole of saving, each of them embedded."""
     async with _thrown_away(settings, embedder) as memory:
-        replay = Replay(recall_set, memory, lambda _: None, lambda _: None)
+        replay = (play or Replay)(recall_set, memory, lambda _: None, lambda _: None)
         return (await replay.run()).ingest_per_s
 
 
@@ -120,19 +131,23 @@ class Replay:
 
     async def _tell(self, scope: str, before: float = math.inf) -> None:
         """Hand over the scope's units that lie before this place in its history."""
-        due = [unit for unit in self._waiting[scope] if unit.order < before]
-        self._waiting[scope] = [unit for unit in self._waiting[scope] if unit.order >= before]
-        with_text = [unit for unit in due if text_of(unit).strip()]
-        self._skipped += len(due) - len(with_text)
-        self._told(len(due) - len(with_text))
         memory = self._memory.scope(user=scope)
-        for batch in batches(self._set.name, with_text):
+        for batch in batches(self._set.name, self._due(scope, before)):
             await self._tell_batch(memory, batch)
             self._told(len(batch.units))
         # What is told counts when all of it has its vectors.
         started = time.perf_counter()
         await memory.drain()
         self._seconds_telling += time.perf_counter() - started
+
+    def _due(self, scope: str, before: float) -> list[SetUnit]:
+        """Take the scope's units before this place that hold any text."""
+        due = [unit for unit in self._waiting[scope] if unit.order < before]
+        self._waiting[scope] = [unit for unit in self._waiting[scope] if unit.order >= before]
+        with_text = [unit for unit in due if text_of(unit).strip()]
+        self._skipped += len(due) - len(with_text)
+        self._told(len(due) - len(with_text))
+        return with_text
 
     async def _tell_batch(self, memory: Memory, batch: Batch) -> None:
         if batch.session is None:
@@ -154,7 +169,7 @@ class Replay:
         memory = self._memory.scope(user=query.scope)
         started = time.perf_counter()
         recalled = await memory.recall(
-            query.query, limit=_LIMIT, min_score=0, asked_at=self._asked_at(query)
+            query.query, limit=LIMIT, min_score=0, asked_at=self._asked_at(query)
         )
         self._seconds_asking.append(time.perf_counter() - started)
         self._asked(1)

@@ -64,5 +64,22 @@ def as_table(results: Iterable[RecallResult]) -> Table:
     return table
 
 
+def as_judge_table(result: Mapping[str, Any]) -> Table:
+    """One row a group of pairs."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption=f"judge: {result['judge']}")
+    table.add_column("pairs", no_wrap=True)
+    figures = {"same": "once", "update": "followed", "conflict": "surfaced", "different": "lost"}
+    for label, figure in figures.items():
+        table.add_column(f"{label}: {figure}", justify="right")
+    for origin in ("hand", "auto"):
+        for language, part in result.get(origin, {}).items():
+            cells = (
+                f"{part[label][figure]:.3f} ({part[label]['of']})" if label in part else ""
+                for label, figure in figures.items()
+            )
+            table.add_row(f"{origin} {language}", *cells)
+    return table
+
+
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}

@@ -58,11 +58,12 @@ class _QuickPassages:
     def __init__(self, model: Embedder) -> None:
         self.model = model.model
         self.dimension = model.dimension
+        self.calibration = model.calibration
         self._model = model
         self._random = np.random.default_rng(7)
 
-    def trust(self, text: str) -> float:
-        return 1.0
+    def reads(self, text: str) -> bool:
+        return True
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None

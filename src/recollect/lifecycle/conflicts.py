@@ -1,7 +1,8 @@
-"""Records that contradict each other: shown side by side, and decided by somebody."""
+"""Conflicts between records: list them and store the decisions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, cast, get_args
@@ -11,28 +12,29 @@ from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.conflict import Conflict, Resolution
 from recollect.domain.fields import MAX_CONTENT, MAX_ITEMS, MAX_TITLE, checked_text
 from recollect.domain.filters import Filter
+from recollect.domain.link import Link
 from recollect.domain.record import Record, Status, Tier
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import aware
 from recollect.domain.upkeep import Dispute
 from recollect.errors import Conflict as Contradiction
 from recollect.errors import InvalidInput, NotFound, StaleVersion
+from recollect.language.units import is_searched_alike, record_units
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.meaning import Meaning
-from recollect.text.searchable import is_searched_alike, record_units
-from recollect.writing.reconcile import merge
 from recollect.writing.redaction import Redactor
-from recollect.writing.replacing import replacing
-from recollect.writing.save import redacted_entry
+from recollect.writing.replaced_turns import replacing
+from recollect.writing.saver import redacted_entry
+from recollect.writing.strategy import merge
 
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
-_ATTEMPTS: Final = 20
+_MAX_ATTEMPTS: Final = 20
 
 
 class Conflicts:
-    """Lists what is in dispute and writes down what was decided, all of it or nothing."""
+    """Lists open conflicts and stores decisions in one transaction each."""
 
     def __init__(
         self,
@@ -48,9 +50,9 @@ class Conflicts:
         self._redactor = redactor
         self._clock = clock
 
-    async def open(self, caller: Caller) -> tuple[Dispute, ...]:
-        """What nobody has decided yet, the latest first."""
-        return await self._with_records(caller, await self._reader.conflicts(caller.readable))
+    async def open(self, scopes: Sequence[Scope]) -> tuple[Dispute, ...]:
+        """Return the open conflicts in these scopes, latest first."""
+        return await self._with_records(scopes, await self._reader.conflicts(scopes))
 
     async def resolve(
         self,
@@ -62,9 +64,9 @@ class Conflicts:
         at: datetime | None = None,
         reason: str = "",
     ) -> Dispute:
-        """Decide a conflict; both records as they are then."""
+        """Resolve a conflict; return it with both records as they are then."""
         checked = _checked(resolution, content, at)
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(_MAX_ATTEMPTS):
             dispute = await self._undecided(caller, conflict_id)
             for record in (dispute.first, dispute.second):
                 caller.require_write(record.scope, is_profile=is_user_profile(record.category))
@@ -81,19 +83,21 @@ class Conflicts:
             try:
                 return await self._write(caller, dispute, decided, reason or _told(checked))
             except StaleVersion:
-                if attempt == _ATTEMPTS - 1:
+                if attempt == _MAX_ATTEMPTS - 1:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
     async def _undecided(self, caller: Caller, conflict_id: str) -> Dispute:
         checked_text(conflict_id, "id", MAX_TITLE, blank=True)
         found = await self._reader.conflicts(caller.readable, ids=[conflict_id])
-        disputes = await self._with_records(caller, [it for it in found if it.is_open])
+        disputes = await self._with_records(
+            caller.readable, [conflict for conflict in found if conflict.is_open]
+        )
         if disputes:
             return disputes[0]
         if found:
             raise Contradiction(
-                f"There is nothing left to decide in {conflict_id}",
+                f"{conflict_id} has nothing left to resolve",
                 code="already_resolved",
                 hint="It was resolved, or one of its records is no longer active.",
             )
@@ -102,15 +106,23 @@ class Conflicts:
             hint="`conflicts` lists the open ones.",
         )
 
-    async def _with_records(self, caller: Caller, conflicts: list[Conflict]) -> tuple[Dispute, ...]:
-        """Those whose records are both active and may be seen."""
-        ids = list(dict.fromkeys(one for it in conflicts for one in (it.first, it.second)))
-        found = await self._store.records(caller.readable, Filter(), now=self._clock.now(), ids=ids)
+    async def _with_records(
+        self, scopes: Sequence[Scope], conflicts: list[Conflict]
+    ) -> tuple[Dispute, ...]:
+        """Return the conflicts whose records are both active and readable."""
+        ids = list(
+            dict.fromkeys(
+                one for conflict in conflicts for one in (conflict.first, conflict.second)
+            )
+        )
+        found = await self._store.records(scopes, Filter(), now=self._clock.now(), ids=ids)
         records = {record.id: record for record in found}
         return tuple(
-            Dispute(conflict=it, first=records[it.first], second=records[it.second])
-            for it in conflicts
-            if it.first in records and it.second in records
+            Dispute(
+                conflict=conflict, first=records[conflict.first], second=records[conflict.second]
+            )
+            for conflict in conflicts
+            if conflict.first in records and conflict.second in records
         )
 
     async def _write(self, caller: Caller, before: Dispute, after: Dispute, reason: str) -> Dispute:
@@ -120,6 +132,8 @@ class Conflicts:
         pairs = ((before.first, first), (before.second, after.second))
         changed = [record_units(new) for old, new in pairs if not is_searched_alike(old, new)]
         embedded = await self._meaning.of_units(changed)
+        links = await self._store.links(caller.readable, [first.id])
+        decided = tuple(link for link in links if after.second.id in link.ends)
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
@@ -129,6 +143,8 @@ class Conflicts:
                 model=embedded.model,
                 jobs=embedded.jobs,
                 conflicts=(after.conflict,),
+                removed_links=decided,
+                links=_later_link(caller, after),
                 audit=tuple(filter(None, [redacted_entry(first, counts)])),
             )
         )
@@ -140,21 +156,40 @@ class Conflicts:
         )
 
 
+def _later_link(caller: Caller, decided: Dispute) -> tuple[Link, ...]:
+    """Return the link that orders two records that were true at different times."""
+    conflict = decided.conflict
+    if conflict.resolution != "both_at_different_times" or conflict.resolved_at is None:
+        return ()
+    older, newer = sorted((decided.first, decided.second), key=_began)
+    link = Link(
+        scope=newer.scope,
+        newer=newer.id,
+        older=older.id,
+        relation="update",
+        probability=1.0,
+        reason="both were true, each in its time",
+        decided_by=caller.principal,
+        at=conflict.resolved_at,
+    )
+    return (link,)
+
+
 def _checked(resolution: str, content: str | None, at: datetime | None) -> Resolution:
     if resolution not in _RESOLUTIONS:
         raise InvalidInput(
-            f"resolution {resolution!r} is none of: {', '.join(_RESOLUTIONS)}",
+            f"resolution {resolution!r} is not one of: {', '.join(_RESOLUTIONS)}",
             code="unknown_value",
         )
     if content is not None:
         checked_text(content, "content", MAX_CONTENT)
         if resolution != "merge":
-            raise InvalidInput("A content is given for a merge only", code="not_for_resolution")
+            raise InvalidInput("content is for a merge only", code="not_for_resolution")
     if at is not None:
         aware(at, "at")
         if resolution != "both_at_different_times":
             raise InvalidInput(
-                "A time is given only where both are true at different times",
+                "at is only for records that are true at different times",
                 code="not_for_resolution",
             )
     return cast("Resolution", resolution)
@@ -171,7 +206,7 @@ def _decided(
     at: datetime | None,
     now: datetime,
 ) -> Dispute:
-    """Both records as the decision leaves them, in their next versions and linked."""
+    """Return the next versions of both records after the decision, linked to each other."""
     first = _linked(dispute.first, dispute.second, now)
     second = _linked(dispute.second, dispute.first, now)
     match resolution:
@@ -197,7 +232,7 @@ def _linked(record: Record, other: Record, now: datetime) -> Record:
 
 
 def _confirmed(record: Record, now: datetime) -> Record:
-    """A record that somebody says is true: a short-term one stays from now on."""
+    """Return the record as confirmed; a short-term one becomes permanent."""
     is_short = record.tier is Tier.SHORT
     return record.evolve(
         last_confirmed=now,
@@ -207,7 +242,7 @@ def _confirmed(record: Record, now: datetime) -> Record:
 
 
 def _merged(first: Record, second: Record, content: str | None) -> Record:
-    """The first with what the second says, and with all that speaks for either."""
+    """Return the first record with the content and evidence of both."""
     both = (first, second)
     return first.evolve(
         content=merge("summarise", first.content, second.content) if content is None else content,
@@ -222,14 +257,14 @@ def _merged(first: Record, second: Record, content: str | None) -> Record:
 def _one_after_the_other(
     first: Record, second: Record, at: datetime | None
 ) -> tuple[Record, Record]:
-    """Each true in its own time: the earlier one until then, the later one from then on."""
+    """Return both records, the earlier one valid until a time, the later one from then on."""
     first_is_earlier = _began(first) <= _began(second)
     earlier, later = (first, second) if first_is_earlier else (second, first)
     if at is None and _began(earlier) == _began(later):
         raise InvalidInput(
-            "Both were noticed at the same time, so nothing tells when one ended",
+            "Both were noticed at the same time, so it is unknown when one ended",
             code="split_time_needed",
-            hint="Say at which time the second took the place of the first.",
+            hint="Say when the second replaced the first.",
         )
     split = aware(_began(later) if at is None else at, "at")
     starts_after = earlier.valid_from is not None and earlier.valid_from >= split
@@ -238,7 +273,7 @@ def _one_after_the_other(
         raise InvalidInput(
             f"At {split.isoformat()} the earlier one was not true yet or the later one no longer",
             code="bad_interval",
-            hint="Choose a time within which both of them touch.",
+            hint="Choose a time at which the earlier one ends and the later one starts.",
         )
     ended = split if earlier.valid_to is None else min(earlier.valid_to, split)
     began = split if later.valid_from is None else max(later.valid_from, split)
@@ -247,5 +282,5 @@ def _one_after_the_other(
 
 
 def _began(record: Record) -> datetime:
-    """Since when it is true, as far as is known."""
+    """Return since when a record is true, as far as is known."""
     return record.valid_from or record.observed_at

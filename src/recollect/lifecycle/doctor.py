@@ -1,12 +1,14 @@
-"""What `doctor` finds in the database. Nothing is changed by looking."""
+"""What `doctor` finds in the database; it changes nothing."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from recollect.domain.audit import AuditVerdict
 from recollect.domain.diagnosis import (
     DatabaseCondition,
     Finding,
@@ -16,11 +18,12 @@ from recollect.domain.diagnosis import (
 )
 from recollect.domain.embedding import EmbeddingModel
 from recollect.errors import StorageError
+from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.maintenance import Maintenance
-from recollect.ports.serving import Serving
-from recollect.text.analysis import ANALYZER_VERSION
+from recollect.ports.scope_models import Serving
 
 _MEGABYTE: Final = 1 << 20
+_MAX_LISTED_FAULTS: Final = 10
 # About what the packed indexes take: a term of a unit, and a number of its vector.
 _BYTES_PER_TERM: Final = 17
 _BYTES_PER_NUMBER: Final = 4
@@ -28,31 +31,31 @@ _BYTES_PER_NUMBER: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexBudgets:
-    """How much memory the packed indexes may take, as the settings say."""
+    """The memory budgets of the packed indexes."""
 
     keyword_mb: int
     vector_mb: int
 
 
 def nothing_stored(database: Path, *, is_temporary: bool) -> Finding:
-    """The finding when there is no database to look at."""
+    """Return the finding for a database that does not exist."""
     return Finding(
         part="database",
-        message="kept in memory, and gone with the process"
+        message="kept in memory; lost when the process ends"
         if is_temporary
-        else f"{database} (made when something is first kept)",
+        else f"{database} (created when something is first stored)",
         figures={"path": str(database), "exists": False},
     )
 
 
 class Doctor:
-    """Examines a database that is there; `model` is the one that makes vectors now, if any."""
+    """Examines an existing database; `model` is the current embedding model, if any."""
 
     def __init__(
         self,
         maintenance: Maintenance,
         serving: Serving,
-        database: Path,
+        database: Path | str,
         model: EmbeddingModel | None,
         budgets: IndexBudgets,
     ) -> None:
@@ -63,11 +66,11 @@ class Doctor:
         self._budgets = budgets
 
     async def examine(self) -> list[Finding]:
-        """The database, and what is in it as far as it can be read."""
+        """Return the findings about the database and its contents."""
         try:
             condition = await self._maintenance.condition()
         except StorageError as problem:
-            return [_unreadable("database", problem)]
+            return [unreadable("database", problem)]
         findings = [_database(self._database, condition)]
         if condition.revision != condition.newest_revision:
             return findings
@@ -77,10 +80,11 @@ class Doctor:
                 await self._vectors(figures.units),
                 _terms(figures),
                 _jobs(figures),
+                _forgetting(figures.unfinished_forgettings),
                 self._memory(figures),
             ]
         except StorageError as problem:
-            findings.append(_unreadable("search index", problem))
+            findings.append(unreadable("search index", problem))
         return findings
 
     async def _vectors(self, units: int) -> Finding:
@@ -88,7 +92,7 @@ class Doctor:
         if model is None:
             return Finding(
                 part="vectors",
-                message="no model makes vectors now; recall goes by words",
+                message="no model makes vectors now; recall uses words only",
                 figures={"units": units},
             )
         missing = await self._serving.count_lacking(model)
@@ -99,17 +103,17 @@ class Doctor:
                 missing += served.units
             elif served.model != model:
                 others[served.model.name] = served.units
-                where = f"{served.scopes:,} scopes with {served.units:,} pieces"
-                told.append(f"{served.model.name} still answers in {where}")
+                where = f"{served.scopes:,} scopes with {served.units:,} units"
+                told.append(f"{served.model.name} still serves {where}")
         has = units - missing - sum(others.values())
-        told.insert(0, f"{has:,} of {units:,} pieces have a vector of {model.name}")
+        told.insert(0, f"{has:,} of {units:,} units have a vector of {model.name}")
         if missing:
-            told.append(f"{missing:,} are found by their words only")
+            told.append(f"{missing:,} are found by words only")
         return Finding(
             part="vectors",
             verdict="warning" if missing or others else "ok",
             message="; ".join(told),
-            hint="`recollect reindex` makes the missing ones; texts in a language that the model "
+            hint="`recollect reindex` creates the missing ones; texts in a language that the model "
             "does not read stay without."
             if missing or others
             else "",
@@ -140,24 +144,57 @@ class Doctor:
         return Finding(
             part="index memory",
             verdict="warning" if short else "ok",
-            message=f"largest scope {figures.most_units:,} pieces: {told}"
-            + ("; it is read from disk for each question, which is slow" if short else ""),
+            message=f"largest scope {figures.most_units:,} units: {told}"
+            + ("; it is read from disk for each query, which is slow" if short else ""),
             hint=" ".join(f"Set {setting} to {more} or more." for setting, more in short.items()),
             figures={"largest_scope_units": figures.most_units},
         )
 
 
-def _unreadable(part: str, problem: StorageError) -> Finding:
+def unreadable(part: str, problem: StorageError) -> Finding:
+    """Return the finding for a part that cannot be read."""
     return Finding(part=part, verdict="problem", message=problem.message, hint=problem.hint)
 
 
-def _database(path: Path, condition: DatabaseCondition) -> Finding:
-    verdict, meaning, hint = _judged(condition, is_writable=os.access(path, os.W_OK))
+def contents_finding(verdicts: Sequence[AuditVerdict]) -> Finding:
+    """Return the finding of comparing everything stored with the audit logs."""
+    faults = [
+        f"{verdict.org}/{verdict.workspace}: {fault.what}"
+        for verdict in verdicts
+        for fault in verdict.faults
+    ]
+    proved, unproved = (
+        sum(verdict.proved for verdict in verdicts),
+        sum(verdict.unproved for verdict in verdicts),
+    )
+    told = [f"{proved:,} records and turns match the audit log"]
+    if unproved:
+        told.append(f"{unproved:,} were stored before the audit log held digests")
+    if faults:
+        told += faults[:_MAX_LISTED_FAULTS]
+        if len(faults) > _MAX_LISTED_FAULTS:
+            told.append(f"and {len(faults) - _MAX_LISTED_FAULTS:,} more")
+    return Finding(
+        part="contents",
+        verdict="problem" if faults else "ok",
+        message="; ".join(told),
+        hint="A backup has them as they were: open it with --data, or bring it back with "
+        "`recollect restore`. `recollect history ID` shows what a record said before."
+        if faults
+        else "",
+        figures={"proved": proved, "unproved": unproved, "faults": faults},
+    )
+
+
+def _database(path: Path | str, condition: DatabaseCondition) -> Finding:
+    is_writable = bool(condition.server) or os.access(path, os.W_OK)
+    verdict, meaning, hint = _judged(condition, is_writable=is_writable)
     size = condition.bytes / _MEGABYTE
+    of = f"{condition.server}, " if condition.server else ""
     return Finding(
         part="database",
         verdict=verdict,
-        message=f"{path}, {size:,.1f} MB, schema {condition.revision or '-'}: {meaning}",
+        message=f"{path}, {of}{size:,.1f} MB, schema {condition.revision or '-'}: {meaning}",
         hint=hint,
         figures={
             "path": str(path),
@@ -166,18 +203,19 @@ def _database(path: Path, condition: DatabaseCondition) -> Finding:
             "revision": condition.revision,
             "newest_revision": condition.newest_revision,
             "journal_mode": condition.journal_mode,
+            "server": condition.server,
             "damage": condition.damage,
         },
     )
 
 
 def _judged(condition: DatabaseCondition, *, is_writable: bool) -> tuple[Verdict, str, str]:
-    """How bad it is, what it means and how to mend it; the worst comes first."""
+    """Return verdict, message and fix of the worst problem."""
     if condition.damage:
         return (
             "problem",
             f"it is damaged ({condition.damage})",
-            "Bring back the last good copy with `recollect restore`.",
+            "Restore the last good copy with `recollect restore`.",
         )
     if condition.is_from_the_future:
         return (
@@ -185,15 +223,18 @@ def _judged(condition: DatabaseCondition, *, is_writable: bool) -> tuple[Verdict
             f"a newer version of Recollect wrote it, this one knows {condition.newest_revision}",
             "Upgrade Recollect, or open a backup made with this version.",
         )
+    if condition.unmet:
+        told = "; ".join(message for message, _ in condition.unmet)
+        return "problem", told, " ".join(remedy for _, remedy in condition.unmet)
     if not is_writable:
-        return "problem", "it may not be written to", "Mend the permissions of the file."
+        return "problem", "it is not writable", "Fix the permissions of the file."
     if condition.revision != condition.newest_revision:
         return (
             "warning",
-            f"it becomes {condition.newest_revision} when it is next opened",
+            f"it is migrated to {condition.newest_revision} when it is next opened",
             "Copy the file first if an older version of Recollect must read it again.",
         )
-    if condition.journal_mode != "wal":
+    if not condition.server and condition.journal_mode != "wal":
         return (
             "warning",
             f"readers and writers wait for each other (journal mode {condition.journal_mode})",
@@ -207,10 +248,10 @@ def _terms(figures: IndexFigures) -> Finding:
     return Finding(
         part="search terms",
         verdict="warning" if waiting else "ok",
-        message=f"{waiting:,} of {figures.units:,} pieces still have the terms of another version"
+        message=f"{waiting:,} of {figures.units:,} units still have the terms of another version"
         if waiting
-        else f"analyzer {ANALYZER_VERSION} for all {figures.units:,} pieces",
-        hint="`recollect work --once` renews them now; an open memory does so by itself."
+        else f"analyzer {ANALYZER_VERSION} for all {figures.units:,} units",
+        hint="A running process analyses them again; `recollect work --once` does it now."
         if waiting
         else "",
         figures={"analyzer": ANALYZER_VERSION, "analysed_otherwise": waiting},
@@ -224,10 +265,25 @@ def _jobs(figures: IndexFigures) -> Finding:
         part="background jobs",
         verdict="warning" if troubled else "ok",
         message="; ".join(told),
-        hint="Mend the cause; what is still needed is tried again by `recollect work --once`."
+        hint="Fix the cause; `recollect work --once` retries what is still needed."
         if troubled
         else "",
         figures={"waiting": jobs.waiting, "failed": jobs.failed, "troubled": troubled},
+    )
+
+
+def _forgetting(unfinished: int) -> Finding:
+    return Finding(
+        part="forgetting",
+        verdict="warning" if unfinished else "ok",
+        message=f"erasure_pending: {unfinished:,} forgettings are not finished; nobody can ask for "
+        "what they hid, but its bytes are still in the files"
+        if unfinished
+        else "no erasure is pending",
+        hint="A running process finishes it in the background; `recollect work --once` does it now."
+        if unfinished
+        else "",
+        figures={"unfinished": unfinished},
     )
 
 

@@ -1,12 +1,12 @@
-"""How well a memory is: figures from the database, and records that seem to say the same.
+"""The health of a memory: figures from the database, and suspected duplicates.
 
-Only so many records, the latest ones, are compared, each with the few that share most words with
-it: looking at every pair would take longer than anybody waits for a panel.
+Only the latest records are compared, each with the few that share most words with it: comparing
+every pair would take too long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Final
@@ -15,26 +15,27 @@ from recollect.domain.filters import Filter
 from recollect.domain.health import DuplicatePair, Health, HealthFigures
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
+from recollect.language.analysis import term_keys, terms
 from recollect.ports.clock import Clock
+from recollect.ports.judge import Statement
 from recollect.ports.store import Store
 from recollect.ports.units import KINDS, UnitIndex
 from recollect.ports.upkeep import UpkeepReader
-from recollect.text.analysis import term_keys, terms
-from recollect.writing.reconcile import relate
+from recollect.writing.judge_rules import certainly_same
 
-_COMPARED: Final = 200
-_MANY: Final = 50
-_NEIGHBOURS: Final = 3
+_MAX_COMPARED: Final = 200
+_MANY_RECORDS: Final = 50
+_MAX_NEIGHBOURS: Final = 3
 # Turns that say the same stand beside the records made of them, and are passed over.
-_LOOKED_AT: Final = 50
+_MAX_UNITS: Final = 50
 _RECORD: Final = KINDS.index("record")
 # A claim shows in its beginning what it is about.
-_READ: Final = 300
+_READ_CHARS: Final = 300
 _ONLY_RECORDS: Final = Filter(owners=frozenset({"record"}))
 
 
 class HealthCheck:
-    """Looks at what a caller may see."""
+    """Examines what a caller may read."""
 
     def __init__(
         self,
@@ -52,10 +53,10 @@ class HealthCheck:
         self._capacity = capacity
 
     async def health(self, scopes: Sequence[Scope]) -> Health:
-        """The figures of these scopes."""
+        """Return the health of these scopes."""
         now = self._clock.now()
         figures = await self._reader.figures(scopes, now=now)
-        latest = await self._store.records(scopes, _ONLY_RECORDS, now=now, limit=_COMPARED)
+        latest = await self._store.records(scopes, _ONLY_RECORDS, now=now, limit=_MAX_COMPARED)
         pairs = await self._alike(latest, now)
         return Health(
             **{field.name: getattr(figures, field.name) for field in fields(HealthFigures)},
@@ -66,30 +67,50 @@ class HealthCheck:
         )
 
     async def _alike(self, latest: Sequence[Record], now: datetime) -> list[DuplicatePair]:
-        """Pairs that reconciling would take for the same."""
+        """Return pairs with the same words and pairs judged to say the same."""
         pairs: dict[tuple[str, str], None] = {}
-        if len(latest) >= _MANY:
+        if len(latest) >= _MANY_RECORDS:
             await self._units.expect_many(list({record.scope for record in latest}))
         for record in latest:
             for other in await self._neighbours(record, now):
                 pairs[min(record.id, other), max(record.id, other)] = None
-        records = await self._with_others(latest, pairs, now)
-        found = (
-            _judged(records[one], records[other])
-            for one, other in pairs
-            if one in records and other in records
-        )
-        return [pair for pair in found if pair is not None]
+        linked = await self._linked(latest)
+        records = await self._with_others(latest, [*pairs, *linked], now)
+        alike = {
+            pair: 1.0
+            for pair in pairs
+            if all(record_id in records for record_id in pair)
+            and certainly_same(*(_said(records[record_id]) for record_id in pair))
+        }
+        alike |= {
+            pair: probability
+            for pair, probability in linked.items()
+            if all(one in records for one in pair)
+        }
+        return [
+            DuplicatePair(first=one, second=other, probability=likely)
+            for (one, other), likely in alike.items()
+        ]
+
+    async def _linked(self, latest: Sequence[Record]) -> dict[tuple[str, str], float]:
+        """Return the pairs that a judge linked as the same, with their probability."""
+        scopes = list({record.scope for record in latest})
+        links = await self._store.links(scopes, [record.id for record in latest])
+        return {
+            (min(link.ends), max(link.ends)): link.probability
+            for link in links
+            if link.relation == "same"
+        }
 
     async def _neighbours(self, record: Record, now: datetime) -> list[str]:
-        """The records of the same scope that share most words with it."""
-        keys = list(term_keys(terms(record.content[:_READ])))
-        found = await self._units.search([record.scope], keys, _LOOKED_AT, now=now)
+        """Return the records of the same scope that share most words with it."""
+        keys = list(term_keys(terms(record.content[:_READ_CHARS])))
+        found = await self._units.search([record.scope], keys, _MAX_UNITS, now=now)
         owners = found.column("owner")[found.column("kind") == _RECORD].tolist()
-        return [owner for owner in dict.fromkeys(owners) if owner != record.id][:_NEIGHBOURS]
+        return [owner for owner in dict.fromkeys(owners) if owner != record.id][:_MAX_NEIGHBOURS]
 
     async def _with_others(
-        self, latest: Sequence[Record], pairs: Mapping[tuple[str, str], None], now: datetime
+        self, latest: Sequence[Record], pairs: Iterable[tuple[str, str]], now: datetime
     ) -> dict[str, Record]:
         records = {record.id: record for record in latest}
         missing = {one for pair in pairs for one in pair if one not in records}
@@ -98,14 +119,5 @@ class HealthCheck:
         return records | {record.id: record for record in more}
 
 
-def _judged(one: Record, other: Record) -> DuplicatePair | None:
-    judgement = relate(
-        one.content,
-        other.content,
-        cosine=None,
-        new_at=one.last_confirmed,
-        old_at=other.last_confirmed,
-    )
-    if judgement.relation != "same":
-        return None
-    return DuplicatePair(first=one.id, second=other.id, similarity=judgement.similarity)
+def _said(record: Record) -> Statement:
+    return Statement(text=record.content, said_at=record.last_confirmed)

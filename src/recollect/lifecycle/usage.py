@@ -1,7 +1,7 @@
-"""What entered prompts: audited, and for records counted once a session; written in the background.
+"""Record what entered prompts: audited, and counted once per session, in the background.
 
-Reading never waits for it. The audit is written before any model can have answered the prompt
-(see decision 0009), counts within seconds: those of a process that is killed are lost.
+Reading never waits for it. Audit entries are written before any model can have answered the prompt
+(see decision 0009), counts within seconds; a killed process loses its counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recollect.domain.injection import Injection
 from recollect.domain.record import Record, Tier
 from recollect.domain.scope import Scope
 from recollect.errors import NotFound, RecollectError, StaleVersion
-from recollect.lifecycle.behind import WriteBehind
+from recollect.lifecycle.write_behind import WriteBehind
 from recollect.ports.clock import Clock
 from recollect.ports.state import ABSENT, State, StateKey
 from recollect.ports.store import Store
@@ -31,19 +31,19 @@ Place = tuple[str, str]
 Recalled = Callable[[Sequence[Scope], Sequence[str]], Awaitable[None]]
 
 _PRINCIPAL: Final = "usage"
-_PAUSE: Final = 2.0
-_AUDIT_PAUSE: Final = 0.03
-_MANY: Final = 100
+_COUNT_DELAY_SECONDS: Final = 2.0
+_AUDIT_DELAY_SECONDS: Final = 0.03
+_MAX_WAITING: Final = 100
 # So many pairs of session and record are remembered as counted.
-_MOST_COUNTED: Final = 50_000
+_MAX_COUNTED: Final = 50_000
 # Where a session keeps what was counted in it, for other processes that go on with it.
 _STATE: Final = "recalled"
 _KEPT: Final = timedelta(days=30)
-_ATTEMPTS: Final = 5
+_MAX_ATTEMPTS: Final = 5
 
 
 class Usage:
-    """Counts and audits, each written together with what else waits."""
+    """Counts and audits, written together with whatever else waits."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Usage:
         state: State | None = None,
         recalled: Recalled | None = None,
         redactor: Redactor | None = None,
-        pause: float = _PAUSE,
-        audit_pause: float = _AUDIT_PAUSE,
+        pause: float = _COUNT_DELAY_SECONDS,
+        audit_pause: float = _AUDIT_DELAY_SECONDS,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -73,7 +73,7 @@ class Usage:
         )
 
     def entered(self, session: str, records: Sequence[Record]) -> None:
-        """Note that these entered a prompt of a session, or the result of a tool in it."""
+        """Note that these items entered a prompt or a tool result of a session."""
         for record in records:
             if self._is_first(session, record.id):
                 self._waiting[session, record.id] = Access(
@@ -81,10 +81,10 @@ class Usage:
                 )
                 if record.tier is Tier.SHORT:
                     self._short.add(record.id)
-        self._counting.soon(at_once=len(self._waiting) > _MANY)
+        self._counting.soon(at_once=len(self._waiting) > _MAX_WAITING)
 
     def injected(self, injection: Injection) -> None:
-        """Keep what a recall gave to a prompt, or to the result of a tool, and why."""
+        """Store what a recall gave to a prompt or a tool result, and why."""
         if injection.items:
             # A question may name somebody too; it is asked again without, when it is replayed.
             question = self._redactor.note(injection.question)
@@ -130,7 +130,7 @@ class Usage:
         await self._tell(accesses)
 
     async def _note(self, waiting: Mapping[Place, Access]) -> None:
-        """Note in its session what is counted now; what stands there already is not."""
+        """Note in the session what is counted now, and skip what is noted already."""
         if self._state is None:
             self._noted |= waiting.keys()
             return
@@ -149,7 +149,7 @@ class Usage:
             self._noted |= {(key.session, record_id) for record_id in new}
 
     async def _tell(self, written: Sequence[Access]) -> None:
-        """Say which short-term records were recalled; what comes of it is not a recall's matter."""
+        """Report the recalled short-term records; failures do not concern the recall."""
         short = [access for access in written if access.record_id in self._short]
         self._short.difference_update(access.record_id for access in short)
         if short and self._recalled is not None:
@@ -161,14 +161,14 @@ class Usage:
         is_first = place not in self._counted
         self._counted[place] = None
         self._counted.move_to_end(place)
-        if len(self._counted) > _MOST_COUNTED:
+        if len(self._counted) > _MAX_COUNTED:
             self._counted.popitem(last=False)
         return is_first
 
 
 async def _add(state: State, key: StateKey, records: set[str], since: datetime) -> set[str]:
-    """Add records to those of a session; the ones that were not among them."""
-    for attempt in range(_ATTEMPTS):
+    """Add records to those of a session; return the new ones."""
+    for attempt in range(_MAX_ATTEMPTS):
         entry = await state.get(key)
         known: set[str] = set() if entry is None else set(json.loads(entry.value))
         new = records - known
@@ -179,7 +179,7 @@ async def _add(state: State, key: StateKey, records: set[str], since: datetime) 
         try:
             await state.put(key, value, ttl=_KEPT, expected=expected, known_since=since)
         except StaleVersion:
-            if attempt == _ATTEMPTS - 1:
+            if attempt == _MAX_ATTEMPTS - 1:
                 raise
             continue
         return new
@@ -187,7 +187,7 @@ async def _add(state: State, key: StateKey, records: set[str], since: datetime) 
 
 
 def _together(accesses: Iterable[Access]) -> list[Access]:
-    """One access for each record, with how many sessions it entered."""
+    """Return one access per record, with the number of sessions it entered."""
     merged: dict[str, Access] = {}
     for access in accesses:
         before = merged.get(access.record_id)

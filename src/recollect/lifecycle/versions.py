@@ -1,4 +1,4 @@
-"""Hiding, bringing back and removing records."""
+"""Hide, restore and remove records."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Final
 
 from recollect.domain.category import is_user_profile
 from recollect.domain.change import ChangeSet
+from recollect.domain.link import Link
 from recollect.domain.record import Episode, Procedure, Record, Status, Tier, Version
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
-from recollect.writing.save import Saver
+from recollect.writing.saver import Saver, require_version
 
 # What undoing must not bring back: how often a record was used is not part of what it says.
 _NOT_UNDONE: Final = ("access_count", "last_accessed", "helped", "rejected")
@@ -24,7 +25,7 @@ _UNDOES: Final = re.compile(r"undo of version (\d+)\b")
 
 
 class Versions:
-    """History of records: who changed what, when and why."""
+    """The history of records: who changed what, when and why."""
 
     def __init__(self, store: Store, listing: Listing, saver: Saver, clock: Clock) -> None:
         self._store = store
@@ -33,22 +34,34 @@ class Versions:
         self._clock = clock
 
     async def history(self, caller: Caller, record_id: str) -> tuple[Version, ...]:
-        """Every version of a record, oldest first."""
+        """Return every version of a record, oldest first."""
         await self._listing.get(caller, record_id, even_deleted=True)
         return tuple(await self._store.history(caller.readable, record_id))
 
-    async def undo(self, caller: Caller, record_id: str, *, reason: str = "") -> Record:
-        """Make a record again what it was before its last change, as a new version.
+    async def undo(
+        self,
+        caller: Caller,
+        record_id: str,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Record:
+        """Revert the last change of a record as a new version.
 
-        An undo is no change that another undo takes back: each goes one step further into the past.
+        An undo is not reverted by another undo: each one goes one step further back. Links that
+        came with a change are removed with it.
         """
         versions = await self.history(caller, record_id)
         last, changed = versions[-1].record, _last_change(versions)
+        require_version(last, expected_version)
+        links = await self._last_links(caller, last)
+        if links and (changed == 0 or links[0].at > last.updated_at):
+            return await self._unlink(caller, last, links)
         if changed == 0:
             raise Conflict(
                 f"{record_id} is as it was first saved; there is nothing to undo",
                 code="nothing_to_undo",
-                hint="Its history shows every version; an edit brings one of them back.",
+                hint="Its history shows every version; edit the record to restore one.",
             )
         earlier, undone = versions[changed - 1].record, versions[changed]
 
@@ -69,11 +82,45 @@ class Versions:
             return _kept(back, now) if current.status is Status.EXPIRED else back
 
         why = f"undo of version {undone.number}" + (f": {reason}" if reason else "")
-        return await self._saver.revise(caller, record_id, change, reason=why, even_deleted=True)
+        return await self._saver.revise(
+            caller, record_id, change, reason=why, even_deleted=True, removed_links=links
+        )
 
-    async def delete(self, caller: Caller, record_id: str, *, reason: str = "") -> Record:
-        """Hide a record from every search and listing; undo brings it back."""
-        return await self._saver.revise(caller, record_id, self._hidden, reason=reason)
+    async def _last_links(self, caller: Caller, record: Record) -> tuple[Link, ...]:
+        """Return the newest links of a record, unless it was changed since.
+
+        A conflict is resolved, not undone.
+        """
+        found = await self._store.links(caller.readable, [record.id])
+        judged = [
+            link for link in found if link.relation != "conflict" and link.at >= record.updated_at
+        ]
+        latest = max((link.at for link in judged), default=None)
+        return tuple(link for link in judged if link.at == latest)
+
+    async def _unlink(self, caller: Caller, record: Record, links: tuple[Link, ...]) -> Record:
+        caller.require_write(record.scope, is_profile=is_user_profile(record.category))
+        await self._store.commit(
+            ChangeSet(principal=caller.principal, scope=caller.scope, removed_links=links)
+        )
+        return await self._listing.get(caller, record.id, even_deleted=True)
+
+    async def delete(
+        self,
+        caller: Caller,
+        record_id: str,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Record:
+        """Hide a record from every search and listing; `undo` restores it."""
+
+        def change(record: Record) -> Record:
+            require_version(record, expected_version)
+            return self._hidden(record)
+
+        is_certain = expected_version is not None
+        return await self._saver.revise(caller, record_id, change, reason=reason, once=is_certain)
 
     async def purge(self, caller: Caller, record_id: str) -> None:
         """Remove a deleted record with all its versions; this cannot be undone."""
@@ -83,7 +130,7 @@ class Versions:
         )
 
     async def _own(self, caller: Caller, record_id: str) -> Record:
-        """A record that the caller may remove."""
+        """Return a record that the caller may remove."""
         record = await self._listing.get(caller, record_id, even_deleted=True)
         caller.require_write(record.scope, is_profile=is_user_profile(record.category))
         return record
@@ -95,13 +142,13 @@ class Versions:
 
 
 def _kept(record: Record, now: datetime) -> Record:
-    """A record brought back from being expired; with a time that is over it would go again."""
+    """Return a restored record without an expiry time that has passed."""
     is_over = record.expires_at is not None and record.expires_at <= now
     return record.evolve(tier=Tier.LONG, expires_at=None) if is_over else record
 
 
 def _with_later_uses(earlier: Record, current: Record) -> Episode | Procedure | None:
-    """What an earlier version adds, with the uses of a procedure that were counted since."""
+    """Return the details of an earlier version with the uses counted since."""
     then, now = earlier.details, current.details
     is_used = (earlier.helped, earlier.rejected) != (current.helped, current.rejected)
     if is_used and isinstance(then, Procedure) and isinstance(now, Procedure):
@@ -110,7 +157,7 @@ def _with_later_uses(earlier: Record, current: Record) -> Episode | Procedure | 
 
 
 def _last_change(versions: Sequence[Version]) -> int:
-    """The index of the version whose state the record has now, when undone ones do not count."""
+    """Return the index of the version that the record equals, ignoring undone ones."""
     index = {version.number: at for at, version in enumerate(versions)}
     now = len(versions) - 1
     while undoes := _UNDOES.match(versions[now].reason):

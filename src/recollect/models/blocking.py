@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from recollect.domain.calibration import Calibration
 from recollect.models.faults import EmbeddingFailed, missing_library, wrong_dimension
 from recollect.models.onnx_session import first_line, session_errors
+from recollect.models.quiet_libraries import import_quietly
 from recollect.models.readable import readable
 from recollect.models.vectors import Vectors, unit_rows
 from recollect.ports.embedder import Progress, Purpose
@@ -36,8 +37,12 @@ class BlockingEmbedder:
     def dimension(self) -> int:
         return self._dimension
 
-    def trust(self, text: str) -> float:
-        return float(bool(text.strip()))
+    @property
+    def calibration(self) -> Calibration:
+        return Calibration()
+
+    def reads(self, text: str) -> bool:
+        return bool(text.strip())
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
@@ -98,7 +103,7 @@ def open_sentence_transformers(name: str, dimension: int | None) -> BlockingEmbe
 
 def _model(library: str, kind: str, name: str, *, extra: str) -> Any:
     try:
-        module: Any = importlib.import_module(library)
+        module: Any = import_quietly(library)
     except ImportError:
         raise missing_library(library, extra) from None
     try:

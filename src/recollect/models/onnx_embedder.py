@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recollect.domain.calibration import Calibration
+from recollect.language.detection import Language, language
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.onnx_model import OnnxModel
 from recollect.models.onnx_session import Session, open_session
 from recollect.models.readable import readable
 from recollect.models.tokenizer import Tokenizer, Tokens, padded
 from recollect.models.vectors import Vectors, unit_rows
+from recollect.models.word_rows import WordRows
 from recollect.ports.embedder import Progress, Purpose
-from recollect.text.language import Language, language
 
 Pooling = Literal["mean", "cls"]
 
@@ -30,6 +33,8 @@ class ModelFiles:
 
     graph: bytes | Path
     tokenizer: bytes
+    words: WordRows | None = None
+    """The word vectors of a graph that takes them instead of numbers of tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +48,7 @@ class ModelTraits:
     query_prefix: str = ""
     passage_prefix: str = ""
     languages: frozenset[Language] | None = None  # None: any
-    # Languages in which its vectors mean less, and how much they mean.
-    partly_trusted: Mapping[Language, float] = field(default_factory=dict[Language, float])
+    calibration: Calibration = field(default_factory=Calibration)
 
 
 class OnnxEmbedder(OnnxModel["_Engine"]):
@@ -76,12 +80,13 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
     def dimension(self) -> int:
         return self._traits.dimension
 
-    def trust(self, text: str) -> float:
+    @property
+    def calibration(self) -> Calibration:
+        return self._traits.calibration
+
+    def reads(self, text: str) -> bool:
         languages = self._traits.languages
-        written_in = language(text)
-        if languages is not None and written_in not in languages:
-            return 0.0
-        return self._traits.partly_trusted.get(written_in, 1.0)
+        return languages is None or language(text) in languages
 
     def expect(self, text: str) -> None:
         """Load what reads this text, in a thread: it will come soon."""
@@ -140,12 +145,15 @@ class _Engine:
         self.tokenizer = Tokenizer(files.tokenizer, traits.longest)
         self._pooling = traits.pooling
         self._session = session
+        self._words = files.words
         self._inputs = {port.name for port in session.get_inputs()}
         self._output = _best_output(session)
 
     def vectors(self, tokens: Sequence[Tokens]) -> Vectors:
-        feed = padded(tokens)
+        feed: dict[str, NDArray[Any]] = {**padded(tokens)}
         mask = feed["attention_mask"]
+        if self._words is not None:
+            feed["words"] = self._words.of(feed["input_ids"])
         wanted = {name: array for name, array in feed.items() if name in self._inputs}
         (raw,) = self._session.run([self._output], wanted)
         states = np.asarray(raw, np.float32)

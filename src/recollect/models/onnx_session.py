@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Final, Protocol
 from numpy.typing import NDArray
 
 from recollect.models.faults import ModelDamaged, missing_library
+from recollect.models.quiet_libraries import import_quietly
 
 _PLAIN_ERRORS: Final = (RuntimeError, ValueError, MemoryError, OSError)
 
@@ -41,7 +41,7 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
     other as soon as another program takes a core.
     """
     try:
-        onnxruntime: Any = importlib.import_module("onnxruntime")
+        onnxruntime: Any = import_quietly("onnxruntime")
     except ImportError:
         raise missing_library("onnxruntime", "local") from None
     options: Any = onnxruntime.SessionOptions()
@@ -64,7 +64,7 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
 def session_errors() -> tuple[type[Exception], ...]:
     """Everything a session raises; its own errors have no common ancestor but Exception."""
     try:
-        runtime = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+        runtime = import_quietly("onnxruntime.capi.onnxruntime_pybind11_state")
     except ImportError:
         return _PLAIN_ERRORS
     things: Iterable[object] = vars(runtime).values()

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from recollect.domain.calibration import Calibration
 from recollect.errors import NotAvailable
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.http_service import Access, HttpService
@@ -69,8 +70,12 @@ class OpenAIEmbedder:
     def dimension(self) -> int:
         return self._endpoint.dimension
 
-    def trust(self, text: str) -> float:
-        return float(bool(text.strip()))
+    @property
+    def calibration(self) -> Calibration:
+        return Calibration()
+
+    def reads(self, text: str) -> bool:
+        return bool(text.strip())
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None

@@ -39,6 +39,11 @@ class Tokenizer:
         # Where no mark opens a text, an empty one has no token; it stands as the first of all.
         return Tokens(np.array(read.ids or [0], np.int64), np.array(read.type_ids or [0], np.int64))
 
+    def pieces(self, text: str) -> list[int]:
+        """Return the tokens of a text alone, without the marks that open and close it."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
 
 def padded(texts: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:
     """The inputs of a model for a batch, each text made as long as the longest."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from recollect.domain.archive import Archive, Blob
+from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope
 
 
@@ -22,9 +23,10 @@ class Archives(Protocol):
         tool: str | None = None,
         input_hash: str | None = None,
         content_hash: str | None = None,
+        after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Archive]:
-        """Archives for which all that is given holds, newest first."""
+        """Archives for which all that is given holds, newest first, from behind `after`."""
         ...
 
     async def with_blob(

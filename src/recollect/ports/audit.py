@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from recollect.domain.audit import AuditEntry
+from recollect.domain.audit import AuditEntry, ComparedContents
 from recollect.domain.audit_chain import ChainHead, ChainLink, SealableEntry
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Party
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +39,14 @@ class AuditLog(Protocol):
         target: str | None = None,
         naming: str | None = None,
         before: int | None = None,
+        proposals_of: Party | None = None,
         limit: int,
     ) -> list[AuditEntry]:
-        """What happened in these scopes, the latest first; `naming` an id anywhere in it."""
+        """What happened in these scopes, the latest first; `naming` an id anywhere in it.
+
+        With `proposals_of`, entries about proposals are left out unless this party made them or
+        they were approved: what they became is shared.
+        """
         ...
 
     async def seal(self, limit: int) -> SealedBatch:
@@ -61,6 +67,14 @@ class AuditLog(Protocol):
 
     async def unchained(self, org: str, workspace: str, *, limit: int) -> list[SealableEntry]:
         """Entries that have a place in the chain at which there is no link."""
+        ...
+
+    async def compare(self, org: str, workspace: str) -> ComparedContents:
+        """Compare what a workspace holds with the digests that were taken when it was stored."""
+        ...
+
+    async def workspaces(self) -> list[tuple[str, str]]:
+        """Every organisation and workspace that there is."""
         ...
 
     async def erasures(self, org: str, workspace: str) -> list[tuple[int, int]]:

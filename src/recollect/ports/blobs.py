@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +20,8 @@ class StoredBlob:
 class Blobs(Protocol):
     """A directory or a bucket. What is not reachable is a `StorageError`."""
 
-    async def put(self, key: str, content: bytes) -> None:
-        """Store it whole; when this returns it is durable."""
+    async def put(self, key: str, content: bytes | BinaryIO) -> None:
+        """Store it whole, a file piece by piece; when this returns it is durable."""
         ...
 
     async def get(self, key: str) -> bytes | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from recollect.domain.calibration import Calibration
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -27,10 +29,15 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int: ...
 
-    def trust(self, text: str) -> float:
-        """How much a vector of this text means: 1 as it should, 0 nothing.
+    @property
+    def calibration(self) -> Calibration:
+        """What the model's cosines mean."""
+        ...
 
-        What counts for nothing gets no vector, and vector search stands aside for it.
+    def reads(self, text: str) -> bool:
+        """Return whether the model knows the text's language.
+
+        What it does not read gets no vector, and vector search stands aside for it.
         """
         ...
 
@@ -78,8 +85,12 @@ class EmbedderAround:
     def dimension(self) -> int:
         return self._embedder.dimension
 
-    def trust(self, text: str) -> float:
-        return self._embedder.trust(text)
+    @property
+    def calibration(self) -> Calibration:
+        return self._embedder.calibration
+
+    def reads(self, text: str) -> bool:
+        return self._embedder.reads(text)
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None

@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 
 from recollect.domain.forgetting import Target, Verification
 
-# What came of cleaning the files: it waits for somebody who reads there just now, or the database
-# is so large that its unused room cannot be overwritten.
+# What came of cleaning the files: done; it waits for a reader or, for a large file, for the job; or
+# the database is so large that its unused room cannot be overwritten in place.
 Cleaning = Literal["done", "waits", "too_large"]
 
 
@@ -42,8 +42,11 @@ class Erasure(Protocol):
         """The blobs that were given out so far are deleted."""
         ...
 
-    async def clean(self, forget_id: str) -> Cleaning:
-        """Overwrite what is left in the files."""
+    async def clean(self, forget_id: str, *, even_large: bool) -> Cleaning:
+        """Remove what is left in the files.
+
+        Without `even_large` a file that others would have to wait for is left to the job.
+        """
         ...
 
     async def finish(self, forget_id: str) -> None:

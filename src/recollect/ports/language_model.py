@@ -21,6 +21,8 @@ class Prompt:
     system: str = ""
     max_tokens: int = 1_024
     temperature: float = 0.0
+    # How long the answer may take; a tier sets its own budget, and nobody may exceed it.
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,8 @@ class Filled(Generic[Shape]):
 class LanguageModel(Protocol):
     """One language model. Safe to call from several tasks at once.
 
-    Whatever goes wrong is a `ModelError`; its `retryable` tells whether later may be better.
+    Whatever goes wrong is a `ModelError`, an answer that takes longer than `prompt.seconds` too;
+    its `retryable` tells whether later may be better. Opening a model is outside that time.
     """
 
     @property

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
+from recollect.domain.link import Link
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Scope
@@ -63,6 +64,10 @@ class Store(Protocol):
         Many are weighed for the few that are shown: of the records only the first so many are read
         as a whole.
         """
+        ...
+
+    async def links(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[Link]:
+        """The links at whose newer or older end one of these records and turns is, oldest first."""
         ...
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.audit import NewAuditEntry
+from recollect.domain.document import Document
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import ExportCounts, Item
@@ -36,7 +37,7 @@ class Snapshot:
     schema: str
     counts: ExportCounts
     items: Iterator[Item]
-    blob: Callable[[Archive], Blob]
+    blob: Callable[[Archive | Document], Blob]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

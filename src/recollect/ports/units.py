@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.filters import Filter, OwnerKind
+from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
+from recollect.domain.unit import UnitOwner
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -21,7 +22,7 @@ Terms = Sequence[int] | NDArray[np.uint64]
 # By the owner's id and the version of it that they are of; of a turn there is only version 1.
 KnownTerms = Mapping[tuple[str, int], Terms]
 
-KINDS: Final[tuple[OwnerKind, ...]] = ("record", "turn", "archive")
+KINDS: Final[tuple[UnitOwner, ...]] = ("record", "turn", "archive", "document")
 # What is known of a unit in numbers, see domain/unit.py; `kind` is its owner's place in KINDS.
 COLUMNS: Final = (
     *("unit", "kind", "ordinal", "start", "end", "observed_at"),
@@ -93,6 +94,13 @@ class Matches:
 
     def column(self, name: str) -> NDArray[Any]:
         return self.rows[name]
+
+    def on_scale(self, slope: float, offset: float) -> Matches:
+        """Return the same with scores brought onto another scale; the raw ones stay."""
+        if (slope, offset) == (1.0, 0.0):
+            return self
+        scores = np.clip(slope * self.scores + offset, 0.0, 1.0)
+        return replace(self, scores=scores)
 
 
 class UnitIndex(Protocol):

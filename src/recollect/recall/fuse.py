@@ -18,20 +18,19 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from recollect.domain.filters import OwnerKind
+from recollect.domain.calibration import MemoryCalibration
 from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.times import to_micros
-from recollect.domain.unit import Trait
+from recollect.domain.unit import Trait, UnitOwner
+from recollect.language.units import signed
 from recollect.ports.units import KINDS, Ids, Scores
 from recollect.recall.candidates import Candidates, gather, listed
+from recollect.recall.confidence import confidence, own_confidence
+from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
-from recollect.recall.ranks import reciprocal_ranks
-from recollect.recall.stretch import closeness
-from recollect.recall.sureness import sureness
-from recollect.recall.surroundings import SurroundingsOptions, from_surroundings
-from recollect.text.language import language
-from recollect.text.searchable import signed
+from recollect.recall.rank_fusion import reciprocal_ranks
+from recollect.recall.time_span import closeness
 
 Fusion = Literal["scores", "rrf"]
 
@@ -39,9 +38,10 @@ _STEEPNESS: Final = 1.3
 _TURN: Final = KINDS.index("turn")
 # A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
 _FULL_TURN: Final = 12
-# What a Chinese question and an English text have in common counts in full, also where vectors of
-# two Chinese texts, which share words as well, count less (measured, see decision 0006).
-_BETWEEN_LANGUAGES: Final = 1.0
+_CHATTER: Final = Trait.QUESTION | Trait.REQUEST | Trait.TOOL_OUTPUT
+# A statement fits as well as chatter does up to so many times its score.
+_FITS_AS_WELL: Final = 2.0
+_BEHIND: Final = 1e-3
 # A message of more terms has a subject of its own.
 _FEW_TERMS: Final = 3
 _DAY: Final = 86_400_000_000
@@ -62,32 +62,35 @@ class Weights:
     time: float = 0.3
     # and so much in itself when the question asks for nothing but a time.
     only_time: float = 0.4
-    surroundings: SurroundingsOptions = field(default_factory=SurroundingsOptions)
+    surroundings: NeighbourhoodOptions = field(default_factory=NeighbourhoodOptions)
     # A turn whose speaker the question names is worth so much more,
     speaker: float = 0.4
     # one by the assistant so much less, since it repeats what it was told (or so much more when
     # the question asks for what it said),
     assistant: float = 0.25
-    # and one that says next to nothing too.
+    # one that says next to nothing too,
     terse: float = 0.25
+    # and a question, a request or a tool's output so much less again.
+    chatter: float = 0.4
     # Whether scores are added or ranks.
     fusion: Fusion = "scores"
     # What a turn said that a record replaced counts so much less.
     outdated: float = 0.5
     # What has a time or a number, when the question asks for one, is worth so much more.
     answering: float = 0.1
+    confidence: MemoryCalibration = field(default_factory=MemoryCalibration)
 
 
 class Fused(NamedTuple):
     """An owner that some path found, with its score."""
 
     candidates: Candidates
-    owner_kind: OwnerKind
+    owner_kind: UnitOwner
     owner_id: str
     # The record that says what holds now, where this no longer does.
     replaced_by: str | None
     # How sure it is that anything here has to do with the question.
-    sureness: float
+    confidence: float
     at: int
     score: float
     surroundings: float
@@ -107,6 +110,11 @@ class Fused(NamedTuple):
         )
 
     @property
+    def is_found(self) -> bool:
+        """Whether it was found itself, and not only what it follows."""
+        return self.candidates.column("owner")[self.at] == self.owner_id
+
+    @property
     def is_passage(self) -> bool:
         """Whether a part of it speaks for it, not all."""
         return bool(self.candidates.column("ordinal")[self.at])
@@ -124,7 +132,7 @@ class Fused(NamedTuple):
             surroundings=self.surroundings,
             factor=self.factor,
             closeness=self.closeness,
-            sureness=self.sureness,
+            sureness=self.confidence,
             relevance=self.score,
             boosts=boosts,
         )
@@ -143,7 +151,7 @@ class Ranked:
     factors: Scores
     closeness: Scores
     # How sure it is that any of them has to do with the question.
-    sureness: float
+    confidence: float
     # The turns that no longer hold, and the records that stand for them.
     replaced: Mapping[str, str]
 
@@ -171,7 +179,7 @@ class Ranked:
             *(self.surroundings[places], self.factors[places], self.closeness[places]),
         )
         return [
-            Fused(self.candidates, KINDS[kind], owner, successor, self.sureness, *values)
+            Fused(self.candidates, KINDS[kind], owner, successor, self.confidence, *values)
             for kind, owner, successor, values in zip(
                 kinds, owners, successors, zip(*map(listed, columns), strict=True), strict=True
             )
@@ -196,19 +204,24 @@ def fuse(
         )
     words = weights.keyword * candidates.scores("keyword")
     evidence = words + _beside_words(candidates, found, weights, question)
-    around = from_surroundings(candidates, evidence, words, weights.surroundings)
+    around = from_neighbours(candidates, evidence, words, weights.surroundings)
     factors = _factors(question, candidates, weights) * _freshness(question, candidates)
     total = (evidence + around) * factors
     near = np.zeros(len(candidates))
-    for timed in (it for it in found if it.stretches):
-        near = closeness(candidates.column("observed_at"), timed.stretches)
+    for timed in (it for it in found if it.spans):
+        near = closeness(candidates.column("observed_at"), timed.spans)
         # The more of the question is the time, the more being of that time is an answer.
         total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
     before, after = _successions(candidates, replaced)
     holding = np.ones(len(candidates))
     holding[before] = 1 - weights.outdated
-    sure = sureness(candidates, found, _about_last(question, weights))
-    scores = sure * calibrated(_handed_on(total, before, after) * holding)
+    recent = _about_last(question, weights)
+    sure = confidence(candidates, found, recent, weights.confidence, only_asks=question.only_asks)
+    # What belongs to the time that is asked for needs no words of the question.
+    own = np.maximum(own_confidence(candidates, found, recent, weights.confidence), near)
+    own = _handed_on(own, before, after)
+    scores = sure * own * calibrated(_handed_on(total, before, after) * holding)
+    scores = _below_statements(scores, candidates)
     if weights.fusion == "rrf":
         ranked = _by_ranks(question, candidates, found, weights)
         ranked *= factors * (1 + weights.time * near)
@@ -235,6 +248,19 @@ def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[I
     return before, after
 
 
+def _below_statements(scores: Scores, candidates: Candidates) -> Scores:
+    """Return the scores, where what asks or orders is not above a statement that fits as well.
+
+    "What did I tell you about food?" has the words of the question, and not its answer.
+    """
+    is_chatter = (candidates.column("traits") & _CHATTER) > 0
+    if is_chatter.all() or not is_chatter.any():
+        return scores
+    best = scores[~is_chatter].max()
+    is_above = is_chatter & (scores > best) & (scores < _FITS_AS_WELL * best)
+    return np.where(is_above, (1 - _BEHIND) * best, scores)
+
+
 def _handed_on(values: Scores, before: Ids, after: Ids) -> Scores:
     """What speaks for a turn that no longer holds speaks for what stands for it."""
     if not len(after):
@@ -258,7 +284,7 @@ def _beside_words(
     # Where there are more, what is not among the nearest is at most as near as the last of them.
     horizon = 0.0 if vector is None else vector.horizon
     nearness = candidates.scores("vector", otherwise=horizon)
-    evidence = weights.vector * _trust(question, candidates, trust.get("vector", 0.0)) * nearness
+    evidence = weights.vector * trust.get("vector", 0.0) * nearness
     if "entity" in candidates.opinions:
         evidence = evidence + weights.entity * candidates.scores("entity")
     recent = max(weights.recent, question.lean.recent * _about_last(question, weights))
@@ -275,14 +301,6 @@ def _about_last(question: Question, weights: Weights) -> float:
     if not weights.recent and not question.lean.recent:
         return 0.0
     return min(1.0, _FEW_TERMS / max(len(question.terms), 1))
-
-
-def _trust(question: Question, candidates: Candidates, trust: float) -> Scores | float:
-    """How much nearness means for each: between languages it is all there is to go by."""
-    if not 0 < trust < _BETWEEN_LANGUAGES or language(question.text) != "zh":
-        return trust
-    is_foreign = (candidates.column("traits") & Trait.NOT_CHINESE) > 0
-    return np.where(is_foreign, _BETWEEN_LANGUAGES, trust)
 
 
 def _by_ranks(
@@ -312,6 +330,9 @@ def _factors(question: Question, candidates: Candidates, weights: Weights) -> Sc
     factors += sign * weights.assistant * by_assistant
     fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN)
     terseness = weights.terse * (1 - np.minimum(fullness, 1.0))
+    # Who asks or orders something, and what a tool gave, seldom tells what is asked for.
+    is_chatter = (candidates.column("traits") & _CHATTER) > 0
+    factors *= 1 - weights.chatter * is_chatter
     return np.where(is_turn, factors * (1 - terseness), factors) * answers
 
 

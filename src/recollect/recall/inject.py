@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from itertools import groupby
 from typing import Any, Final, cast
 
 from recollect.domain.context import (
@@ -17,15 +16,18 @@ from recollect.domain.context import (
     Reason,
     Tongue,
 )
+from recollect.domain.document import Passage
 from recollect.domain.hit import Hit
 from recollect.domain.turn import Turn
+from recollect.language.analysis import terms
+from recollect.language.claims.topics import lasting_topic
+from recollect.language.folding import fold
+from recollect.language.intent.questions import told_in
+from recollect.language.memory_block import memory_block, strip_memory
 from recollect.ports.tokens import TokenCounter
-from recollect.recall.fence import SECTIONS, memory_block, strip_memory
-from recollect.recall.items import Item, as_item
-from recollect.recall.replaced import outlived
-from recollect.text.analysis import terms
-from recollect.text.answers import told_in
-from recollect.text.folding import fold
+from recollect.recall.fence import SECTIONS
+from recollect.recall.items import Item, as_item, passage_item
+from recollect.recall.superseded import outlived
 
 # A few letters stand in many a sentence that says something else. Counted in bytes, because a
 # Chinese character says about as much as three Latin letters.
@@ -33,6 +35,10 @@ _TELLING: Final = 12
 # An assistant's turn of fewer different terms than these is a mere nod, and no nod is longer.
 _FEW_TERMS: Final = 4
 _TERSE: Final = 100
+# What a record is taken for that nobody called important or unimportant.
+_USUAL_IMPORTANCE: Final = 0.5
+# Of a long text so many characters tell what it is about.
+_BEGINNING: Final = 1_000
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 
 
@@ -47,20 +53,26 @@ def build_context(
     window_texts: Sequence[str] = (),
     is_about_past: bool = False,
     disputed: AbstractSet[str] = frozenset(),
+    last_shown: Sequence[str] = (),
+    documents: Sequence[Passage] = (),
 ) -> MemoryContext:
     """The block for a prompt: the best hits that fit the budget whole and are not there already.
 
-    The same items give the same bytes until midnight, in whatever order they were found, so that
-    a provider's prompt cache holds. Of what is disputed the reader is told so.
+    What matters most for the request stands first. When the items are those the reader was
+    `last_shown`, their order and so every byte stays until midnight: a provider's prompt cache
+    holds. Of what is disputed the reader is told so.
     """
     repeats = _Repeats(window_texts, already)
     unfit = _unfit(hits, is_about_past=is_about_past)
     chosen: list[Item] = []
     left_out: list[LeftOut] = []
     text, tokens = "", 0
-    for hit in sorted(hits, key=lambda hit: (-hit.score, hit.id)):
-        item = as_item(hit, options.form, now, language, is_disputed=hit.id in disputed)
-        reason = unfit.get(hit.id) or repeats.reason_against(item)
+    made = [
+        (hit, as_item(hit, options.form, now, language, is_disputed=hit.id in disputed))
+        for hit in hits
+    ]
+    for _, item in sorted(made, key=lambda pair: (_urgency(pair[0]), _usual_place(pair[1]))):
+        reason = unfit.get(item.id) or repeats.reason_against(item)
         if reason is None:
             # Tokens of parts do not add up to tokens of the whole, so the whole is counted.
             tried = _rendered([*chosen, item], options.form, language)
@@ -71,8 +83,39 @@ def build_context(
                 continue
             reason = Reason.BUDGET
         left_out.append(LeftOut(id=item.id, reason=reason))
+    # Documents have a budget of their own, which the search for them has kept to.
+    for item in (passage_item(passage, options.form) for passage in documents):
+        if (reason := repeats.reason_against(item)) is None:
+            chosen.append(item)
+        else:
+            left_out.append(LeftOut(id=item.id, reason=reason))
+    if documents and chosen:
+        text = _rendered(chosen, options.form, language)
+        tokens = counter.count(text)
     ids = tuple(item.id for item in chosen)
+    if ids != tuple(last_shown) and set(ids) == set(last_shown):
+        by_id = {item.id: item for item in chosen}
+        text = _rendered([by_id[it] for it in last_shown], options.form, language)
+        ids, tokens = tuple(last_shown), counter.count(text)
     return MemoryContext(text=text, tokens=tokens, ids=ids, left_out=tuple(left_out))
+
+
+def _urgency(hit: Hit) -> tuple[bool, float]:
+    """Somebody's health first, where it bears on the request at all; then by the hit's score,
+    weighted with how important the record is."""
+    importance = _USUAL_IMPORTANCE if hit.record is None else hit.record.importance
+    weighted = hit.score * (1 - _USUAL_IMPORTANCE + importance)
+    return not _tells_of_health(hit), -weighted
+
+
+def _usual_place(item: Item) -> tuple[int, float, str]:
+    """By section, the newest first: the order of what matters alike."""
+    return SECTIONS.index(item.section), -item.at.timestamp(), item.id
+
+
+def _tells_of_health(hit: Hit) -> bool:
+    is_stated = hit.turn is None or (hit.turn.role == "user" and hit.turn.act == "statement")
+    return is_stated and lasting_topic(hit.content[:_BEGINNING]) == "health"
 
 
 def _unfit(hits: Sequence[Hit], *, is_about_past: bool) -> dict[str, Reason]:
@@ -135,20 +178,17 @@ def _squeezed(text: str) -> str:
 
 
 def _rendered(items: Sequence[Item], form: Form, language: Tongue) -> str:
-    """The one renderer of the block."""
-    ordered = sorted(items, key=_place_in_block)
+    """The one renderer of the block; a section stands where its first item would."""
     if form == "flat":
-        return memory_block(form, language, "\n" + "\n\n".join(item.text for item in ordered))
+        return memory_block(form, language, "\n" + "\n\n".join(item.text for item in items))
+    members: dict[str, list[Item]] = {}
+    for item in items:
+        members.setdefault(item.section, []).append(item)
     sections = (
-        f"  <{name}>\n" + "".join(f"    {item.text}\n" for item in members) + f"  </{name}>"
-        for name, members in groupby(ordered, key=lambda item: item.section)
+        f"  <{name}>\n" + "".join(f"    {item.text}\n" for item in its) + f"  </{name}>"
+        for name, its in members.items()
     )
     return memory_block(form, language, "\n\n".join(sections))
-
-
-def _place_in_block(item: Item) -> tuple[int, float, str]:
-    """By section, newest first: an order that another question does not change."""
-    return SECTIONS.index(item.section), -item.at.timestamp(), item.id
 
 
 def placed(messages: Sequence[Mapping[str, Any]], block: str, place: Place) -> list[dict[str, Any]]:

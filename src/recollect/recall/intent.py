@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from recollect.language.folding import fold
 from recollect.recall import intent_chinese as chinese
 from recollect.recall import intent_english as english
 from recollect.recall.intent_rules import ERROR_MESSAGE, ERROR_NAME, MACHINE_SPEECH, Find
-from recollect.text.folding import fold
 
 Intent = Literal["new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"]
 

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from recollect.language.words import stop_words
 from recollect.recall.intent_rules import (
     ROLE,
     any_of,
@@ -15,7 +16,6 @@ from recollect.recall.intent_rules import (
     one_of,
     only_with,
 )
-from recollect.text.stopwords import ENGLISH as _STOP_WORDS
 
 _SHORT: Final = 80
 
@@ -165,7 +165,7 @@ SHORT_REFERENCE: Final = as_a_whole(
     longest=_SHORT,
 )
 # A short message made only of such words has no subject of its own: it speaks of what was said.
-_SUBJECTLESS = _STOP_WORDS.union(
+_SUBJECTLESS = stop_words().union(
     *(
         line.split()
         for line in (

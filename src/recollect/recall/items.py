@@ -9,18 +9,21 @@ from typing import Final
 
 from recollect.domain.category import with_aliases
 from recollect.domain.context import Form, Tongue
+from recollect.domain.document import Passage
 from recollect.domain.hit import ArchivePassage, Hit
 from recollect.domain.record import Episode, Kind, Procedure, Record
+from recollect.domain.times import EPOCH
 from recollect.domain.turn import Turn
+from recollect.language.claims.topics import tells_taste
+from recollect.language.passages import passages
+from recollect.language.times.elapsed import days_ago
 from recollect.recall.fence import SECTIONS, fenced
-from recollect.text.ago import days_ago
-from recollect.text.passages import passages
-from recollect.text.taste import tells_taste
+from recollect.recall.note_words import WORDS, NoteWords
 
 # A longer text shows the passage that matched, and where the rest is.
 LONG: Final = 600
 
-_PREFERENCES, _PROJECT, _EPISODES, _PROCEDURES = SECTIONS
+_PREFERENCES, _PROJECT, _EPISODES, _PROCEDURES, _DOCUMENTS = SECTIONS
 _BY_KIND: Final[Mapping[Kind, str]] = {Kind.EPISODIC: _EPISODES, Kind.PROCEDURAL: _PROCEDURES}
 _BY_CATEGORY: Final[Mapping[str, str]] = {
     name: section
@@ -48,65 +51,11 @@ class Item:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Words:
-    """The words around recalled text, in one language."""
-
-    stated: str
-    saved: str
-    inferred: str
-    shared: str
-    turn: str
-    replaced: str
-    disputed: str
-    confidence: str
-    sources: str
-    whole: str
-    roles: Mapping[str, str]
-
-
-_WORDS: Final[Mapping[Tongue, _Words]] = {
-    "zh": _Words(
-        stated="用户明说",
-        saved="主动保存",
-        inferred="推断",
-        shared="由 {} 共享",
-        turn="对话原文",
-        replaced="后来有变",
-        disputed="有争议，另有记录与此矛盾",
-        confidence="置信度: {:.0%}",
-        sources="来源: {}次对话",
-        whole="全文: {}",
-        roles={
-            "user": "用户",
-            "assistant": "助手",
-            "system": "系统",
-            "developer": "系统",
-            "tool": "工具",
-            "function": "工具",
-        },
-    ),
-    "en": _Words(
-        stated="user-stated",
-        saved="saved",
-        inferred="inferred",
-        shared="shared by {}",
-        turn="turn",
-        replaced="since changed",
-        disputed="disputed, another record says otherwise",
-        confidence="confidence: {:.0%}",
-        sources="sources: {}",
-        whole="full text: {}",
-        roles={},
-    ),
-}
-
-
 def as_item(
     hit: Hit, form: Form, now: datetime, conversation: Tongue, *, is_disputed: bool = False
 ) -> Item:
     """The hit as an item, told about in the conversation's language as the whole block is."""
-    words = _WORDS[conversation]
+    words = WORDS[conversation]
     body, is_excerpt = _body(hit)
     match hit.item:
         case Record():
@@ -120,6 +69,8 @@ def as_item(
             label, title = "archive", hit.item.tool
     if hit.replaced_by is not None:
         notes = f"{notes}, {words.replaced}"
+    elif hit.followed_by is not None:
+        notes = f"{notes}, {words.earlier}"
     if is_disputed:
         notes = f"{notes}, {words.disputed}"
     if is_excerpt:
@@ -139,6 +90,33 @@ def as_item(
     else:
         text = told.as_episode() if section == _EPISODES else told.as_fact()
     return Item(id=hit.id, section=section, at=at, title=title, body=body, text=text)
+
+
+def passage_id(passage: Passage) -> str:
+    """Return what a passage is called in a block: its document and its characters."""
+    citation = passage.citation
+    return f"{citation.document}:{citation.start}-{citation.end}"
+
+
+def passage_item(passage: Passage, form: Form) -> Item:
+    """Return a passage of a document as an item, which says where it stands."""
+    citation = passage.citation
+    where = f"{citation.document}, {citation.start}-{citation.end}"
+    if citation.page is not None:
+        where = f"{where}, p. {citation.page}"
+    body = passage.content.strip()
+    if form == "flat":
+        text = f"[document] {fenced(citation.label)}\n{fenced(body)} ({fenced(where)})"
+    else:
+        text = f"- {fenced(f'{citation.label}: {body}')} ({fenced(where)})"
+    return Item(
+        id=passage_id(passage),
+        section=_DOCUMENTS,
+        at=EPOCH,
+        title=citation.label,
+        body=body,
+        text=text,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +156,7 @@ def section_of(record: Record) -> str:
     return _BY_CATEGORY.get(record.category, _PROJECT)
 
 
-def _about_record(record: Record, words: _Words) -> tuple[str, datetime, str]:
+def _about_record(record: Record, words: NoteWords) -> tuple[str, datetime, str]:
     # An event is as old as it is; what is known is as fresh as its last confirmation.
     at = record.observed_at if record.kind is Kind.EPISODIC else record.last_confirmed
     notes = (
@@ -189,11 +167,11 @@ def _about_record(record: Record, words: _Words) -> tuple[str, datetime, str]:
     return section_of(record), at, ", ".join(notes)
 
 
-def _about_turn(turn: Turn, words: _Words) -> tuple[str, datetime, str]:
+def _about_turn(turn: Turn, words: NoteWords) -> tuple[str, datetime, str]:
     return _EPISODES, turn.at, f"{words.turn}, {words.roles.get(turn.role, turn.role)}"
 
 
-def _origin(record: Record, words: _Words) -> str:
+def _origin(record: Record, words: NoteWords) -> str:
     """Who vouches for a record: another agent, the user, a conclusion, or whoever saved it."""
     if record.scope.is_shared:
         return words.shared.format(record.source)

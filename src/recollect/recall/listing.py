@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.filters import Filter, make_filter
+from recollect.domain.link import Link
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller, Scope
@@ -53,7 +54,7 @@ class Listing:
                 code="deleted",
                 hint="undo brings it back, history shows what it said.",
             )
-        return found[0]
+        return (await self._linked(caller.readable, found))[0]
 
     async def turn(self, caller: Caller, turn_id: str) -> Turn:
         """One turn that the caller may see."""
@@ -76,7 +77,13 @@ class Listing:
             after=None if cursor is None else parse_cursor(cursor),
             limit=checked_limit(limit, MAX_PAGE) + 1,
         )
-        return _page(found, limit, lambda record: to_micros(record.observed_at))
+        linked = await self._linked(scopes, found)
+        return _page(linked, limit, lambda record: to_micros(record.observed_at))
+
+    async def _linked(self, scopes: Sequence[Scope], records: list[Record]) -> list[Record]:
+        """The records with their links."""
+        links = await self._store.links(scopes, [record.id for record in records])
+        return [with_links(record, links) for record in records] if links else records
 
     async def turns(
         self, scopes: Sequence[Scope], where: Filter, *, limit: int, cursor: str | None
@@ -89,6 +96,11 @@ class Listing:
         )
         in_session = where.session is not None
         return _page(found, limit, lambda it: it.ordinal if in_session else to_micros(it.at))
+
+
+def with_links(record: Record, links: Iterable[Link]) -> Record:
+    """The record with those of these links that are its own."""
+    return record.evolve(links=tuple(it for it in links if record.id in it.ends))
 
 
 def _page(found: list[T], limit: int, place: Callable[[T], int]) -> Page[T]:

@@ -14,6 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.domain.calibration import MemoryCalibration
 from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
@@ -40,10 +44,9 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question as the vectors of some models, how much these mean, and what kept others away."""
+    """A question as the vectors of some models, and what kept others away."""
 
     vectors: Mapping[EmbeddingModel, Vector]
-    trust: float = 0.0
     problems: tuple[str, ...] = ()
 
 
@@ -81,6 +84,11 @@ class Meaning:
         """Why there are no vectors at the moment; empty when there are."""
         return self._absence if self._own is None else self._own.absence
 
+    @property
+    def calibration(self) -> MemoryCalibration:
+        """What nearness means to the settings' model."""
+        return MemoryCalibration() if self._own is None else self._own.calibration.memory
+
     def waits(self, text: str, scopes: Iterable[Scope]) -> bool:
         """Whether a model has yet to read this question, as those that answer there do."""
         readers = map(self._readers.get, self.answering(scopes))
@@ -90,19 +98,17 @@ class Meaning:
         """A question as each of these models reads it."""
         vectors: dict[EmbeddingModel, Vector] = {}
         problems: list[str] = []
-        trust = 0.0
         for model in models:
             reader = await self.reader(model)
             if reader is None:
                 problems.append(self._refusal(model))
-            elif trusted := reader.trust(text):
+            elif reader.reads(text):
                 vector = await reader.question(text)
                 if vector is None:
                     problems.append(reader.absence)
                 else:
                     vectors[model] = vector
-                    trust = max(trust, trusted)
-        return Asked(vectors=vectors, trust=trust, problems=tuple(problems))
+        return Asked(vectors=vectors, problems=tuple(problems))
 
     async def of_units(self, owners: Sequence[OwnerUnits]) -> Embedded:
         """The same units with vectors; those that cannot be had now are left to a job."""
@@ -115,6 +121,10 @@ class Meaning:
         if embedded is None:
             return Embedded(owners=tuple(owners), jobs=(MISSING_VECTORS,))
         return Embedded(owners=embedded, model=reader.model)
+
+    async def of_texts(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
+        """Return a row of the settings' model for each text; None when there are none now."""
+        return None if self._own is None else await self._own.passages(texts)
 
     def answering(self, scopes: Iterable[Scope]) -> tuple[EmbeddingModel, ...]:
         """The models that answer in these scopes, as far as is known: mostly the settings'."""

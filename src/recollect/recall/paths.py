@@ -13,7 +13,7 @@ from recollect.ports.vectors import Nearest, VectorIndex
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Asked, Meaning
 from recollect.recall.question import Question
-from recollect.recall.stretch import Stretch
+from recollect.recall.time_span import TimeSpan
 
 PathName = Literal["keyword", "vector", "recent", "time", "entity", "replaced"]
 
@@ -32,7 +32,7 @@ class Found:
     is_cut_off: bool = False
     degraded: tuple[str, ...] = ()
     # The times that the question is about, as far as the time path could tell.
-    stretches: tuple[Stretch, ...] = ()
+    spans: tuple[TimeSpan, ...] = ()
 
 
 class Path(Protocol):
@@ -102,8 +102,8 @@ class VectorPath:
         missing = nearest.missing if asked.vectors else 0
         return Found(
             path=self.name,
-            matches=nearest.matches,
-            trust=asked.trust,
+            matches=nearest.matches.on_scale(*meaning.calibration.scale),
+            trust=1.0 if asked.vectors else 0.0,
             is_cut_off=len(nearest.matches) >= limit,
             degraded=(*asked.problems, *_told(missing, are_under_way=not is_settled)),
         )

@@ -12,8 +12,9 @@ from typing import Final
 import numpy as np
 
 from recollect.domain.fields import checked_share, checked_text
-from recollect.domain.filters import Filter
+from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
+from recollect.domain.link import Link
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
@@ -21,21 +22,24 @@ from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
+from recollect.ports.snapshot import current_snapshot, later_snapshot
 from recollect.ports.store import Store
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.archived import ArchivePassages
+from recollect.recall.candidate_loader import Weighed, Weigher
+from recollect.recall.deduplicate import Sameness, arranged
+from recollect.recall.entity_path import EntityPath
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
-from recollect.recall.hearing import answer_of, as_found, too_late
 from recollect.recall.intent import Intent, Judged
-from recollect.recall.linked import EntityPath
+from recollect.recall.link_order import counted, followers, newest_first, repeated
+from recollect.recall.listing import with_links
+from recollect.recall.path_errors import answer_of, as_found, too_late
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
-from recollect.recall.replaced import ReplacedPath, Succession, below_successors, outlived
-from recollect.recall.rerank import RerankOptions
-from recollect.recall.same import Sameness, arranged
+from recollect.recall.reranking import Reranking
 from recollect.recall.scan import Scan
-from recollect.recall.second_look import SecondLook
-from recollect.recall.weigh import Weighed, Weigher
+from recollect.recall.scoring import ScoringOptions
+from recollect.recall.superseded import Succession, SupersededPath, below_successors, outlived
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -58,7 +62,7 @@ class RecallOptions:
     min_score: float
     candidates: int
     weights: Weights
-    rerank: RerankOptions
+    rerank: ScoringOptions
     # Hits that score less than this share of the best one are left out; 0 keeps them.
     gap: float
     # Seconds after which a path that has not answered is left out.
@@ -90,13 +94,13 @@ class Recaller:
         archives: ArchivePassages,
         clock: Clock,
         options: RecallOptions,
-        second_look: SecondLook | None = None,
+        second_look: Reranking | None = None,
     ) -> None:
         self._store = store
         self._units = units
         self._paths = paths
         self._linked = linked
-        self._replaced = ReplacedPath(units)
+        self._replaced = SupersededPath(units)
         self._scan = scan
         self._archives = archives
         self._clock = clock
@@ -167,9 +171,9 @@ class Recaller:
                 degraded.append(again)
             else:
                 answer, more = again, None
-        answer = await self._shown(question, answer, weigher, more)
+        answer, links = await self._shown(question, answer, weigher, more)
         return Recalled(
-            hits=await self._hits(question, fused, answer.kept, weigher, changed),
+            hits=await self._hits(question, fused, answer.kept, weigher, changed, links),
             degraded=tuple(degraded),
             near_misses=answer.near_misses,
             intent=question.judged.intent,
@@ -223,11 +227,12 @@ class Recaller:
 
         Those that wait for a model or a server do so at the same time as the others work.
         """
-        waiting = {
-            path: asyncio.ensure_future(path.search(question, limit, within))
-            for path in self._paths
-            if path.waits(question)
-        }
+        with later_snapshot() as later:
+            waiting = {
+                path: asyncio.ensure_future(path.search(question, limit, within))
+                for path in self._paths
+                if path.waits(question)
+            }
         if waiting:
             # They begin before the others: what they wait for then goes on beside those.
             await asyncio.sleep(0)
@@ -237,7 +242,11 @@ class Recaller:
             if path not in waiting
         }
         if waiting:
-            _, late = await asyncio.wait(waiting.values(), timeout=self._options.patience)
+            try:
+                _, late = await asyncio.wait(waiting.values(), timeout=self._options.patience)
+            finally:
+                if (snapshot := current_snapshot()) is not None:
+                    snapshot.go_on_from(later)
             for path, answer in waiting.items():
                 if answer in late:
                     answer.cancel()
@@ -283,7 +292,7 @@ class Recaller:
         return weighed, looked_at, good
 
     async def _looked_at_again(
-        self, question: Question, fused: Ranked, weigher: Weigher, look: SecondLook
+        self, question: Question, fused: Ranked, weigher: Weigher, look: Reranking
     ) -> _Answer | str:
         """The answer as a reranker orders it, also of what the paths alone would not show."""
         wide = replace(question, min_score=0.0)
@@ -291,6 +300,9 @@ class Recaller:
         weighed, _, _ = await self._weigh(wide, fused, weigher, limit)
         del weighed[limit:]
         items = await weigher.items(weighed)
+        if (snapshot := current_snapshot()) is not None:
+            # It may take long, and nothing of the database is needed for it.
+            snapshot.let_go()
         judged = await look.judged(question, weighed, items, weigher.weighing)
         if isinstance(judged, str):
             return judged
@@ -303,24 +315,61 @@ class Recaller:
         answer: _Answer,
         weigher: Weigher,
         more: Callable[[int], Awaitable[_Answer]] | None,
-    ) -> _Answer:
-        """What says the same as a better hit gives its place to the next that does not."""
+    ) -> tuple[_Answer, Sequence[Link]]:
+        """The answer with the newest first and nothing twice, and the links of what was found.
+
+        What says the same as a better hit gives its place to the next that does not.
+        """
         reach = question.limit
-        repeats: dict[str, str] = {}
-        while self._sameness is not None:
-            items = await weigher.items(answer.kept)
-            told = [items[it.fused.owner_id] for it in answer.kept if it.fused.owner_id in items]
-            repeats = self._sameness.repeats([it for it in told if isinstance(it, Record | Turn)])
+        while True:
+            kept, links = await self._with_followers(question, answer.kept, weigher)
+            items = await weigher.items(kept)
+            twice = repeated(links, {it.fused.owner_id for it in kept} & items.keys())
+            once = [it for it in kept if it.fused.owner_id not in twice]
+            told = [items[it.fused.owner_id] for it in once if it.fused.owner_id in items]
+            repeats: dict[str, str] = {}
+            if self._sameness is not None:
+                said = [it for it in told if isinstance(it, Record | Turn)]
+                repeats = self._sameness.repeats(said)
             is_all = len(answer.kept) < reach or reach >= _FARTHEST * question.limit
             if more is None or is_all or len(told) - len(repeats) >= question.limit:
                 break
             reach *= 2
             answer = await more(reach)
-        if not repeats and len(answer.kept) <= question.limit:
-            return answer
-        shown, left_out = arranged(answer.kept, repeats, question.limit)
+        if not twice and not repeats and len(kept) <= question.limit:
+            return replace(answer, kept=kept), links
+        shown, left_out = arranged(once, repeats, question.limit)
+        left_out += [
+            NearMiss(id=it.fused.owner_id, score=it.score, reason=f"says the same as {same}")
+            for it in kept
+            if (same := twice.get(it.fused.owner_id)) is not None
+        ]
         near_misses = (*left_out, *answer.near_misses)[:_NEAR_MISSES]
-        return replace(answer, kept=shown, near_misses=near_misses)
+        return replace(answer, kept=shown, near_misses=near_misses), links
+
+    async def _with_followers(
+        self, question: Question, kept: list[Weighed], weigher: Weigher
+    ) -> tuple[list[Weighed], Sequence[Link]]:
+        """What was found with what follows it by a stored link, the newer one first."""
+        links = await self._store.links(question.scopes, [it.fused.owner_id for it in kept])
+        if not links or question.is_about_past:
+            return kept, links
+        found = {it.fused.owner_id: it for it in kept}
+        after = followers(links)
+        missing = {
+            newer: found[older].fused
+            for older, later in after.items()
+            for newer in later
+            if older in found and newer not in found
+        }
+        added = await weigher.weigh(
+            [
+                older._replace(owner_id=newer, owner_kind=_kind_of(newer), replaced_by=None)
+                for newer, older in missing.items()
+            ]
+        )
+        told_again = {older: (newer,) for older, newer in repeated(links, found).items()}
+        return newest_first([*kept, *added], after | told_again), links
 
     def _cut(
         self, question: Question, weighed: Sequence[Weighed], limit: int
@@ -346,23 +395,35 @@ class Recaller:
         weighed: Sequence[Weighed],
         weigher: Weigher,
         changed: Succession,
+        links: Sequence[Link],
     ) -> tuple[Hit, ...]:
         """Hits that can say why they are there; made only of what is shown."""
         items = await weigher.items(weighed)
         units = [it.fused.unit for it in weighed]
         present = await self._units.terms_of(units)
         told = fused.candidates.told([it.fused.at for it in weighed])
+        after = {
+            older: newer
+            for older, later in followers(links).items()
+            for newer in later
+            if newer in items
+        }
+        records = {name: it for name, it in items.items() if isinstance(it, Record)}
+        said = counted(records, repeated(links, records))
         hits: list[Hit] = []
         for it, unit, paths in zip(weighed, units, told, strict=True):
             item = items.get(it.fused.owner_id)
             if item is not None:
                 # Of an archive the item itself is the passage.
-                is_part = isinstance(item, ArchivePassage)
+                is_part = isinstance(item, ArchivePassage) or not it.fused.is_found
                 span = (0, len(item.content)) if is_part else it.fused.span
                 keys = present.get(unit, frozenset[int]())
                 matched = tuple([term for key, term in question.terms.items() if key in keys])
                 bent_by = weigher.weighing.boosts(it.standing)
                 explanation = it.fused.explanation(paths, matched, (*bent_by, *it.boosts))
+                if links and isinstance(item, Record):
+                    times = said.get(item.id, item.evidence_count)
+                    item = with_links(item, links).evolve(evidence_count=times)
                 hits.append(
                     Hit(
                         item=item,
@@ -370,9 +431,14 @@ class Recaller:
                         span=span,
                         explanation=explanation,
                         replaced_by=changed.by_turn.get(item.id),
+                        followed_by=after.get(item.id),
                     )
                 )
         return tuple(hits)
+
+
+def _kind_of(owner: str) -> OwnerKind:
+    return "turn" if owner.startswith("turn_") else "record"
 
 
 def _are_best(weighed: Sequence[Weighed], limit: int, bound: float) -> bool:

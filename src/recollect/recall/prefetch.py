@@ -18,29 +18,35 @@ from recollect.domain.context import (
     checked_choice,
     checked_tokens,
 )
+from recollect.domain.document import Passage
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.filters import CommonFilters, make_filter
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.message import Message
+from recollect.domain.meter import Meter
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
+from recollect.language.detection import language as language_of
 from recollect.ports.clock import Clock
+from recollect.ports.source import PassageSource
 from recollect.ports.tokens import TokenCounter
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.inject import build_context
+from recollect.recall.items import passage_id
 from recollect.recall.pipeline import MAX_QUERY
 from recollect.recall.question import is_about_past
-from recollect.recall.runs import Receiver, Runs
-from recollect.text.language import language as language_of
+from recollect.recall.served_blocks import Receiver, ServedBlocks
 
 # Is told the session and the records that entered a prompt of it.
 Entered = Callable[[str, Sequence[Record]], None]
 # Is told what a recall gave to a prompt.
 Injected = Callable[[Injection], None]
 
+# What a preference or a short reply asks for stands in no document.
+_ASKS_FOR_DOCUMENTS: Final = frozenset({"question", "new_task", "bug_fix"})
 _MAX_MESSAGE: Final = 10_000_000
 
 
@@ -53,10 +59,13 @@ class PrefetchOptions:
 
     limit: int
     context: ContextOptions
-    limits: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    limit_of_agent: Callable[[str], int] | None = field(default=None, hash=False)
+    document_tokens: int = 0
 
     def limit_of(self, agent: str | None) -> int:
-        return self.limits.get(agent or "", self.limit)
+        if agent is None or self.limit_of_agent is None:
+            return self.limit
+        return self.limit_of_agent(agent)
 
 
 class Prefetch:
@@ -71,6 +80,8 @@ class Prefetch:
         upkeep: UpkeepReader,
         entered: Entered,
         injected: Injected,
+        meter: Meter | None = None,
+        source: Callable[[], PassageSource] | None = None,
     ) -> None:
         self._recaller = recaller
         self._counter = counter
@@ -79,7 +90,14 @@ class Prefetch:
         self._upkeep = upkeep
         self._entered = entered
         self._injected = injected
-        self._runs = Runs(clock)
+        self._meter = meter or Meter()
+        # Made when it is first asked.
+        self._source = source
+        self._runs = ServedBlocks(clock)
+
+    def is_enabled(self, agent: str | None) -> bool:
+        """Whether an agent has memory at all."""
+        return self._options.limit_of(agent) > 0
 
     async def context(
         self,
@@ -122,6 +140,7 @@ class Prefetch:
                 min_score=min_score,
                 asked_at=asked_at,
             )
+        documents = await self._documents(caller, message, recalled) if usual else ()
         disputed = await self._disputed(scopes, recalled)
         # From here to the end nothing is waited for, so that no two agents get the same item.
         built = build_context(
@@ -134,9 +153,12 @@ class Prefetch:
             window_texts=texts,
             is_about_past=is_about_past(message),
             disputed=disputed,
+            last_shown=self._runs.last_shown(receiver),
+            documents=documents,
         )
         self._runs.give(receiver, built.ids)
         self._entered(session, _records(recalled, built.ids))
+        self._count(recalled, built, session)
         recall_id = new_id("recall")
         self._injected(
             Injection(
@@ -150,7 +172,7 @@ class Prefetch:
                 limit=limit,
                 min_score=min_score,
                 asked_at=asked_at,
-                items=_given(recalled, built.ids),
+                items=_given(recalled, documents, built.ids),
                 left_out=built.left_out,
                 form=options.form,
                 session=session,
@@ -158,6 +180,30 @@ class Prefetch:
             )
         )
         return replace(built, place=options.place, degraded=recalled.degraded, recall_id=recall_id)
+
+    def _count(self, recalled: Recalled, built: MemoryContext, session: str) -> None:
+        """Count what entered a prompt, and how much of it comes from another session."""
+        entered = {hit.item.id: hit.item for hit in recalled if hit.id in built.ids}
+        sessions = [getattr(item, "session", None) for item in entered.values()]
+        self._meter.add("prompts")
+        self._meter.add("injected_tokens", built.tokens)
+        self._meter.add("injected_items", len(built.ids))
+        self._meter.add("reused_items", sum(it not in (None, session) for it in sessions))
+
+    async def _documents(
+        self, caller: Caller, message: str, recalled: Recalled
+    ) -> Sequence[Passage]:
+        """Return what documents say about it, for messages that ask for knowledge."""
+        budget = self._options.document_tokens
+        if (
+            self._source is None
+            or not budget
+            or not message.strip()
+            or recalled.intent not in _ASKS_FOR_DOCUMENTS
+        ):
+            return ()
+        found = await self._source().passages(caller, message, max_tokens=budget)
+        return found.passages
 
     async def _disputed(self, scopes: Sequence[Scope], recalled: Recalled) -> frozenset[str]:
         """The records that another one contradicts, and nobody has decided between them yet."""
@@ -208,6 +254,9 @@ def _records(recalled: Recalled, ids: Sequence[str]) -> list[Record]:
     return [records[it] for it in ids if it in records]
 
 
-def _given(recalled: Recalled, ids: Sequence[str]) -> tuple[GivenItem, ...]:
-    hits = {hit.id: hit for hit in recalled}
-    return tuple(GivenItem.of(hits[it]) for it in ids)
+def _given(
+    recalled: Recalled, documents: Sequence[Passage], ids: Sequence[str]
+) -> tuple[GivenItem, ...]:
+    given = {hit.id: GivenItem.of(hit) for hit in recalled}
+    given |= {passage_id(passage): GivenItem.of_passage(passage) for passage in documents}
+    return tuple(given[it] for it in ids)

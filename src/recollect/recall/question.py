@@ -11,13 +11,14 @@ from typing import Final
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
+from recollect.language.analysis import query_terms, term_key
+from recollect.language.claims.moods import mood, plain
+from recollect.language.folding import fold
+from recollect.language.intent.questions import asked_for, without_asking
+from recollect.language.sentences import sentences
+from recollect.language.times.calendar import date_terms
+from recollect.language.times.expressions import AfterEvent, When, find_times
 from recollect.recall.intent import Judged, Lean, judge, lean_of
-from recollect.text.analysis import query_terms, term_key
-from recollect.text.answers import asked_for
-from recollect.text.asking import without_asking
-from recollect.text.dates import date_terms
-from recollect.text.folding import fold
-from recollect.text.when import AfterEvent, When, find_times
 
 _SAID: Final = (
     "said|told|suggested|recommended|advised|proposed|mentioned|gave|listed|provided|explained|"
@@ -44,6 +45,7 @@ _ABOUT_PAST: Final = re.compile(
     "|曾经?(?!国)|原[先本]|原来(?!如此|是)|当[时初]",
     re.IGNORECASE,
 )
+_BETWEEN_CLAUSES: Final = re.compile(r"[,;:，；：](?=\D)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +95,12 @@ class Question:
     def lean(self) -> Lean:
         """Which memories are asked for first."""
         return lean_of(self.judged.intent)
+
+    @cached_property
+    def only_asks(self) -> bool:
+        """Whether it is one question in one clause, and nothing else."""
+        is_one = _BETWEEN_CLAUSES.search(self.text) is None and len(sentences(self.text)) == 1
+        return is_one and mood(plain(self.text)) == "interrogative"
 
     @cached_property
     def is_about_answers(self) -> bool:

@@ -9,7 +9,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recollect.domain.calibration import Calibration
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.errors import RecollectError
@@ -43,9 +45,14 @@ class Reader:
             self._rests_until, self._absence = None, ""
         return self._absence
 
-    def trust(self, text: str) -> float:
-        """How much a vector of this text means, from 0 to 1."""
-        return self._embedder.trust(text)
+    @property
+    def calibration(self) -> Calibration:
+        """What the model's cosines mean."""
+        return self._embedder.calibration
+
+    def reads(self, text: str) -> bool:
+        """Return whether the model knows the text's language."""
+        return self._embedder.reads(text)
 
     def knows(self, text: str) -> bool:
         """Whether the vector of this question is at hand."""
@@ -60,6 +67,22 @@ class Reader:
         except RecollectError as failure:
             self._rest(failure)
             return None
+
+    async def passages(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
+        """Return a row for each text, zeros where it cannot read it; None when it rests."""
+        if self.absence:
+            return None
+        readable = [place for place, text in enumerate(texts) if self.reads(text)]
+        rows = np.zeros((len(texts), self.model.dimension), np.float32)
+        if readable:
+            try:
+                rows[readable] = await self._embedder.embed(
+                    [texts[place] for place in readable], "passage"
+                )
+            except RecollectError as failure:
+                self._rest(failure)
+                return None
+        return rows
 
     async def units(self, owners: Sequence[OwnerUnits]) -> tuple[OwnerUnits, ...] | None:
         """The same units with vectors; None when these cannot be had."""
@@ -88,7 +111,7 @@ class Reader:
     def _readable(self, owner: OwnerUnits) -> tuple[Unit, ...]:
         """What is embedded of an owner: its passages, or all of it when it has none."""
         # A vector of a text the model cannot read is noise, so it gets none.
-        return tuple(unit for unit in owner.pieces if self.trust(unit.text) > 0)
+        return tuple(unit for unit in owner.pieces if self.reads(unit.text))
 
     def _rest(self, failure: RecollectError) -> None:
         self._absence = f"the embedding model failed: {failure}"

@@ -7,11 +7,11 @@ import asyncio
 from recollect.domain.hit import Explanation, Hit, PathScore
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn
+from recollect.language.analysis import ANALYZER_VERSION
+from recollect.language.units import record_units, turn_units
 from recollect.ports.store import Store
 from recollect.ports.units import KnownTerms, Terms, UnitIndex
 from recollect.recall.question import Question
-from recollect.text.analysis import ANALYZER_VERSION
-from recollect.text.searchable import record_units, turn_units
 
 
 class Scan:

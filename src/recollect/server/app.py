@@ -2,75 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from fastapi import Depends, FastAPI
 
-from recollect.domain.views import Json
 from recollect.memory import Memory
-from recollect.server.audit_routes import router as audit_router
-from recollect.server.caller import only_known_parameters, opened
-from recollect.server.forget_routes import router as forget_router
-from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
+from recollect.server import console, pages
+from recollect.server.body_limits import BodyLimits
+from recollect.server.caller import only_known_parameters
+from recollect.server.description import ABOUT, TAGS, describe, operation_id
+from recollect.server.guards import LOCAL_HOSTS, OnlyFromHere
+from recollect.server.identity import Doors
+from recollect.server.journal import Journal
+from recollect.server.limits import LimitedRequests, Limits
+from recollect.server.open_sessions import OpenSessions
+from recollect.server.permissions import require_permission
 from recollect.server.problems import RESPONSES, tell_problems
-from recollect.server.reindex_routes import router as reindex_router
-from recollect.server.routes import router
-from recollect.server.sharing_routes import router as sharing_router
-from recollect.server.tool_routes import router as tool_router
-from recollect.server.upkeep_routes import router as upkeep_router
-from recollect.server.writing_routes import router as writing_router
+from recollect.server.routes import (
+    access,
+    agents,
+    archives,
+    audit,
+    demo,
+    directory,
+    events,
+    forgetting,
+    items,
+    jobs,
+    knowledge,
+    mcp,
+    operation,
+    recall,
+    records,
+    reindexing,
+    sessions,
+    shared,
+    tools,
+    transfer,
+    turns,
+    upkeep,
+    writing,
+)
+from recollect.server.tokens import token_check
+from recollect.server.traces import sending_traces
 from recollect.settings import Settings
 
 # The longest record in the widest script, with room for the rest of the request.
 MOST_BYTES: Final = 5_000_000
-_ROUTERS: Final = (
-    router,
-    writing_router,
-    upkeep_router,
-    sharing_router,
-    tool_router,
-    audit_router,
-    forget_router,
-    reindex_router,
+# What is read piece by piece takes no room, however long it is; a key or a name is short.
+BODY_BYTES: Final[Mapping[str, int | None]] = {
+    "/v1/import": None,
+    "/v1/knowledge": None,
+    "/v1/knowledge/documents": None,
+    "/v1/import/chat": None,
+    "/v1/sign-in": 10_000,
+    "/v1/sign-out": 10_000,
+    "/v1/keys": 100_000,
+    "/v1/agents": 100_000,
+}
+# Where a form with files may be sent.
+FORMS: Final = frozenset({"/v1/knowledge"})
+RESOURCES: Final = (
+    records,
+    recall,
+    turns,
+    directory,
+    events,
+    sessions,
+    archives,
+    knowledge,
+    writing,
+    upkeep,
+    shared,
+    tools,
+    items,
+    audit,
+    forgetting,
+    reindexing,
+    jobs,
+    transfer,
+    access,
+    agents,
+    operation,
+    demo,
 )
 # Somebody will say something: what reads either language loads before the first request comes.
 _FIRST_WORDS: Final = "hello 你好"
 
 
 def create_app(
-    where: str | Path | Settings | None = None, *, hosts: Collection[str] = LOCAL_HOSTS
+    where: str | Path | Settings | None = None,
+    *,
+    hosts: Collection[str] = LOCAL_HOSTS,
+    is_open_here: bool = True,
 ) -> FastAPI:
-    """A server for the memory at `where`, which answers for these host names only."""
+    """Make a server for the memory at `where`, which answers for these host names only.
+
+    If it `is_open_here`, whoever reaches it may do everything until the first key is made.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with Memory.open(where).expecting(_FIRST_WORDS) as memory:
             app.state.memory = memory
-            yield
+            app.state.sessions = OpenSessions()
+            app.state.doors = Doors(is_open_here, token_check(memory.settings.server.tokens))
+            app.state.limits = Limits(memory.settings.server)
+            with sending_traces(memory.settings.server.traces_endpoint):
+                async with mcp.serving_mcp() as app.state.mcp:
+                    yield
 
-    # The documentation page of the framework loads its parts from elsewhere: left out.
+    # The documentation page of the framework loads its parts from elsewhere; ours is in `pages`.
     app = FastAPI(
         title="Recollect",
         version=version("recollect"),
+        description=ABOUT,
+        openapi_tags=list(TAGS),
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
         responses=RESPONSES,
+        generate_unique_id_function=operation_id,
     )
-    app.get("/health", tags=["operation"])(health)
-    for routes in _ROUTERS:
-        app.include_router(routes, dependencies=[Depends(only_known_parameters)])
-    app.add_middleware(BodyLimit, most_bytes=MOST_BYTES)
-    app.add_middleware(OnlyFromHere, hosts=hosts)
+    for resource in RESOURCES:
+        app.include_router(
+            resource.router,
+            dependencies=[Depends(require_permission), Depends(only_known_parameters)],
+        )
+    app.include_router(mcp.router)
+    app.include_router(pages.router)
+    console.add_to(app)
+    describe(app)
+    app.add_middleware(LimitedRequests)
+    app.add_middleware(BodyLimits, usual=MOST_BYTES, by_path=BODY_BYTES)
+    app.add_middleware(OnlyFromHere, hosts=hosts, forms=FORMS)
+    app.add_middleware(Journal)
     tell_problems(app)
     return app
-
-
-async def health(memory: Annotated[Memory, Depends(opened)]) -> Json:
-    """Whether the server works: it has just read from its database, or this is an error."""
-    await memory.list(limit=1)
-    return {"status": "ok", "version": version("recollect"), "database": "ok"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from recollect.domain.context import ContextFields, Form, Tongue
-from recollect.domain.fields import RecordFields
+from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.filters import FilterFields, OwnerKind
 from recollect.domain.record import Evidence, Kind, Status, Tier
 
@@ -19,6 +20,16 @@ def _without_defaults(schema: dict[str, Any]) -> None:
     # A field that is left out is left alone: the defaults below are never sent to the library.
     for field in schema["properties"].values():
         field.pop("default", None)
+
+
+def described(example: Mapping[str, Any]) -> ConfigDict:
+    """The configuration of a body whose description shows this example."""
+
+    def complete(schema: dict[str, Any]) -> None:
+        _without_defaults(schema)
+        schema["examples"] = [dict(example)]
+
+    return ConfigDict(extra="forbid", json_schema_extra=complete)
 
 
 def _several(value: object) -> object:
@@ -79,6 +90,8 @@ class RecordBody(Body):
 class NewRecord(RecordBody):
     """A record to save."""
 
+    model_config = described({"content": "Ann prefers window seats", "category": "preference"})
+
     content: str
     namespace: str | None = Field(default=None, description="among the caller's own")
 
@@ -86,10 +99,45 @@ class NewRecord(RecordBody):
 class ChangedRecord(RecordBody):
     """Fields to change; what is left out stays as it is."""
 
+    model_config = described({"content": "Ann prefers aisle seats", "reason": "she said so"})
+
     content: str | None = None
     expected_version: int | None = Field(
         default=None, description="refuse when the record has moved on"
     )
+
+
+class NewRecords(Body):
+    """Records to save together; each names no namespace and no reason of its own."""
+
+    model_config = described({"items": [{"content": "Ann likes tea"}, {"content": "Bo likes rye"}]})
+
+    items: list[NewRecord]
+    namespace: str | None = Field(default=None, description="among the caller's own")
+    reason: str = Field(default="", description="why, for the history")
+
+    def drafts(self) -> list[Draft]:
+        """The records as the library takes them."""
+        return [cast("Draft", {**it.given(), "content": it.content}) for it in self.items]
+
+
+class BulkEdit(RecordBody):
+    """Fields that many records get; what is left out stays as it is."""
+
+    model_config = described({"ids": ["mem_…"], "add_tags": ["travel"], "reason": "sorted"})
+
+    ids: list[str]
+    add_tags: list[str] = []
+    remove_tags: list[str] = []
+
+
+class BulkDelete(Body):
+    """Records to hide."""
+
+    model_config = described({"ids": ["mem_…"], "reason": "no longer true"})
+
+    ids: list[str]
+    reason: str = Field(default="", description="why, for the history")
 
 
 class Filters(Body):
@@ -112,8 +160,8 @@ class Filters(Body):
         return cast("FilterFields", {name: getattr(self, name) for name in Filters.model_fields})
 
 
-class Listing(Filters):
-    """Which records or turns to list; these come as query parameters, beside those of the scope."""
+class PagedFilters(Filters):
+    """What to list; these come as query parameters, beside those of the scope."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -121,8 +169,16 @@ class Listing(Filters):
     cursor: str | None = None
 
 
+class Listing(PagedFilters):
+    """Which records or turns of a caller to list."""
+
+    namespace: str | None = Field(default=None, description="among the caller's own")
+
+
 class Question(Filters):
     """What to recall."""
+
+    model_config = described({"query": "which seat does Ann prefer?", "limit": 3})
 
     query: str
     limit: int | None = None
@@ -133,6 +189,8 @@ class Question(Filters):
 
 class Prompt(Filters):
     """A message that is about to be answered; `session` is the one it belongs to, no filter."""
+
+    model_config = described({"message": "Book a seat for Ann", "max_tokens": 500})
 
     message: str
     limit: int | None = None
@@ -158,6 +216,8 @@ class Prompt(Filters):
 class Use(Body):
     """How using a record went."""
 
+    model_config = described({"success": True})
+
     success: bool = True
 
 
@@ -176,6 +236,18 @@ class Message(BaseModel):
 class Conversation(Body):
     """Messages to keep, in order."""
 
+    model_config = described(
+        {
+            "session": "monday",
+            "messages": [{"role": "user", "content": "Remember that I am vegetarian"}],
+        }
+    )
+
     messages: list[Message]
     session: str | None = None
     task: str | None = None
+
+
+def said(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """The messages as the library takes them: what was not sent is not there."""
+    return [message.model_dump(exclude_unset=True) for message in messages]

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any, Final, cast
+from collections.abc import Mapping
+from types import EllipsisType
+from typing import Annotated, Final, cast, get_origin
 from urllib.parse import unquote_to_bytes
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Depends, Query, Request
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Cookie, Header, Path
 from fastapi.routing import APIRoute
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotAllowed
 from recollect.memory import Memory
+from recollect.server.identity import identify
 
 SCOPE_PARTS: Final = frozenset({"org", "workspace", "agent", "user"})
 Part = Annotated[str | None, Query(description="default: from the server's settings")]
+OptionalPart = Annotated[
+    str | None, Query(description="default: from the server's settings; `-` is none")
+]
+_NONE: Final = "-"
 
 
 async def opened(request: Request) -> Memory:
@@ -29,7 +38,9 @@ async def only_known_parameters(request: Request) -> None:
     between may have looked at the other one, and all broken text would be the same user.
     """
     _require_text(request)
-    known = _parameters(request)
+    route = request.scope["route"]
+    assert isinstance(route, APIRoute)
+    known = query_parameters(route)
     if unknown := sorted(set(request.query_params) - known.keys()):
         raise InvalidInput(
             f"The address has {', '.join(unknown)}, which {request.url.path} does not take;"
@@ -60,32 +71,89 @@ def _require_text(request: Request) -> None:
         ) from None
 
 
-def _parameters(request: Request) -> dict[str, bool]:
-    """What the route takes in its address, as its description says, and whether several times."""
-    route, app = request.scope["route"], cast("FastAPI", request.app)
-    assert isinstance(route, APIRoute)
-    operation: dict[str, Any] = app.openapi()["paths"][route.path][request.method.lower()]
+def query_parameters(route: APIRoute) -> Mapping[str, bool]:
+    """Return the names that a route takes in its address, each with whether it may be repeated.
+
+    Read from the route itself: to describe the whole API takes seconds, which the first request
+    would wait for.
+    """
     return {
-        it["name"]: it["schema"].get("type") == "array"
-        for it in operation.get("parameters", ())
-        if it["in"] == "query"
+        field.alias: get_origin(field.field_info.annotation) is list
+        for field in get_flat_params(route.dependant)
+        if not isinstance(field.field_info, (Path, Header, Cookie))
     }
 
 
 async def scoped(
+    request: Request,
     memory: Annotated[Memory, Depends(opened)],
     org: Part = None,
     workspace: Part = None,
-    agent: Part = None,
-    user: Part = None,
+    agent: OptionalPart = None,
+    user: OptionalPart = None,
 ) -> Memory:
-    """The same memory seen by this caller."""
-    return memory.scope(
+    """Return the same memory seen by this caller, whose key reaches that far."""
+    identity = await identify(request)
+    grant = identity.grant
+    if org is None and workspace is None and len(grant.workspaces) == 1:
+        org, _, workspace = grant.workspaces[0].partition("/")
+    seen = memory.scope(
         org=... if org is None else org,
         workspace=... if workspace is None else workspace,
-        agent=... if agent is None else agent,
-        user=... if user is None else user,
+        agent=_meant(agent, grant.agents),
+        user=_meant(user, grant.users),
+    )
+    grant.require_scope(seen.caller_scope)
+    return seen.scope(
+        children=grant.agents_among(seen.caller.children),
+        principal=identity.principal,
+        role=grant.role,
     )
 
 
+def _meant(name: str | None, granted: tuple[str, ...]) -> str | EllipsisType | None:
+    """Return the agent or user that an address means.
+
+    One that it does not name is the only one of the key, or as in the settings.
+    """
+    if name is None:
+        return granted[0] if len(granted) == 1 else ...
+    return None if name == _NONE else name
+
+
+async def workspace_of(
+    request: Request,
+    memory: Annotated[Memory, Depends(opened)],
+    org: Part = None,
+    workspace: Part = None,
+) -> Memory:
+    """Return the same memory seen by the workspace itself, without an agent and a user."""
+    identity = await identify(request)
+    grant = identity.grant
+    if org is None and workspace is None and len(grant.workspaces) == 1:
+        org, _, workspace = grant.workspaces[0].partition("/")
+    seen = memory.scope(
+        org=... if org is None else org,
+        workspace=... if workspace is None else workspace,
+        agent=None,
+        user=None,
+    )
+    here = seen.caller_scope
+    if not grant.holds_for_workspace(here.org, here.workspace):
+        raise NotAllowed(
+            f"This key does not reach all of {here.org}/{here.workspace}",
+            code="foreign_scope",
+            hint=f"It reaches {grant.reach}.",
+        )
+    return seen.scope(principal=identity.principal, role=grant.role)
+
+
+async def administered(request: Request, memory: Annotated[Memory, Depends(opened)]) -> Memory:
+    """Return the server's own memory, with the caller as the one who acts."""
+    return memory.scope(principal=(await identify(request)).principal)
+
+
+OpenMemory = Annotated[Memory, Depends(opened)]
+AdministeredMemory = Annotated[Memory, Depends(administered)]
 CallersMemory = Annotated[Memory, Depends(scoped)]
+WholeWorkspace = Annotated[Memory, Depends(workspace_of)]

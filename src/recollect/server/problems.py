@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, cast
@@ -10,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from recollect.errors import (
@@ -18,11 +19,14 @@ from recollect.errors import (
     Conflict,
     InvalidInput,
     NotAllowed,
+    NotAuthenticated,
     NotAvailable,
     NotFound,
     RecollectError,
     SettingsError,
+    StaleVersion,
     StorageBusy,
+    TooManyRequests,
     printable,
 )
 from recollect.server.caller import SCOPE_PARTS
@@ -39,6 +43,8 @@ _STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
     # While it serves, a setting is met as what a request names: a model that is not there.
     (SettingsError, HTTPStatus.UNPROCESSABLE_ENTITY),
     (NotFound, HTTPStatus.NOT_FOUND),
+    (TooManyRequests, HTTPStatus.TOO_MANY_REQUESTS),
+    (NotAuthenticated, HTTPStatus.UNAUTHORIZED),
     (NotAllowed, HTTPStatus.FORBIDDEN),
     (Conflict, HTTPStatus.CONFLICT),
     (StorageBusy, HTTPStatus.SERVICE_UNAVAILABLE),
@@ -62,7 +68,7 @@ _REFUSALS: Final[Mapping[int, tuple[str, str]]] = {
 
 
 class Problem(BaseModel):
-    """What happened, with a code for programs and a hint for people."""
+    """What went wrong (RFC 9457), with a code for programs and a hint for people."""
 
     type: str
     title: str
@@ -70,14 +76,36 @@ class Problem(BaseModel):
     detail: str
     code: str
     hint: str
+    current_version: int | None = Field(
+        default=None, description="of a record that has moved on; only there"
+    )
 
 
-# For the description of the API: any call may answer with a problem.
+# For the description of the API: what the statuses mean.
+_MEANINGS: Final[Mapping[int, str]] = {
+    400: "The request cannot be read: its host, its encoding or its form",
+    401: "A key is needed, or the one that was sent opens nothing",
+    403: "This caller may not do that",
+    404: "There is no such thing that this caller may see",
+    409: "It contradicts what is stored, or was changed meanwhile",
+    412: "The record has moved on from the version in If-Match; the problem has the current one",
+    413: "The body is too large",
+    429: "Too many requests of this key; try again after `Retry-After` seconds",
+    422: "A value cannot be taken; nothing was changed",
+    503: "The database is busy; try again after `Retry-After` seconds",
+}
+_CONTENT: Final = {_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route may answer with, for its description."""
+    return {it: {"description": _MEANINGS[it], "content": _CONTENT} for it in statuses}
+
+
+# Any call may answer with one of these, and when something breaks with another.
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    "default": {
-        "description": "A problem",
-        "content": {_MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
-    }
+    **problems(400, 401, 403, 422, 429, 503),
+    "default": {"description": "A problem", "content": _CONTENT},
 }
 
 
@@ -88,6 +116,7 @@ def problem(
     *,
     hint: str = "",
     headers: Mapping[str, str] | None = None,
+    current_version: int | None = None,
 ) -> JSONResponse:
     """A response that tells of a problem."""
     told = Problem(
@@ -97,9 +126,13 @@ def problem(
         detail=printable(detail),
         code=code,
         hint=hint or (_TRY_AGAIN if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""),
+        current_version=current_version,
     )
     return JSONResponse(
-        told.model_dump(), status_code=status, headers=headers, media_type=_MEDIA_TYPE
+        told.model_dump(exclude_none=True),
+        status_code=status,
+        headers=headers,
+        media_type=_MEDIA_TYPE,
     )
 
 
@@ -121,10 +154,27 @@ def status_of(error: RecollectError) -> HTTPStatus:
     return HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-def _of_ours(_: Request, error: Exception) -> JSONResponse:
+def _of_ours(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RecollectError)
-    headers = {"Retry-After": "1"} if isinstance(error, StorageBusy) else None
-    return problem(status_of(error), error.code, error.message, hint=error.hint, headers=headers)
+    status = status_of(error)
+    headers: dict[str, str] = {}
+    if isinstance(error, StorageBusy):
+        headers["Retry-After"] = "1"
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="Recollect"'
+    is_stale = isinstance(error, StaleVersion)
+    if is_stale and "if-match" in request.headers:
+        status = HTTPStatus.PRECONDITION_FAILED
+    return problem(
+        status,
+        error.code,
+        error.message,
+        hint=error.hint,
+        headers=headers,
+        current_version=error.current if is_stale else None,
+    )
 
 
 def _of_a_request(request: Request, error: Exception) -> JSONResponse:
@@ -149,7 +199,7 @@ def _hint(request: Request, places: Sequence[tuple[str | int, ...]], kind: str) 
     scope = next((str(it[-1]) for it in places if it[-1] in SCOPE_PARTS), None)
     if scope is None:
         return taken
-    return f"Whose memory it is stands in the address: {request.url.path}?{scope}=…. {taken}"
+    return f"Choose the scope with query parameters: {request.url.path}?{scope}=…. {taken}"
 
 
 def _names_of_the_body(request: Request) -> Iterable[str]:

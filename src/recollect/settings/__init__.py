@@ -18,10 +18,11 @@ from pydantic import (
 )
 
 from recollect.domain.archive import contents_beside
+from recollect.domain.default_paths import data_folder
 from recollect.domain.model_tier import TierNames
-from recollect.domain.usual_places import data_folder
-from recollect.errors import NotAllowed, SettingsError
-from recollect.settings.place import checked_place
+from recollect.errors import SettingsError
+from recollect.settings.knowledge import KnowledgeSettings
+from recollect.settings.place import checked_place, is_database_file
 from recollect.settings.rerank import RerankSettings
 from recollect.settings.sections import (
     AgentSettings,
@@ -32,7 +33,10 @@ from recollect.settings.sections import (
     ScopeSettings,
     Section,
     StorageSettings,
+    StoreSettings,
 )
+from recollect.settings.server import ServerSettings
+from recollect.settings.server_url import folder_name, is_store_url, told_url
 from recollect.settings.sharing import SharingSettings, WorkspaceSettings
 from recollect.settings.sources import (
     PREFIX,
@@ -63,9 +67,11 @@ class Settings(Section):
     data_dir: Place = Field(default_factory=data_folder)
     scope: ScopeSettings = ScopeSettings()
     agents: dict[str, AgentSettings] = Field(default_factory=dict)
+    stores: dict[str, StoreSettings] = Field(default_factory=dict)
     workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)
     sharing: SharingSettings = SharingSettings()
     storage: StorageSettings = StorageSettings()
+    server: ServerSettings = ServerSettings()
     recall: RecallSettings = RecallSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     rerank: RerankSettings = RerankSettings()
@@ -73,6 +79,7 @@ class Settings(Section):
     compression: CompressionSettings = CompressionSettings()
     archive: ArchiveSettings = ArchiveSettings()
     notes: NotesSettings = NotesSettings()
+    knowledge: KnowledgeSettings = KnowledgeSettings()
     models: ModelSettings = ModelSettings()
     writing: WritingSettings = WritingSettings()
     buffer: BufferSettings = BufferSettings()
@@ -84,36 +91,92 @@ class Settings(Section):
     @property
     def database(self) -> Path:
         """The file that holds this memory: its agent's own, or the common one."""
-        own = self._own_database(self.scope.agent)
-        return own or self.storage.path or self.data_dir / "memory" / "memory.db"
+        if self.server_url:
+            # No such file is made; what lies beside a database lies beside this name.
+            return self.data_dir / "servers" / folder_name(self.server_url) / "memory.db"
+        backend, _ = self.store_of(self.scope.agent)
+        common = self.storage.path if backend == self.storage.backend else None
+        own = self._own_database(self.scope.agent) or common
+        if backend == "json":
+            # Made from the journal that lies beside it, and gone when the memory is closed.
+            return (own or self.data_dir / "journal") / "working.db"
+        return own or self.data_dir / "memory" / "memory.db"
+
+    @property
+    def server_url(self) -> str:
+        """The address of the server that holds this memory; empty when a file does."""
+        its = self.agent(self.scope.agent)
+        if its.store:
+            return self._named_store(its.store).url
+        is_elsewhere = its.backend or its.sqlite_path or self.storage.backend != "sqlite"
+        return "" if is_elsewhere else self.storage.url
+
+    @property
+    def store_name(self) -> str:
+        """What people call the place of this memory; never with a password."""
+        if self.is_journal:
+            return f"json://{self.database.parent}"
+        return told_url(self.server_url) if self.server_url else str(self.database)
 
     @property
     def is_temporary(self) -> bool:
         """Whether this memory ends with the process."""
-        return self._store_of(self.scope.agent)[0] == "in_memory"
+        return self.store_of(self.scope.agent)[0] == "in_memory"
 
-    def require_store_of(self, agent: str | None) -> None:
-        """Refuse an agent that has a store of its own, or is none of those who have this one."""
-        if self._store_of(agent) != self._store_of(self.scope.agent):
-            raise NotAllowed(
-                f"The memory of {agent or 'this user'} is not in the store that is open",
-                code="agent_elsewhere",
-                hint="An agent with a backend or sqlite_path of its own is opened by itself: "
-                "settings with scope.agent. It shares nothing with the agents of other stores.",
-            )
+    @property
+    def is_journal(self) -> bool:
+        """Whether this memory is a journal of JSON lines."""
+        return self.store_of(self.scope.agent)[0] == "json"
 
-    def _store_of(self, agent: str | None) -> tuple[Backend, Path | None]:
+    def has_own_store(self, agent: str | None) -> bool:
+        """Whether the memory of an agent lies elsewhere than that of users without one."""
+        return self.store_of(agent) != self.store_of(None)
+
+    def of_agent(self, agent: str | None) -> Settings:
+        """The same settings for the store that holds the memory of an agent."""
+        scope = self.scope.model_copy(update={"agent": agent})
+        return self.model_copy(update={"scope": scope})
+
+    def store_of(self, agent: str | None) -> tuple[Backend, str]:
+        """The kind and the place of the store of an agent; those of one store are equal."""
         its = self.agent(agent)
+        if its.store:
+            named = self._named_store(its.store)
+            # Memory that ends with the process is common to the agents of one store.
+            own = its.store if named.backend == "in_memory" else str(self._own_database(agent))
+            return named.backend, named.url or own
         backend = its.backend or ("sqlite" if its.sqlite_path else self.storage.backend)
         if backend == "in_memory":
             # One that an agent has for itself is no other's.
-            return backend, Path(agent or "") if its.backend else None
-        return backend, self._own_database(agent) or self.storage.path
+            return backend, (agent or "") if its.backend else ""
+        # A kind that is named takes the agent off a server: `backend` is older than those.
+        common = str(self.storage.path or "") if its.backend else self._common_place
+        return backend, str(self._own_database(agent) or common)
+
+    @property
+    def _common_place(self) -> str:
+        return self.storage.url or str(self.storage.path or "")
 
     def _own_database(self, agent: str | None) -> Path | None:
         """An agent's own file: a relative one is in the data folder, wherever a process starts."""
-        own = self.agent(agent).sqlite_path
+        its = self.agent(agent)
+        own = its.sqlite_path
+        if its.store:
+            named = self._named_store(its.store)
+            suffix = "journal" if named.backend == "json" else "db"
+            own = named.path or Path(f"{its.store}.{suffix}")
+        elif its.backend == "json":
+            own = Path(f"{agent}.journal")
         return None if own is None else self.data_dir / own
+
+    def _named_store(self, name: str) -> StoreSettings:
+        if name not in self.stores:
+            raise SettingsError(
+                f"There is no store {name!r}",
+                code="unknown_store",
+                hint="Declare it in the settings file under stores.",
+            )
+        return self.stores[name]
 
     @property
     def blobs(self) -> str | Path:
@@ -159,12 +222,15 @@ class Settings(Section):
 
     @classmethod
     def at(cls, place: str | Path) -> Settings:
-        """Settings for a database file (`….db`, `….sqlite`, `….sqlite3`) or a data folder."""
+        """Settings for a database file (`….db`, `….sqlite`, `….sqlite3`), a data folder or a
+        address (`postgresql://…`, `mysql://…`, `json:///FOLDER`)."""
+        if is_store_url(place):
+            return cls.load({"storage": {"url": str(place), "path": None}})
         path = checked_place(place)
-        if path.suffix.lower() in {".db", ".sqlite", ".sqlite3"}:
-            return cls.load({"storage": {"path": path}, "data_dir": path.parent})
+        if is_database_file(path):
+            return cls.load({"storage": {"path": path, "url": ""}, "data_dir": path.parent})
         # Whatever the environment names as the database is not in the folder that was asked for.
-        return cls.load({"storage": {"path": None}, "data_dir": path})
+        return cls.load({"storage": {"path": None, "url": ""}, "data_dir": path})
 
     @model_validator(mode="wrap")
     @classmethod

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from recollect.domain.record import Kind
 from recollect.domain.route import WritePolicy
+from recollect.settings.server_url import checked_url, without_local_url
 
 
 def _at_home(path: object) -> object:
@@ -29,7 +30,8 @@ Place = Annotated[Path, BeforeValidator(_at_home)]
 PlaceOrNone = Annotated[Path | None, BeforeValidator(_at_home)]
 
 
-Backend = Literal["sqlite", "in_memory"]
+Backend = Literal["sqlite", "in_memory", "json"]
+ServerUrl = Annotated[str, AfterValidator(checked_url)]
 
 
 class Section(BaseModel):
@@ -44,7 +46,8 @@ class ScopeSettings(Section):
     agent: str | None = None
     user: str | None = "me"
     namespaces: dict[str, str] = Field(
-        default_factory=dict, description="agent → its namespace prefix (S4)"
+        default_factory=dict,
+        description="agent → how its namespace begins in the tools, such as sql → sql_memories",
     )
 
 
@@ -56,6 +59,9 @@ class AgentSettings(Section):
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=None, description="how much is looked up for a message; empty = recall's"
+    )
+    store: str = Field(
+        default="", description="the name of a store under `stores`; empty = the common one"
     )
     backend: Backend | None = Field(
         default=None, description="the kind of store it has for itself; empty = the common one"
@@ -75,8 +81,34 @@ class AgentSettings(Section):
 
     @model_validator(mode="after")
     def _has_one_store(self) -> AgentSettings:
-        if self.backend == "in_memory" and self.sqlite_path is not None:
-            raise ValueError("memory that ends with the process has no sqlite_path")
+        if self.store and (self.backend is not None or self.sqlite_path is not None):
+            raise ValueError("a named store has a backend and a path already")
+        if self.backend not in (None, "sqlite") and self.sqlite_path is not None:
+            raise ValueError(f"{self.backend} has no sqlite_path")
+        return self
+
+
+class StoreSettings(Section):
+    """A store that agents may have instead of the common one."""
+
+    backend: Backend = "sqlite"
+    path: PlaceOrNone = Field(
+        default=None,
+        description="database file, or folder of a journal, relative to data_dir; empty = "
+        "NAME.db, or NAME.journal, there",
+    )
+    url: ServerUrl = Field(
+        default="",
+        repr=False,
+        description="postgresql://…, mysql://…, json:///FOLDER, in_memory://; empty = a file",
+    )
+
+    _without_local_url = model_validator(mode="before")(without_local_url)
+
+    @model_validator(mode="after")
+    def _is_in_one_place(self) -> StoreSettings:
+        if self.url and (self.path is not None or self.backend != "sqlite"):
+            raise ValueError("a store with a url has no path and no other kind")
         return self
 
 
@@ -84,11 +116,27 @@ class StorageSettings(Section):
     """Where memory is kept."""
 
     backend: Backend = "sqlite"
-    path: PlaceOrNone = Field(default=None, description="database file; empty = in data_dir")
+    path: PlaceOrNone = Field(
+        default=None, description="database file, or folder of a journal; empty = in data_dir"
+    )
+    url: ServerUrl = Field(
+        default="",
+        repr=False,
+        description="postgresql://…, mysql://…, json:///FOLDER, in_memory://; empty = a file",
+    )
+    connections: Annotated[int, Field(ge=1, le=200)] = Field(
+        default=8, description="to a database server, for reading and for writing each"
+    )
     synchronous: Literal["full", "normal", "off"] = "full"
     busy_timeout: Annotated[float, Field(gt=0)] = 10.0
+    erase_in_place: bool = Field(
+        default=False,
+        description="overwrite what was forgotten inside the live SQLite file instead of VACUUM",
+    )
     qdrant_url: str = ""
     qdrant_key: str = Field(default="", repr=False)
+
+    _without_local_url = model_validator(mode="before")(without_local_url)
 
 
 class RecallSettings(Section):
@@ -105,8 +153,8 @@ class RecallSettings(Section):
     keyword_weight: Annotated[float, Field(ge=0, le=10)] = Field(
         default=1.0, description="how much words count"
     )
-    vector_weight: Annotated[float, Field(ge=0, le=10)] = Field(
-        default=0.7, description="how much meaning counts beside words"
+    vector_weight: Annotated[float, Field(ge=0, le=10)] | None = Field(
+        default=None, description="how much meaning counts beside words; as the model was measured"
     )
     recent: Annotated[int, Field(ge=0, le=1000)] = Field(
         default=5, description="how many of the latest things are always looked at"
@@ -216,8 +264,7 @@ class EmbeddingSettings(Section):
         "sentence-transformers:NAME",
     )
     dimension: Annotated[int, Field(ge=1)] | None = None
-    folder: PlaceOrNone = Field(default=None, description="where the default's weights are")
-    cache_dir: PlaceOrNone = Field(default=None, description="where prepared models are kept")
+    folder: PlaceOrNone = Field(default=None, description="where the default's files are")
     pooling: Literal["mean", "cls"] | None = None
     query_prefix: str | None = None
     passage_prefix: str | None = None

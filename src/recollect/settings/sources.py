@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-from recollect.domain.usual_places import config_folder
+from recollect.domain.default_paths import config_folder
 from recollect.errors import SettingsError
 
 PREFIX: Final = "RECOLLECT_"
@@ -30,11 +31,14 @@ _ALIASES: Final[Mapping[str, str]] = {
     "memory_enabled": "notes.enabled",
     "memory_max_chunks": "notes.max_chunks",
     "memory_min_relevance": "notes.min_relevance",
+    "MEMORY_ENABLED": "notes.enabled",
+    "MEMORY_MAX_CHUNKS": "notes.max_chunks",
+    "MEMORY_MIN_RELEVANCE": "notes.min_relevance",
 }
 
 # Tables whose keys are names of agents, workspaces and tools: they stay as a variable writes them.
 _NAMED_BY_USERS: Final = frozenset(
-    {("agents",), ("workspaces",), ("scope", "namespaces"), ("notes", "rules")}
+    {("agents",), ("stores",), ("workspaces",), ("scope", "namespaces"), ("notes", "rules")}
 )
 
 
@@ -96,13 +100,17 @@ def from_environment(
 
 
 def _parsed(value: str) -> Any:
-    """Lists and tables are written in the environment as in the settings file."""
-    if value[:1] in {"[", "{"}:
-        try:
-            return tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            return value
-    return value
+    """Lists and tables are written in the environment as in the settings file, or as JSON."""
+    if value[:1] not in {"[", "{"}:
+        return value
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:

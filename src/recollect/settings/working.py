@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from recollect.domain.model_tier import LanguageTask
+from recollect.domain.model_tier import USUAL_SECONDS, LanguageTask
 from recollect.settings.sections import Days, Section, Share
 
 Count = Annotated[int, Field(ge=1)]
 Size = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(gt=0)]
 
 
 class SessionSettings(Section):
@@ -27,6 +28,10 @@ class SessionSettings(Section):
     )
     messages: Annotated[int, Field(ge=4)] = Field(
         default=50, description="how many messages are sent at most"
+    )
+    patience: Annotated[float, Field(ge=0)] = Field(
+        default=2.0,
+        description="seconds a prompt waits for summaries of messages that no longer fit",
     )
     tokens: str = Field(
         default="estimate",
@@ -55,7 +60,7 @@ class CompressionSettings(Section):
 
 
 class ArchiveSettings(Section):
-    """Large tool results: when they are put away, what is shown, how long they stay (S3)."""
+    """Large tool results: when they are archived, what is shown, how long they are kept."""
 
     place: str = Field(
         default="",
@@ -116,6 +121,16 @@ class ProviderSettings(Section):
     api_key: str = Field(default="", repr=False)
 
 
+class TierSeconds(Section):
+    """How long one call of a tier may take, its further tries included, before rules are used."""
+
+    reasoning: Seconds = USUAL_SECONDS["reasoning"]
+    code: Seconds = USUAL_SECONDS["code"]
+    summarise: Seconds = USUAL_SECONDS["summarise"]
+    extract: Seconds = USUAL_SECONDS["extract"]
+    classify: Seconds = USUAL_SECONDS["classify"]
+
+
 class ModelSettings(Section):
     """Models by task, each provider:model; empty = none, which is a mode of its own."""
 
@@ -130,10 +145,12 @@ class ModelSettings(Section):
     embed: str = Field(default="", description="as embedding.model, which goes first")
     rerank: str = Field(default="", description="as rerank.model, which goes first")
     providers: dict[str, ProviderSettings] = Field(default_factory=dict)
-    timeout: Annotated[float, Field(gt=0)] = Field(
-        default=60.0, description="seconds for one call, its further tries included"
-    )
+    seconds: TierSeconds = Field(default_factory=lambda: TierSeconds())
     retries: Size = 2
+    pause_after: Count = Field(
+        default=3, description="failures in a row after which a tier is left alone"
+    )
+    pause_seconds: Seconds = Field(default=30.0, description="how long; rules are used meanwhile")
     daily_tokens: dict[LanguageTask, Count] = Field(
         default_factory=dict[LanguageTask, Count], description="task → tokens a day and process"
     )

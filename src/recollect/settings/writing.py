@@ -8,7 +8,7 @@ from pydantic import Field
 
 from recollect.domain.redaction import RedactMode
 from recollect.domain.route import WritePolicy
-from recollect.settings.sections import Section, Share
+from recollect.settings.sections import Section
 from recollect.settings.working import Count, Size
 
 
@@ -30,14 +30,19 @@ class WritingSettings(Section):
     every: Size = Field(
         default=10, description="turns after which a session is read; 0 = only at its end"
     )
+    idle_minutes: Annotated[float, Field(ge=0)] = Field(
+        default=5, description="silence after which the rest of a session is read; 0 = never"
+    )
     ground: bool = Field(
         default=True, description="false = keep also what its source does not support"
     )
     reconcile: bool = Field(
         default=True, description="false = store everything beside what is there"
     )
-    duplicate_threshold: Share = Field(
-        default=0.5, description="less alike than this nothing is taken for a duplicate"
+    judge: Literal["auto", "local", "rules"] = Field(
+        default="auto",
+        description="who decides how a statement relates to stored ones: the classify model if "
+        "there is one, then the local model; the local model; only what is certain",
     )
     candidates: Annotated[int, Field(ge=1, le=100)] = Field(
         default=5, description="stored records a new one is compared with, by words and by meaning"

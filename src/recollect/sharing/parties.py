@@ -1,49 +1,57 @@
-"""Who somebody is when something is shared, and what that lets them do."""
+"""Roles in sharing: who may propose, decide and change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from recollect.domain.record import Record
+from recollect.domain.role import Role
 from recollect.domain.scope import Caller
 from recollect.domain.sharing import COORDINATOR, EVERYBODY, PERSON, Party, SharedType, role_named
 from recollect.errors import NotAllowed
 
 
 class Parties:
-    """Knows the roles of agents and the coordinator of each workspace.
+    """The roles of agents and the coordinator of each workspace.
 
-    A person, who calls without an agent, may propose everything and decide everywhere.
+    A person, who calls without an agent, may propose everything and decides if their role lets
+    them; an agent decides where it is named for it, too.
     """
 
-    def __init__(self, roles: Mapping[str, str], coordinators: Mapping[str, str]) -> None:
-        self._roles = {agent: role_named(role) for agent, role in roles.items()}
+    def __init__(self, role_of: Callable[[str], str], coordinators: Mapping[str, str]) -> None:
+        self._role_of = role_of
         self._coordinators = coordinators
 
     def of(self, caller: Caller) -> Party:
-        """The caller as a party."""
+        """Return the caller as a party."""
         scope = caller.scope
-        role = PERSON if scope.agent is None else self._roles.get(scope.agent, "")
+        role = PERSON if scope.agent is None else role_named(self._role_of(scope.agent))
         return Party(name=scope.actor, role=role, user=scope.user)
 
     def is_coordinator(self, caller: Caller) -> bool:
-        """Whether the caller decides here: a person, or the one agent that is named for it."""
+        """Return whether the caller decides here: its role lets it, and as an agent it is named."""
         agent = caller.scope.agent
+        if not caller.role.includes(Role.COORDINATOR):
+            return False
         if agent is None:
             return True
         named = self._coordinators.get(caller.scope.workspace, "")
-        return agent == named if named else self._roles.get(agent) == COORDINATOR
+        return agent == named if named else role_named(self._role_of(agent)) == COORDINATOR
+
+    def sees_proposals_of(self, caller: Caller) -> Party | None:
+        """Return whose proposals the caller sees; None means everybody's."""
+        return None if self.is_coordinator(caller) else self.of(caller)
 
     def require_coordinator(self, caller: Caller) -> None:
         if not self.is_coordinator(caller):
             raise NotAllowed(
                 f"{caller.scope.actor} does not decide what is shared in {caller.scope.workspace}",
                 code="not_coordinator",
-                hint="The workspace's coordinator decides, or a person: a call without an agent.",
+                hint="The workspace's coordinator decides, or a person whose key has that role.",
             )
 
     def require_writer(self, caller: Caller, shared: SharedType) -> None:
-        """Refuse a type that another role writes."""
+        """Raise an error if another role writes this type."""
         party = self.of(caller)
         if shared.writer == COORDINATOR:
             is_writer = self.is_coordinator(caller)
@@ -53,14 +61,14 @@ class Parties:
             raise NotAllowed(
                 f"{party.name} ({party.role or 'no role'}) may not propose: {shared.name}",
                 code="wrong_role",
-                hint=f"That is for the {shared.writer}; agents.{party.name}.role gives a role.",
+                hint=f"Only the {shared.writer} may; set agents.{party.name}.role.",
             )
 
     def require_change(self, caller: Caller, record: Record) -> None:
-        """Refuse a change of a shared record by anybody but its creator and the coordinator."""
+        """Raise an error unless the caller created the record or coordinates."""
         if not self.of(caller).has_written(record) and not self.is_coordinator(caller):
             raise NotAllowed(
-                f"{caller.scope.actor} has not created {record.id}",
+                f"{caller.scope.actor} did not create {record.id}",
                 code="not_creator",
-                hint="Its creator and the coordinator change it; others propose a change of it.",
+                hint="Its creator and the coordinator may change it; propose a change instead.",
             )

@@ -1,4 +1,4 @@
-"""Proposing what all agents should know, and deciding on it."""
+"""Propose what all agents should know, and decide on proposals."""
 
 from __future__ import annotations
 
@@ -21,30 +21,29 @@ from recollect.domain.proposal import (
 )
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.sharing import Party, SharedType, shared_type
+from recollect.domain.sharing import SharedType, shared_type
 from recollect.domain.times import to_micros
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
+from recollect.language.units import record_units
 from recollect.ports.clock import Clock
 from recollect.ports.proposals import Proposals
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
 from recollect.recall.meaning import Meaning
 from recollect.sharing.parties import Parties
-from recollect.sharing.rivals import Rivals
-from recollect.sharing.settling import as_record, settle
-from recollect.text.searchable import record_units
+from recollect.sharing.settlement import RivalFinder, as_record, settle
 from recollect.writing.redaction import Counts, Redactor
-from recollect.writing.save import redacted_entry
+from recollect.writing.saver import redacted_entry
 
-_ATTEMPTS: Final = 20
-_SWEPT_AT_ONCE: Final = 200
+_MAX_ATTEMPTS: Final = 20
+_BATCH_PROPOSALS: Final = 200
 _RULE: Final = "rule"
 _SWEEP: Final = "sweep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalRules:
-    """What is approved without anybody, and how long the rest waits."""
+    """Which types are approved automatically and how long the others wait."""
 
     waits: timedelta = timedelta(days=14)
     auto_types: frozenset[str] = frozenset()
@@ -55,11 +54,11 @@ class ProposalRules:
         return is_named and proposal.confidence >= self.auto_confidence
 
 
-class ProposalDesk:
-    """Takes proposals in and decides on each once.
+class ProposalService:
+    """Accepts proposals and decides on each of them once.
 
-    A proposal is seen by whoever made it and by the coordinator; what concerns a user, only while
-    they work for that user.
+    A proposal is visible to its proposer and to the coordinator; one about a user only while they
+    work for that user.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class ProposalDesk:
         store: Store,
         proposals: Proposals,
         parties: Parties,
-        rivals: Rivals,
+        rivals: RivalFinder,
         meaning: Meaning,
         redactor: Redactor,
         clock: Clock,
@@ -94,7 +93,7 @@ class ProposalDesk:
         confidence: float = 1.0,
         target: str | None = None,
     ) -> Proposal:
-        """Ask for something to be shared, or for a change of a shared record, the `target`."""
+        """Propose to share something, or to change the shared record `target`."""
         changed = None if target is None else await self._changed(caller, target)
         shared = _type_of(type, changed)
         self._parties.require_writer(caller, shared)
@@ -136,7 +135,7 @@ class ProposalDesk:
         title: str | None = None,
         reason: str = "",
     ) -> Proposal:
-        """Share it, with other words where some are given."""
+        """Approve a proposal, optionally reworded."""
         self._parties.require_coordinator(caller)
         reason = self._reason(reason, blank=True)
         edits = {"content": content, "title": title}
@@ -151,28 +150,31 @@ class ProposalDesk:
         return await _repeated(decide)
 
     async def reject(self, caller: Caller, proposal_id: str, reason: str) -> Proposal:
-        """Refuse it, and say why."""
+        """Reject a proposal with a reason."""
         self._parties.require_coordinator(caller)
         why = self._reason(reason)
         return await self._close(caller, proposal_id, "rejected", why)
 
     async def withdraw(self, caller: Caller, proposal_id: str, reason: str = "") -> Proposal:
-        """Take back what one has proposed oneself."""
+        """Withdraw the caller's own proposal."""
         proposal = await self.get(caller, proposal_id)
         if not proposal.is_by(self._parties.of(caller)):
             raise NotAllowed(
-                f"{proposal.proposer} has made {proposal.id}",
+                f"{proposal.id} was made by {proposal.proposer}",
                 code="not_proposer",
-                hint="Who made a proposal withdraws it; the coordinator rejects it.",
+                hint="Only the proposer withdraws a proposal; the coordinator rejects it.",
             )
         why = self._reason(reason, blank=True)
         return await self._close(caller, proposal_id, "withdrawn", why)
 
     async def get(self, caller: Caller, proposal_id: str) -> Proposal:
-        """One proposal that the caller made or decides on."""
+        """Return a proposal that the caller made or decides on."""
         checked_text(proposal_id, "id", MAX_TITLE, blank=True)
         found = await self._proposals.find(
-            caller.shared, now=self._clock.now(), ids=[proposal_id], by=self._only_by(caller)
+            caller.shared,
+            now=self._clock.now(),
+            ids=[proposal_id],
+            by=self._parties.sees_proposals_of(caller),
         )
         if not found:
             raise NotFound(
@@ -191,13 +193,13 @@ class ProposalDesk:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Proposal]:
-        """Proposals that the caller made or decides on, newest first."""
+        """Return the proposals that the caller made or decides on, newest first."""
         found = await self._proposals.find(
             caller.shared,
             now=self._clock.now(),
             status=None if status is None else _status(status),
             type=None if type is None else shared_type(type).name,
-            by=self._only_by(caller),
+            by=self._parties.sees_proposals_of(caller),
             after=None if cursor is None else parse_cursor(cursor),
             limit=checked_limit(limit, MAX_PAGE) + 1,
         )
@@ -208,10 +210,10 @@ class ProposalDesk:
         return Page(items=items, next_cursor=str(last))
 
     async def expire_stale(self, now: datetime | None = None) -> int:
-        """Close every proposal that waited for too long, of all workspaces; how many there were."""
+        """Close the proposals of all workspaces that waited too long; return how many."""
         now = self._clock.now() if now is None else now
         expired = 0
-        while stale := await self._proposals.stale(now, limit=_SWEPT_AT_ONCE):
+        while stale := await self._proposals.stale(now, limit=_BATCH_PROPOSALS):
             for proposal in stale:
                 closed = proposal.evolve(status="expired", decided_at=now, decided_by=_SWEEP)
                 try:
@@ -310,7 +312,7 @@ class ProposalDesk:
         return found[0]
 
     def _checked(self, proposal: Proposal) -> tuple[Counts, Proposal]:
-        """The proposal as it can be kept: what its record may say, without personal data."""
+        """Return the proposal, validated as its record would be, without personal data."""
         draft = as_record(proposal, proposal.created_at, proposal.created_at)
         kept, counts = self._redactor.kept(draft)
         body = dict(proposal.body)
@@ -321,13 +323,9 @@ class ProposalDesk:
         )
 
     def _reason(self, reason: str, *, blank: bool = False) -> str:
-        """Why somebody proposes or decides something, without personal data."""
+        """Return a reason without personal data."""
         checked = checked_text(reason, "reason", MAX_REASON, blank=blank).strip()
         return self._redactor.note(checked)[:MAX_REASON]
-
-    def _only_by(self, caller: Caller) -> Party | None:
-        """Whose proposals the caller sees; the coordinator sees everybody's."""
-        return None if self._parties.is_coordinator(caller) else self._parties.of(caller)
 
 
 def _told_of(proposal: Proposal, redacted: Counts | None) -> tuple[NewAuditEntry, ...]:
@@ -336,8 +334,8 @@ def _told_of(proposal: Proposal, redacted: Counts | None) -> tuple[NewAuditEntry
 
 
 async def _repeated(work: Callable[[], Awaitable[Proposal]]) -> Proposal:
-    """Do it again when something else was shared in the very moment."""
-    for _ in range(_ATTEMPTS - 1):
+    """Retry when something else was shared at the same moment."""
+    for _ in range(_MAX_ATTEMPTS - 1):
         try:
             return await work()
         except StaleVersion:
@@ -358,7 +356,7 @@ def _home(caller: Caller, shared: SharedType) -> Scope:
 
 
 def _type_of(name: str | None, changed: Record | None) -> SharedType:
-    """The type that is named; of a change, the type of the record that it changes."""
+    """Return the named type, or for a change the type of the record."""
     if name is None:
         if changed is None:
             raise InvalidInput("A proposal needs a type or a target", code="missing_field")
@@ -378,10 +376,10 @@ def _status(name: str) -> ProposalStatus:
         if name == status:
             return status
     raise InvalidInput(
-        f"status {name!r} is none of: {', '.join(PROPOSAL_STATUSES)}", code="unknown_value"
+        f"status {name!r} is not one of: {', '.join(PROPOSAL_STATUSES)}", code="unknown_value"
     )
 
 
 def _edited(edits: Mapping[str, str] | None) -> dict[str, Any]:
-    """That the coordinator shared other words than those proposed, which stay in the proposal."""
+    """Return the note that the coordinator reworded a proposal."""
     return {"edited": sorted(edits)} if edits else {}

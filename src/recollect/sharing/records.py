@@ -1,4 +1,4 @@
-"""Reading what is shared, and changing it as its creator or coordinator."""
+"""Read shared records, and change them as their creator or coordinator."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from recollect.errors import NotFound
 from recollect.ports.clock import Clock
 from recollect.recall.listing import Listing
 from recollect.sharing.parties import Parties
-from recollect.writing.save import Saver, require_version
+from recollect.writing.saver import Saver, require_version
 
 
 class SharedRecords:
-    """The approved records of a workspace, and of the user in it."""
+    """The approved records of a workspace and of the user in it."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class SharedRecords:
     async def list(
         self, caller: Caller, *, type: str | None, limit: int, cursor: str | None
     ) -> Page[Record]:
-        """What is shared with the caller, newest first."""
+        """Return what is shared with the caller, newest first."""
         types = frozenset[str]() if type is None else frozenset({shared_type(type).name})
         where = Filter(categories=types)
         return await self._listing.records(caller.shared, where, limit=limit, cursor=cursor)
 
     async def get(self, caller: Caller, record_id: str) -> Record:
-        """One shared record."""
+        """Return one shared record."""
         record = await self._listing.get(caller, record_id)
         if not record.scope.is_shared:
             raise NotFound(f"{record_id} is not shared", hint="shared.list shows what is.")
@@ -57,7 +57,7 @@ class SharedRecords:
         expected_version: int | None,
         reason: str,
     ) -> Record:
-        """Change a shared record; the version before stays in its history."""
+        """Change a shared record; the previous version stays in its history."""
 
         def change(record: Record) -> Record:
             require_version(record, expected_version)
@@ -70,15 +70,20 @@ class SharedRecords:
             caller, record_id, change, reason, once=expected_version is not None
         )
 
-    async def delete(self, caller: Caller, record_id: str, *, reason: str) -> Record:
+    async def delete(
+        self, caller: Caller, record_id: str, *, expected_version: int | None, reason: str
+    ) -> Record:
         """Hide a shared record from everybody; its history stays."""
 
         def change(record: Record) -> Record:
+            require_version(record, expected_version)
             return record.evolve(
                 status=Status.DELETED, version=record.version + 1, updated_at=self._clock.now()
             )
 
-        return await self._revise(caller, record_id, change, reason)
+        return await self._revise(
+            caller, record_id, change, reason, once=expected_version is not None
+        )
 
     async def _revise(
         self,

@@ -25,6 +25,11 @@ class Loop:
         self._thread.start()
         self._loop, self._stopping = self._started.result()
 
+    @property
+    def event_loop(self) -> asyncio.AbstractEventLoop:
+        """The loop itself, for those who make calls on it from another loop."""
+        return self._loop
+
     def run(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Make a call on the loop and wait for its result, from any thread but the loop's own."""
         if threading.current_thread() is self._thread:

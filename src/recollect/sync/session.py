@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 if TYPE_CHECKING:
     from recollect.context.anthropic_messages import AnthropicMessages
-    from recollect.context.archive import ToolResultManager as AsyncToolResultManager
-    from recollect.context.archive_messages import AnyMessage
-    from recollect.context.incoming import GivenMessage
+    from recollect.context.archives.manager import ToolResultManager as AsyncToolResultManager
+    from recollect.context.archives.message_texts import AnyMessage
+    from recollect.context.history import SessionPlan, Synced
+    from recollect.context.message_formats import (
+        Format,
+        GivenMessage,
+        Prepared,
+    )
     from recollect.context.notes import SessionNotes
     from recollect.context.offers import Offer
     from recollect.context.placeholder import Placeholder
     from recollect.context.scratchpad import SessionScratchpad as AsyncSessionScratchpad
     from recollect.context.session import Session as AsyncSession
-    from recollect.context.wire import Format, Prepared
     from recollect.domain.archive import (
         Archive,
         ContentRange,
@@ -40,8 +44,9 @@ if TYPE_CHECKING:
 class Session:
     """One conversation of one caller.
 
-    It can be used at once; `with memory.session("monday") as session` reads what is stored
-    of it first. Leaving it ends nothing: only `end` does.
+    It can be used at once; `with memory.session("monday") as session` loads what is stored
+    first. Leaving the block starts the extraction of what is worth remembering; only `end` ends the
+    session.
     """
 
     def __init__(self, inner: AsyncSession, loop: Loop) -> None:
@@ -53,50 +58,56 @@ class Session:
         return self._inner.id
 
     @property
+    def is_over(self) -> bool:
+        """Return whether it has ended or was forgotten; opening it again starts a new one."""
+        return self._inner.is_over
+
+    @property
     def scope(self) -> Scope:
-        """Whose conversation it is."""
+        """Return the scope of the conversation."""
         return self._inner.scope
 
     @property
     def notes(self) -> SessionNotes:
-        """What the tools of this session have found."""
+        """Return what the tools of this session have found."""
         return self._inner.notes
 
     @property
     def scratchpad(self) -> SessionScratchpad:
-        """Where the agent stands in its task."""
+        """Return the state of the agent's task."""
         return SessionScratchpad(self._inner.scratchpad, self._loop)
 
     @property
     def archive(self) -> ToolResultManager:
-        """The large tool results that were put away."""
+        """Return the archived tool results."""
         return ToolResultManager(self._inner.archive, self._loop)
 
     @property
     def offers(self) -> Mapping[str, Offer]:
-        """What is known of this turn's tool calls, by their ids, before they are made.
+        """Return what is known of this turn's tool calls, by id, before they are made.
 
-        The notes' hint or cached answer, or what the same call gave in any session of this scope.
+        That is the hint or cached answer of the notes, or what the same call returned in any
+        session of this scope.
         """
         return self._inner.offers
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
-        """What stands for the beginning of the conversation now, in its order."""
+        """Return what replaces the beginning of the conversation, in order."""
         return self._inner.summaries
 
     @property
     def usage(self) -> SessionUsage:
-        """How full the window was when it was last prepared."""
+        """Return how full the window was when it was last prepared."""
         return self._inner.usage
 
     def observe(
         self, messages: GivenMessage | Iterable[GivenMessage], *, task: str | None = None
     ) -> tuple[Turn, ...]:
-        """Take what was just said, one message or several: all of it, durably, or nothing.
+        """Store one or several messages durably: all of them or none.
 
-        Messages are neutral ones, or mappings as OpenAI or Anthropic write them; `at` in a mapping
-        gives it a past time. A large tool result is archived; its turn keeps the placeholder.
+        Messages are neutral ones, or mappings in OpenAI's or Anthropic's format; `at` in a mapping
+        sets a past time. A large tool result is archived, and its turn stores the placeholder.
         """
         return self._loop.run(lambda: self._inner.observe(messages, task=task))
 
@@ -109,6 +120,7 @@ class Session:
         format: Literal["openai"] = "openai",
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> list[dict[str, Any]]: ...
 
     @overload
@@ -120,6 +132,7 @@ class Session:
         format: Literal["anthropic"],
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> AnthropicMessages: ...
 
     @overload
@@ -131,6 +144,7 @@ class Session:
         format: Literal["neutral"],
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> tuple[Message, ...]: ...
 
     def prepare(
@@ -141,12 +155,15 @@ class Session:
         format: Format = "openai",
         with_notes: bool = True,
         with_scratchpad: bool = False,
+        with_guide: bool | None = None,
     ) -> Prepared:
-        """The messages to send now; what is stored stays as it is.
+        """Return the messages to send now; what is stored does not change.
 
-        With a `query` what memory knows about it is in the prompt. The archives in `load` are open
-        for this one call, by the passages about the query where the whole is too large. What the
-        tools found goes along, and the scratchpad when it is asked for.
+        With a `query`, the prompt includes what is remembered about it. The archives in `load` are
+        opened for this call, by the passages about the query if the whole is too large. What the
+        tools found is included, and the scratchpad on request. From the first query on, the guide
+        to the memory tools is included where the agent has memory, unless `with_guide` says
+        otherwise. `usage.degraded` reports what is missing.
         """
         return self._loop.run(
             lambda: self._inner.prepare(
@@ -155,27 +172,72 @@ class Session:
                 format=format,
                 with_notes=with_notes,
                 with_scratchpad=with_scratchpad,
+                with_guide=with_guide,
+            )
+        )
+
+    def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
+        """Take over a history that a framework keeps: what is new is observed.
+
+        What the framework has taken back or replaced at its end is marked as retracted: it stays
+        stored and is found no more. The same history twice changes nothing. System prompts are
+        left to the framework, and so is a beginning that it has cut off.
+        """
+        return self._loop.run(lambda: self._inner.sync(messages, task=task))
+
+    def plan(
+        self,
+        messages: Iterable[GivenMessage],
+        query: str | None = None,
+        *,
+        load: str | Iterable[str] = (),
+        with_notes: bool = True,
+        with_scratchpad: bool = False,
+        with_guide: bool | None = None,
+    ) -> SessionPlan:
+        """Return what to change in a framework's history before a model call, by its indexes.
+
+        The history is synced first. Applied to the framework's own messages, the edits send what
+        `prepare` would: one call sees them, and nothing of them is stored. Each message must be
+        one of ours: give tool results one by one.
+        """
+        return self._loop.run(
+            lambda: self._inner.plan(
+                messages,
+                query,
+                load=load,
+                with_notes=with_notes,
+                with_scratchpad=with_scratchpad,
+                with_guide=with_guide,
             )
         )
 
     def expand(self, summary: Summary | str) -> tuple[Turn, ...]:
-        """The turns that a summary stands for, or stood for when it was in the window."""
+        """Return the turns of a summary that is or was in the window."""
         return self._loop.run(lambda: self._inner.expand(summary))
 
+    def refresh(self) -> None:
+        """Load what other processes have added to this session."""
+        self._loop.run(lambda: self._inner.refresh())
+
+    def save(self) -> None:
+        """Store the notes and the window now; observing messages does it too."""
+        self._loop.run(lambda: self._inner.save())
+
     def settle(self) -> None:
-        """Wait for the compression that is going on in the background."""
+        """Wait for the compression in the background."""
         self._loop.run(lambda: self._inner.settle())
 
     def close(self) -> None:
-        """Stop working on it and keep its state; it can be opened again where it was left."""
+        """Stop working and store the state; the session can be opened again where it was left."""
         self._loop.run(lambda: self._inner.close())
 
     def discard(self) -> None:
-        """What was said here is forgotten: nothing of it is kept, and it cannot go on."""
+        """Drop the state of a forgotten session; it cannot continue."""
         self._loop.run(lambda: self._inner.discard())
 
     def end(self) -> None:
-        """The session is over: its notes and its scratchpad are gone, what was said stays."""
+        """End the session: delete its notes and scratchpad, keep what was said."""
         self._loop.run(lambda: self._inner.end())
 
     def __enter__(self) -> Session:
@@ -200,7 +262,7 @@ class ToolResultManager:
 
     @property
     def threshold(self) -> int:
-        """Longer results are archived."""
+        """Return the length above which results are archived."""
         return self._inner.threshold
 
     def process_tool_result(
@@ -213,9 +275,9 @@ class ToolResultManager:
         *,
         question: str = "",
     ) -> ToolResult:
-        """The result itself when it is short; else it is archived and what to show instead.
+        """Return a short result as it is; archive a long one and return what to show.
 
-        Shown are the passages that fit what the tool was asked, and the question it was called for.
+        Shown are the passages that match the tool's input and the question it was called for.
         """
         return self._loop.run(
             lambda: self._inner.process_tool_result(
@@ -226,13 +288,13 @@ class ToolResultManager:
     def load_tool_result(
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> ToolResult:
-        """A result as it was given, or as text the passages a question is about, or a range."""
+        """Return the original result, or as text the passages about a query or a range."""
         return self._loop.run(lambda: self._inner.load_tool_result(uuid, query, range))
 
     def load_tool_history(
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> str:
-        """The same for a model to read, under its placeholder, which the next turn shows alone."""
+        """Return the same for a model, under its placeholder, which the next turn shows alone."""
         return self._loop.run(lambda: self._inner.load_tool_history(uuid, query, range))
 
     def prepare_context(
@@ -241,45 +303,45 @@ class ToolResultManager:
         load_uuids: Sequence[str] | None = None,
         query: str | None = None,
     ) -> list[AnyMessage]:
-        """The messages with these archives opened and all others closed.
+        """Return the messages with these archives opened and all others closed.
 
-        With a query only the passages about it are shown. One that cannot be loaded says why in
-        its place: the conversation goes on.
+        With a query, only the passages about it are shown. An archive that cannot be loaded says
+        why in its place, and the conversation continues.
         """
         return self._loop.run(lambda: self._inner.prepare_context(messages, load_uuids, query))
 
     def restore_placeholders(self, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
-        """The messages with every opened archive closed again, for the next turn."""
+        """Return the messages with every archive closed again, for the next turn."""
         return self._loop.run(lambda: self._inner.restore_placeholders(messages))
 
     def find_earlier(self, tool_name: str, tool_input: object) -> EarlierResult | None:
-        """What the same tool gave for the same input before, in any session of this scope."""
+        """Return what the same tool returned for the same input before, in any session."""
         return self._loop.run(lambda: self._inner.find_earlier(tool_name, tool_input))
 
     def placeholder(self, archive: Archive) -> Placeholder:
-        """What is shown of an archive."""
+        """Return the placeholder of an archive."""
         return self._inner.placeholder(archive)
 
 
 class SessionScratchpad:
-    """The scratchpad of one session, gone after `ttl` without activity."""
+    """The scratchpad of one session; it expires after `ttl` without activity."""
 
     def __init__(self, inner: AsyncSessionScratchpad, loop: Loop) -> None:
         self._inner = inner
         self._loop = loop
 
     def read(self) -> Scratchpad:
-        """As it is now; an empty one when nothing was written or it has expired."""
+        """Return the scratchpad; an empty one if nothing was written or it has expired."""
         return self._loop.run(lambda: self._inner.read())
 
     def update(self, update: ScratchpadUpdate) -> Scratchpad:
-        """Add the news to whatever others have written meanwhile; the scratchpad after it."""
+        """Merge an update with what others have written; return the result."""
         return self._loop.run(lambda: self._inner.update(update))
 
     def touch(self) -> None:
-        """The session is active: the time until the scratchpad expires starts anew."""
+        """Restart the time until the scratchpad expires."""
         self._loop.run(lambda: self._inner.touch())
 
     def clear(self) -> None:
-        """The task is over."""
+        """Delete the scratchpad when the task is over."""
         self._loop.run(lambda: self._inner.clear())

@@ -14,7 +14,7 @@ MemoryType = Literal["user", "project", "feedback", "reference"]
 
 # Under this name a field carries its description in the other language.
 CHINESE: Final = "zh"
-_MOST: Final = 100
+MOST_RESULTS: Final = 100
 
 
 def _said(english: str, chinese: str) -> Any:
@@ -23,7 +23,7 @@ def _said(english: str, chinese: str) -> Any:
 
 
 Query = _said("What to look for", "搜索关键词或问题")
-Limit = Annotated[int, Field(ge=1, le=_MOST)]
+Limit = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
 HowMany = _said("How many at most", "返回条数")
 MinScore = Annotated[
     float, Field(ge=0, le=1), _said("How well it must fit, from 0 to 1", "最低相关度，0 到 1")
@@ -31,8 +31,10 @@ MinScore = Annotated[
 Namespace = Annotated[
     str | None,
     _said(
-        "One of your own namespaces, such as user_profile/ann; leave it out for the usual one",
-        "你自己的命名空间之一，例如 user_profile/ann；一般不填",
+        "A part of memory as memory_route names it, such as user-profile, or one of your own "
+        "namespaces, such as user_profile/ann; leave it out for the usual one",
+        "memory_route 给出的记忆部分，例如 user-profile，或你自己的命名空间之一，"
+        "例如 user_profile/ann；一般不填",
     ),
 ]
 Metadata = _said(
@@ -52,12 +54,14 @@ class Arguments(BaseModel):
 
 
 class SaveMemory(Arguments):
+    content: Annotated[str | None, _said("The memory itself", "记忆正文")] = None
     action: Annotated[
         Literal["create", "update", "delete"], _said("What to do", "要执行的操作：新建、更新或删除")
-    ]
-    name: Annotated[str, Field(max_length=MAX_TITLE), _said("Title of the memory", "记忆标题")]
-    type: Annotated[MemoryType, Type]
-    content: Annotated[str | None, _said("The memory itself", "记忆正文")] = None
+    ] = "create"
+    name: Annotated[
+        str | None, Field(max_length=MAX_TITLE), _said("Title of the memory", "记忆标题")
+    ] = None
+    type: Annotated[MemoryType | None, Type] = None
     description: Annotated[
         str | None,
         Field(max_length=MAX_DESCRIPTION),
@@ -125,7 +129,7 @@ class DeleteMemory(Arguments):
 class SummarizeMemory(Arguments):
     items: Annotated[
         list[str],
-        Field(min_length=1, max_length=_MOST),
+        Field(min_length=1, max_length=MOST_RESULTS),
         _said("Ids of memories, or texts", "记忆 ID 或文本"),
     ]
     goal: Annotated[str, _said("What the summary is for", "摘要的目的")]
@@ -140,6 +144,22 @@ class RouteMessage(Arguments):
             "What may be written; default is the agent's own", "写入策略；default 为本智能体的设置"
         ),
     ] = "default"
+
+
+class ProposeMemory(Arguments):
+    content: Annotated[
+        str, _said("What all agents of the workspace should know", "希望所有智能体都知道的内容")
+    ]
+    type: Annotated[
+        Literal["project-context", "adr", "convention", "known-issue", "preference"],
+        _said(
+            "project-context, adr (an architecture decision), convention, known-issue, or "
+            "preference (of the user)",
+            "project-context 项目上下文、adr 架构决策、convention 约定、known-issue 已知问题、"
+            "preference 用户偏好",
+        ),
+    ]
+    reason: Annotated[str | None, _said("Why it should be shared", "为什么应当共享")] = None
 
 
 class LoadToolHistory(Arguments):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,11 @@ from recollect.domain.context import Tongue
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller
 from recollect.memory import Memory
+from recollect.tools.arguments import MOST_RESULTS
+from recollect.tools.places import Places
 
 if TYPE_CHECKING:
-    from recollect.parts import Parts
+    from recollect.memory.parts import Parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,18 @@ class Desk:
     session: str
     named_session: str | None
     language: Tongue
+
+    @property
+    def places(self) -> Places:
+        """Where the namespaces lie that a model may name."""
+        return Places(caller=self.caller, prefixes=self.memory.settings.scope.namespaces)
+
+    @property
+    def defaults(self) -> Mapping[str, int | float]:
+        """What the settings say for arguments that a model leaves out."""
+        recall = self.memory.settings.recall
+        most = min(recall.limit, MOST_RESULTS)
+        return {"limit": most, "top_k": most, "min_score": recall.min_score}
 
     def entered(self, items: Iterable[object]) -> None:
         """Count the records among what a tool's result shows, once a session."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypedDict
 
-from recollect.context.archive_passages import select_passages
+from recollect.context.archives.passages import select_passages
+from recollect.domain.document import Passage
 from recollect.domain.filters import Filter, make_filter
 from recollect.domain.hit import ArchivePassage, Hit, Item, Recalled
 from recollect.domain.ids import new_id
@@ -15,9 +17,10 @@ from recollect.domain.memory_tools import ToolName
 from recollect.domain.record import Kind, Procedure, Record
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json
-from recollect.text.ago import ago
-from recollect.text.passages import PASSAGE_SIZE
-from recollect.text.tokens import EstimatedTokens
+from recollect.language.intent.routing import route as by_rules
+from recollect.language.passages import PASSAGE_SIZE
+from recollect.language.times.elapsed import ago
+from recollect.language.token_estimate import EstimatedTokens
 from recollect.tools.arguments import (
     LoadToolHistory,
     RecallMemory,
@@ -27,7 +30,6 @@ from recollect.tools.arguments import (
 )
 from recollect.tools.desk import Desk
 from recollect.tools.metadata import metadata_of
-from recollect.writing.route import route as by_rules
 
 # A result stays short: of a text longer than a passage only what the question is about is shown.
 _TOKENS_OF_LONG: Final = 400
@@ -36,7 +38,8 @@ _TOKENS_OF_LONG: Final = 400
 async def recall(desk: Desk, asked: RecallMemory) -> list[Json]:
     """The memories about a question, each with its age."""
     where = make_filter(category=asked.type)
-    found = await _found(desk, "memory_recall", asked.query, where, limit=asked.limit)
+    limit = asked.limit if "limit" in asked.model_fields_set else int(desk.defaults["limit"])
+    found = await _found(desk, "memory_recall", asked.query, where, limit=limit)
     now = desk.parts.clock.now()
     return [
         {
@@ -57,16 +60,15 @@ async def search(desk: Desk, asked: SearchMemory) -> list[Json]:
         desk,
         "memory_search",
         asked.query,
-        Filter(),
-        limit=asked.top_k,
-        min_score=asked.min_score,
+        desk.places.filter(asked.namespace),
         namespace=asked.namespace,
+        **_wanted(desk, asked),
     )
     return [
         {
             "id": hit.id,
             "content": _shown(hit, asked.query),
-            "metadata": metadata_of(hit.item),
+            "metadata": metadata_of(hit.item, desk.places),
             "score": _score(hit),
         }
         for hit in found
@@ -74,19 +76,22 @@ async def search(desk: Desk, asked: SearchMemory) -> list[Json]:
 
 
 async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
-    """The passages of archived texts about a question, each with where it comes from."""
+    """Return the passages of documents and archived texts about a question, with their origin."""
+    wanted = _wanted(desk, asked)
+    documents = await _documents(desk, asked.query, wanted["limit"], wanted["min_score"])
     found = await _found(
         desk,
         "knowledge_search",
         asked.query,
         Filter(owners=frozenset({"archive"})),
-        limit=asked.top_k,
-        min_score=asked.min_score,
+        documents=documents,
+        **wanted,
     )
     now = desk.parts.clock.now()
-    return [
+    archived: list[Json] = [
         {
             "id": hit.id,
+            "kind": "archive",
             "source": _name(hit.item),
             "content": hit.content,
             "score": _score(hit),
@@ -94,6 +99,26 @@ async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
         }
         for hit in found
     ]
+    everything = [*map(_cited, documents), *archived]
+    return sorted(everything, key=lambda it: -it["score"])[: wanted["limit"]]
+
+
+async def _documents(desk: Desk, query: str, limit: int, min_score: float) -> Sequence[Passage]:
+    base = desk.parts.knowledge
+    scopes = await base.scopes(desk.caller)
+    return await base.retriever.search(scopes, query, limit=limit, min_score=min_score)
+
+
+def _cited(passage: Passage) -> Json:
+    citation = passage.citation
+    return {
+        "id": citation.document,
+        "kind": "document",
+        "source": citation.label,
+        "content": passage.content,
+        "score": round(passage.score, 3),
+        "place": {"page": citation.page, "start": citation.start, "end": citation.end},
+    }
 
 
 async def route(desk: Desk, asked: RouteMessage) -> Json:
@@ -114,12 +139,28 @@ async def route(desk: Desk, asked: RouteMessage) -> Json:
         "should_write": judged.should_write,
         "namespaces": list(judged.namespaces),
         "reason": judged.reason,
+        **({"degraded": judged.degraded} if judged.degraded else {}),
     }
 
 
 async def load_tool_history(desk: Desk, asked: LoadToolHistory) -> str:
     """An archived tool result: whole, what a query is about, or a range of it."""
     return await desk.memory.load_tool_history(asked.uuid, asked.query, asked.range)
+
+
+class _Wanted(TypedDict):
+    limit: int
+    min_score: float
+
+
+def _wanted(desk: Desk, asked: SearchMemory | SearchKnowledge) -> _Wanted:
+    """How much is wanted and how well it must fit: as the model says, else as the settings do."""
+    given = asked.model_fields_set
+    usual = desk.defaults
+    return {
+        "limit": asked.top_k if "top_k" in given else int(usual["top_k"]),
+        "min_score": asked.min_score if "min_score" in given else usual["min_score"],
+    }
 
 
 async def _found(
@@ -131,11 +172,12 @@ async def _found(
     limit: int,
     min_score: float | None = None,
     namespace: str | None = None,
+    documents: Sequence[Passage] = (),
 ) -> Recalled:
     """What is remembered; it enters the prompt with the tool's result, so it is counted and kept
     in the audit."""
     caller = desk.caller
-    scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
+    scopes = desk.places.readable(namespace)
     found = await desk.parts.recaller.recall(
         query, scopes, where, limit=limit, min_score=min_score, asked_at=None
     )
@@ -152,7 +194,7 @@ async def _found(
             limit=limit,
             min_score=min_score,
             asked_at=None,
-            items=tuple(map(GivenItem.of, found)),
+            items=(*map(GivenItem.of, found), *map(GivenItem.of_passage, documents)),
             form=tool,
             session=desk.session,
         )

@@ -2,33 +2,58 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from itertools import count
+from typing import Any, Final
 
 from recollect.domain.category import is_user_profile
-from recollect.domain.fields import RecordFields, revised
+from recollect.domain.fields import MAX_CONTENT, RecordFields, checked_text, revised
 from recollect.domain.record import Record
-from recollect.domain.relation import Strategy
 from recollect.domain.views import Json
-from recollect.errors import InvalidInput, NotAllowed, NotFound
+from recollect.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
+from recollect.language.claims.topics import tells_taste
+from recollect.ports.judge import Statement
 from recollect.recall.listing import MAX_PAGE
-from recollect.tools.arguments import DeleteFilters, DeleteMemory, SaveMemory, UpdateMemory
+from recollect.tools.arguments import (
+    DeleteFilters,
+    DeleteMemory,
+    MemoryType,
+    ProposeMemory,
+    SaveMemory,
+    UpdateMemory,
+)
 from recollect.tools.arguments import WriteMemory as Write
 from recollect.tools.desk import Desk
 from recollect.tools.metadata import fields_of
-from recollect.writing.reconcile import merge, still_standing
-from recollect.writing.strategy import strategy_of
+from recollect.writing.outcome import said
+from recollect.writing.strategy import Merged, strategy_of
+
+_ATTEMPTS: Final = 8
+_LINK: Final = re.compile(r"https?://|www\.", re.IGNORECASE)
+# Whoever saves for a user speaks of them so.
+_OF_THE_USER: Final = re.compile(r"\s*(?:(?:the )?user(?:'s)?\b|i\b|my\b|用户|我)", re.IGNORECASE)
 
 
 async def save(desk: Desk, asked: SaveMemory) -> Json:
     """Create, update or delete a memory of one of the four types."""
-    fields: RecordFields = {"title": asked.name, "category": asked.type}
+    fields: RecordFields = {}
+    if asked.name is not None:
+        fields["title"] = asked.name
+    if asked.type is not None:
+        fields["category"] = asked.type
     if asked.description is not None:
         fields["description"] = asked.description
-    if asked.action == "create":
-        return await _written(desk, _required(asked.content, "content"), None, fields)
+    action = asked.action
+    if asked.id is not None and "action" not in asked.model_fields_set:
+        action = "update"
+    if action == "create":
+        content = _required(asked.content, "content")
+        if asked.type is None:
+            fields["category"] = await _type_of(desk, content)
+        return await _written(desk, content, None, fields)
     record_id = _required(asked.id, "id")
-    if asked.action == "delete":
+    if action == "delete":
         await desk.memory.delete(record_id, reason="memory_save")
         return {"id": record_id, "status": "deleted"}
     record = await desk.memory.update(record_id, asked.content, reason="memory_save", **fields)
@@ -38,7 +63,16 @@ async def save(desk: Desk, asked: SaveMemory) -> Json:
 async def write(desk: Desk, asked: Write) -> Json:
     """Remember a text; what is known already is confirmed or changed and not doubled."""
     fields = fields_of(asked.metadata, desk.parts.clock.now())
-    return await _written(desk, asked.content, asked.namespace, fields)
+    part = desk.places.part(asked.namespace)
+    if part is not None and "category" not in fields:
+        fields["category"] = part
+    return await _written(desk, asked.content, desk.places.scope(asked.namespace), fields)
+
+
+async def propose(desk: Desk, asked: ProposeMemory) -> Json:
+    """Ask for something to be shared with all agents of the workspace."""
+    made = await desk.memory.shared.propose(asked.content, asked.type, reason=asked.reason or "")
+    return {"id": made.id, "status": made.status}
 
 
 async def update(desk: Desk, asked: UpdateMemory) -> Json:
@@ -48,24 +82,57 @@ async def update(desk: Desk, asked: UpdateMemory) -> Json:
             "Neither content nor metadata was given; there is nothing to change",
             code="missing_field",
         )
-    metadata = asked.metadata or {}
+    if asked.content is not None:
+        checked_text(asked.content, "content", MAX_CONTENT)
+    for attempt in count(1):
+        stored = await desk.memory.get(asked.id)
+        merged = await _merged(desk, asked, stored) if asked.merge else None
+        try:
+            record = await _revised(desk, asked, stored, merged)
+        except StaleVersion:
+            # Somebody changed it while it was merged.
+            if attempt == _ATTEMPTS:
+                raise
+            continue
+        degraded = merged.degraded if merged is not None else ""
+        return {
+            "id": record.id,
+            "status": "updated",
+            **({"degraded": degraded} if degraded else {}),
+        }
+    raise AssertionError("the last attempt returns or raises")
+
+
+async def _merged(desk: Desk, asked: UpdateMemory, stored: Record) -> Merged | None:
+    """One text of the stored and the new one, as the strategy says; None without a new one."""
     # How to merge is said about this change, not about the memory.
-    told = {name: it for name, it in metadata.items() if name != "strategy"}
+    strategy = strategy_of(stored.evolve(metadata=asked.metadata or {}), stored)
+    if asked.content is None:
+        return None
+    writing = desk.parts.writing
+    # No model sees what is removed before it is stored.
+    new = writing.redactor.text(asked.content).value
+    if new is None:
+        return Merged(text=asked.content)
+    statement = Statement(text=new, said_at=desk.parts.clock.now())
+    return await writing.merger.merge(strategy, said(stored), statement)
+
+
+async def _revised(
+    desk: Desk, asked: UpdateMemory, stored: Record, merged: Merged | None
+) -> Record:
+    told = {name: it for name, it in (asked.metadata or {}).items() if name != "strategy"}
     now = desk.parts.clock.now()
 
     def change(record: Record) -> Record:
-        content, said = asked.content, told
-        if asked.merge:
-            strategy = strategy_of(record.evolve(metadata=metadata), record)
-            content = None if content is None else _merged(strategy, record.content, content)
-            said = _with_stored(told, record)
-        fields = fields_of(said, now)
+        if merged is not None and record.content != stored.content:
+            raise StaleVersion(f"{record.id} was changed while it was merged")
+        fields = fields_of(_with_stored(told, record) if asked.merge else told, now)
         if asked.metadata is not None and "metadata" not in fields:
             fields["metadata"] = {}
-        return revised(record, content, fields, now)
+        return revised(record, asked.content if merged is None else merged.text, fields, now)
 
-    record = await desk.parts.saver.revise(desk.caller, asked.id, change, reason="memory_update")
-    return {"id": record.id, "status": "updated"}
+    return await desk.parts.saver.revise(desk.caller, asked.id, change, reason="memory_update")
 
 
 async def delete(desk: Desk, asked: DeleteMemory) -> Json:
@@ -103,14 +170,19 @@ async def _written(desk: Desk, content: str, namespace: str | None, fields: Reco
             code="not_kept",
             hint="Go on without it; this agent's settings do not let it be written.",
         )
-    return {"id": written.record.id, "status": written.status}
+    degraded = {"degraded": written.degraded} if written.degraded else {}
+    return {"id": written.record.id, "status": written.status, **degraded}
 
 
 async def _matching(desk: Desk, wanted: DeleteFilters) -> AsyncIterator[Record]:
     """The records that meet the conditions and that this caller may delete."""
+    conditions = wanted.model_dump()
+    conditions["namespace"] = desk.places.scope(wanted.namespace)
+    if categories := desk.places.categories(wanted.namespace):
+        conditions["category"] = [wanted.category] if wanted.category else sorted(categories)
     cursor: str | None = None
     while True:
-        page = await desk.memory.list(limit=MAX_PAGE, cursor=cursor, **wanted.model_dump())
+        page = await desk.memory.list(limit=MAX_PAGE, cursor=cursor, **conditions)
         for record in page.items:
             if record.scope in desk.caller.writable and _is_own(desk, record):
                 yield record
@@ -147,9 +219,12 @@ def _with_stored(metadata: Mapping[str, Any], record: Record) -> dict[str, Any]:
     return said
 
 
-def _merged(strategy: Strategy, old: str, new: str) -> str:
-    """One text for two; a fact whose value has changed does not stand beside its old value."""
-    return merge(strategy, still_standing(old, new) if strategy == "summarise" else old, new)
+async def _type_of(desk: Desk, content: str) -> MemoryType:
+    """The type of a memory that came without one."""
+    routed = await desk.parts.writing.route(desk.caller, content, None)
+    if "user-profile" in routed.namespaces or tells_taste(content) or _OF_THE_USER.match(content):
+        return "user"
+    return "reference" if _LINK.search(content) else "project"
 
 
 def _required(value: str | None, name: str) -> str:

@@ -8,10 +8,10 @@ from typing import Any, Final, cast
 
 from recollect.domain.fields import RecordFields
 from recollect.domain.hit import ArchivePassage, Item
-from recollect.domain.scope import namespace_of
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
+from recollect.tools.places import Places
 
 _TTL: Final = "ttl"
 _LONGEST_TTL: Final = 100 * 365 * 24 * 3600
@@ -41,7 +41,7 @@ def fields_of(metadata: Mapping[str, Any], now: datetime) -> RecordFields:
     return cast("RecordFields", fields)
 
 
-def metadata_of(item: Item) -> Json:
+def metadata_of(item: Item, places: Places) -> Json:
     """What to know about a memory beside its text, under the names it is written with."""
     if isinstance(item, Turn):
         return {"type": "turn", "role": item.role, "session": item.session}
@@ -54,7 +54,7 @@ def metadata_of(item: Item) -> Json:
         "name": item.title,
         "tags": list(item.tags),
         "source": item.source,
-        "namespace": namespace_of(item.scope),
+        "namespace": places.spelled(item.scope),
     }
     return {name: it for name, it in told.items() if it not in ("", [])}
 

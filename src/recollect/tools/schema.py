@@ -15,13 +15,22 @@ _REFERENCE: Final = "#/$defs/"
 _OPTIONAL: Final = {"type": "null"}
 
 
-def schema_of(arguments: type[BaseModel], language: Tongue) -> Json:
-    """What a model may send, described in its language; nothing refers to elsewhere."""
+def schema_of(
+    arguments: type[BaseModel], language: Tongue, defaults: Mapping[str, object] | None = None
+) -> Json:
+    """What a model may send, described in its language; nothing refers to elsewhere.
+
+    `defaults` are those of the settings, for arguments that have one.
+    """
     whole = arguments.model_json_schema()
     definitions = cast("Mapping[str, Json]", whole.pop("$defs", {}))
     # The tool itself has a description; those of Python classes are for people who read them.
     whole.pop("description", None)
-    return _plain(whole, definitions, language)
+    schema = _plain(whole, definitions, language)
+    for name, default in (defaults or {}).items():
+        if "default" in schema["properties"].get(name, {}):
+            schema["properties"][name]["default"] = default
+    return schema
 
 
 def _plain(schema: Json, definitions: Mapping[str, Json], language: Tongue) -> Json:

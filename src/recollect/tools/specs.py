@@ -18,6 +18,7 @@ from recollect.tools.arguments import (
     Arguments,
     DeleteMemory,
     LoadToolHistory,
+    ProposeMemory,
     RecallMemory,
     RouteMessage,
     SaveMemory,
@@ -66,9 +67,9 @@ class ToolSpec:
     def description(self, language: Tongue) -> str:
         return self.descriptions[language]
 
-    def schema(self, language: Tongue) -> Json:
-        """The JSON schema of its arguments."""
-        return schema_of(self.arguments, language)
+    def schema(self, language: Tongue, defaults: Mapping[str, object] | None = None) -> Json:
+        """The JSON schema of its arguments, with the settings' defaults where they are given."""
+        return schema_of(self.arguments, language, defaults)
 
     def checked(self, given: Mapping[str, Any]) -> Arguments:
         """The arguments, or an error that names what cannot be taken."""
@@ -171,6 +172,15 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
         chinese="判断一条消息是否需要读取记忆、是否值得写入，以及涉及哪些命名空间。",
         english="Judge whether a message should be answered with memory, whether it is worth "
         "remembering, and where.",
+    ),
+    _tool(
+        "memory_propose",
+        ProposeMemory,
+        keeping.propose,
+        titles=("提议共享记忆", "Propose to shared memory"),
+        chinese="提议让本工作区的所有智能体都知道一件事；由协调者批准后才会共享。",
+        english="Propose something that all agents of the workspace should know. It is shared once "
+        "the coordinator has approved it.",
     ),
     _tool(
         "load_tool_history",

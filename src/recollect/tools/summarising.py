@@ -7,8 +7,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from recollect.context.archive_passages import Needles
-from recollect.context.grounded import grounded_answer
+from recollect.context.archives.passages import Needles
+from recollect.context.grounding import grounded_answer
 from recollect.domain.context import Tongue
 from recollect.domain.fields import MAX_CONTENT, checked_text
 from recollect.domain.ids import is_id
@@ -17,12 +17,12 @@ from recollect.domain.summary import Point
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json
 from recollect.errors import ModelError, NotFound
+from recollect.language.rarity import Rarity, sentence_counts
+from recollect.language.salience import compact, salience
+from recollect.language.sentences import sentences
+from recollect.language.summary import extract, fitting, tongue_of
+from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import LanguageModel, Prompt
-from recollect.text.rarity import Rarity, sentence_counts
-from recollect.text.salience import compact, salience
-from recollect.text.sentences import sentences
-from recollect.text.summary import extract, fitting, tongue_of
-from recollect.text.tokens import EstimatedTokens
 from recollect.tools.arguments import SummarizeMemory
 from recollect.tools.desk import Desk
 
@@ -58,7 +58,7 @@ async def summarize(desk: Desk, asked: SummarizeMemory) -> Json:
     model = desk.parts.working.models.of("summarise")
     summary = None
     if model is not None:
-        summary = await _written(model, texts, asked.goal, desk.memory.settings.models.timeout)
+        summary = await _written(model, texts, asked.goal)
     return {"summary": summary or await asyncio.to_thread(extracted, texts, asked.goal)}
 
 
@@ -102,9 +102,7 @@ def _told(item: Record | Turn) -> str:
     return item.content
 
 
-async def _written(
-    model: LanguageModel, texts: Sequence[str], goal: str, patience: float
-) -> str | None:
+async def _written(model: LanguageModel, texts: Sequence[str], goal: str) -> str | None:
     """What a model makes of it, if all its numbers and names are in the texts."""
     prompt = Prompt(
         text="\n\n".join(f"- {text[:_LONGEST_READ]}" for text in texts),
@@ -112,8 +110,7 @@ async def _written(
         max_tokens=2 * _ROOM,
     )
     try:
-        async with asyncio.timeout(patience):
-            return await grounded_answer(model, prompt, "\n".join((*texts, goal)))
-    except (ModelError, TimeoutError) as problem:
+        return await grounded_answer(model, prompt, "\n".join((*texts, goal)))
+    except ModelError as problem:
         _log.warning("no summary by %s, so one without a model: %s", model.name, problem)
         return None

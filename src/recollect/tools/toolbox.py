@@ -17,7 +17,7 @@ from recollect.tools.specs import SPECS, ToolSpec
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
-    from recollect.parts import Parts
+    from recollect.memory.parts import Parts
 
 
 def open_toolbox(
@@ -55,6 +55,8 @@ class Toolbox:
 
     def __init__(self, desk: Desk, specs: Sequence[ToolSpec]) -> None:
         self._desk = desk
+        self._language: Tongue = desk.language
+        self._defaults: Mapping[str, int | float] = desk.defaults
         self._specs = {spec.name: spec for spec in specs}
 
     @property
@@ -71,8 +73,8 @@ class Toolbox:
         return [
             {
                 "name": spec.name,
-                "description": spec.description(self._desk.language),
-                "input_schema": spec.schema(self._desk.language),
+                "description": spec.description(self._language),
+                "input_schema": spec.schema(self._language, self._defaults),
             }
             for spec in self.specs
         ]
@@ -80,8 +82,7 @@ class Toolbox:
     def json_schemas(self) -> list[Json]:
         """The tools with their titles, for people and for other frameworks."""
         return [
-            {"title": spec.title(self._desk.language), **self._function(spec)}
-            for spec in self.specs
+            {"title": spec.title(self._language), **self._function(spec)} for spec in self.specs
         ]
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str = "") -> str:
@@ -99,7 +100,7 @@ class Toolbox:
     async def run(self, name: str, arguments: Mapping[str, Any] | str = "") -> Any:
         """The same for a program: the result as a value, and errors raised."""
         spec = self._spec(name)
-        return await spec.run(self._desk, spec.checked(_as_mapping(arguments)))
+        return await spec.run(self._desk, spec.checked(as_mapping(arguments)))
 
     def _spec(self, name: str) -> ToolSpec:
         for spec in self.specs:
@@ -116,12 +117,12 @@ class Toolbox:
     def _function(self, spec: ToolSpec) -> Json:
         return {
             "name": spec.name,
-            "description": spec.description(self._desk.language),
-            "parameters": spec.schema(self._desk.language),
+            "description": spec.description(self._language),
+            "parameters": spec.schema(self._language, self._defaults),
         }
 
 
-def _as_mapping(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
+def as_mapping(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
     """The arguments of a call; models write them as JSON, and nothing where there are none."""
     given: object = arguments
     if isinstance(arguments, str):

@@ -1,1 +1,1 @@
-"""How something comes to be remembered."""
+"""The write path: how something becomes a memory."""

@@ -1,28 +1,33 @@
-"""Everything that one run of the pipeline writes, gathered until it is written in one go."""
+"""Collect everything that one run of the pipeline writes, to write it in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import RecordChange
 from recollect.domain.conflict import Conflict
 from recollect.domain.ids import new_id
+from recollect.domain.link import Link
 from recollect.domain.record import Evidence, Record
+from recollect.domain.relation import Verdict
 from recollect.domain.scope import Scope
 from recollect.domain.write import Step, Trace, WriteStatus, Written
+from recollect.language.units import is_searched_alike
 from recollect.recall.meaning import Embedded
-from recollect.text.searchable import is_searched_alike
 from recollect.writing.candidates import Candidate, compared_kinds
 from recollect.writing.redaction import Counts
+
+# Of what one conversation says, so many of the last things are compared with the next.
+_OWN_JUDGED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A record that wants to be kept, with what the steps before have said about it."""
+    """A record to be kept, with what earlier steps found out about it."""
 
     record: Record | None
     """None when a step has decided against it."""
@@ -43,7 +48,7 @@ class Incoming:
 
 @dataclass(slots=True)
 class Batch:
-    """What will be written, and how the records will be then."""
+    """What will be written, and the records as they will be then."""
 
     now: datetime
     # The units of what is new, and every record as it was when its units were made.
@@ -52,24 +57,25 @@ class Batch:
     changes: list[RecordChange] = field(default_factory=list[RecordChange])
     records: dict[str, Record] = field(default_factory=dict[str, Record])
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
+    links: list[Link] = field(default_factory=list[Link])
     traces: list[Trace] = field(default_factory=list[Trace])
     audit: list[NewAuditEntry] = field(default_factory=list[NewAuditEntry])
     written: list[Written] = field(default_factory=list[Written])
 
     def put(self, record: Record, reason: str, *, before: Record | None = None) -> None:
-        """A new record, or the next version of the one before."""
+        """Add a new record, or the next version of an existing one."""
         self.changes.append(RecordChange(record=record, reason=reason))
         self.records[record.id] = record
         if before is not None:
             self.searched.setdefault(record.id, before)
 
     def is_searched_as_before(self, record: Record) -> bool:
-        """Whether the units that a record has, or gets anyhow, are still right."""
+        """Return whether the record's units are still right, or will be replaced anyway."""
         before = self.searched.get(record.id)
         return before is not None and is_searched_alike(before, record)
 
     def dispute(self, old: Record, new: Record, reason: str) -> str:
-        """Two records contradict each other and both stay; the id of that."""
+        """Note that two records contradict each other and both stay; return the conflict's id."""
         conflict = Conflict(
             id=new_id("conflict"),
             scope=new.scope,
@@ -81,15 +87,36 @@ class Batch:
         self.conflicts.append(conflict)
         return conflict.id
 
+    def link(self, newer: Record, older: Record, verdict: Verdict) -> None:
+        """Note how two records that both stay relate."""
+        self.links.append(
+            Link(
+                scope=newer.scope,
+                newer=newer.id,
+                older=older.id,
+                relation=verdict.relation,
+                probability=verdict.probability,
+                reason=verdict.reason,
+                decided_by=verdict.decided_by,
+                at=self.now,
+            )
+        )
+
     def beside(self, new: Record, stored: Sequence[Candidate]) -> list[Candidate]:
-        """The stored candidates as they will be, and what this batch itself adds to them."""
-        known = {it.record.id for it in stored}
-        added = [it for name, it in self.records.items() if name not in known]
-        mine = [it for it in added if it.is_live and it.kind in compared_kinds(new.kind)]
-        return [
-            *(self._as_it_will_be(it) for it in stored),
-            *(Candidate(record=it) for it in mine),
+        """Return what this batch added last, then the stored candidates as they will be."""
+        known = {candidate.record.id for candidate in stored}
+        added = [record for name, record in self.records.items() if name not in known]
+        mine = [
+            record for record in added if record.is_live and record.kind in compared_kinds(new.kind)
         ]
+        return [
+            *(Candidate(record=record) for record in mine[: -_OWN_JUDGED - 1 : -1]),
+            *map(self._as_it_will_be, stored),
+        ]
+
+    def _as_it_will_be(self, candidate: Candidate) -> Candidate:
+        changed = self.records.get(candidate.record.id)
+        return candidate if changed is None else Candidate(record=changed)
 
     def tell(
         self,
@@ -101,7 +128,7 @@ class Batch:
         *,
         conflict: str | None = None,
     ) -> None:
-        """How one record fared, for its caller, its trace and the audit."""
+        """Report the outcome for one record to its caller, its trace and the audit."""
         stored = {"status": status, "record": record and record.id}
         told = {"action": "write", "redacted": dict(incoming.counts)}
         steps = (
@@ -132,9 +159,6 @@ class Batch:
                 record=record,
                 reason=reason,
                 conflict=conflict,
+                degraded=next(filter(None, (step.result.get("degraded") for step in steps)), ""),
             )
         )
-
-    def _as_it_will_be(self, candidate: Candidate) -> Candidate:
-        changed = self.records.get(candidate.record.id)
-        return candidate if changed is None else Candidate(record=changed)

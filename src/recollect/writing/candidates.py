@@ -1,12 +1,12 @@
-"""What is stored that a new record may say again, change or contradict."""
+"""Find stored records that a new record may repeat, change or contradict."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Final
 
 import numpy as np
@@ -16,36 +16,40 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.unit import OwnerUnits
+from recollect.domain.unit import OwnerUnits, UnitOwner
+from recollect.language.analysis import term_keys, terms
+from recollect.language.claims.instructions import contradicts, instruction
 from recollect.ports.store import Store
 from recollect.ports.units import KINDS, Matches, Scores, UnitIndex
 from recollect.ports.vectors import Vector, VectorIndex
-from recollect.text.analysis import term_keys, terms
 
 # Turns that say the same stand beside the records made of them, and are not looked at.
-_LOOKED_AT: Final = 200
-_FEW: Final = 24
+_MAX_HITS: Final = 200
+_MAX_COMPARED: Final = 24
 # Of the labelled pairs that concern each other, two in a hundred share fewer words than this.
-_ALIKE: Final = 0.12
-_NEAR: Final = 0.3
-_RECORD: Final = KINDS.index("record")
+_MIN_WORD_SCORE: Final = 0.12
+_MIN_COSINE: Final = 0.3
 # Of texts with more characters those of one thing share at least this part of their terms; in the
 # labelled pairs the longer ones share far more.
-_LONG: Final = 60
-_SHARED: Final = 0.25
+_MAX_SHORT_CHARACTERS: Final = 60
+_MIN_SHARED_TERMS_RATIO: Final = 0.25
+
+
+# What finds units by words and by meaning; each store has its own.
+Indexes = tuple[UnitIndex, VectorIndex]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A stored record that may be about the same thing, and how near its vector is, if known."""
+    """A stored record that may be about the same thing, and its similarity if known."""
 
     record: Record
-    cosine: float | None = None
+    near: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Near:
-    """The ids of what is near a new record, nearest first, and the cosines that are known."""
+    """Ids of neighbours, nearest first, and the cosines that are known."""
 
     new: Record
     words: frozenset[str]
@@ -55,14 +59,11 @@ class _Near:
 
 
 class Candidates:
-    """Finds the records nearest to new ones by their words and by their meaning."""
+    """Find the records nearest to new ones, by words and by meaning."""
 
-    def __init__(
-        self, store: Store, units: UnitIndex, vectors: VectorIndex, *, each: int = 5
-    ) -> None:
+    def __init__(self, store: Store, indexes: Sequence[Indexes], *, each: int = 5) -> None:
         self._store = store
-        self._units = units
-        self._vectors = vectors
+        self._indexes = indexes
         self._each = each
 
     async def of(
@@ -75,17 +76,41 @@ class Candidates:
     ) -> dict[str, list[Candidate]]:
         """For each new record the live ones of its kind that this caller may change, those nearest
         first. What is said together is near to the same ones: they are read once."""
-        near = [await self._near(caller, it, embedded[it.id], model, now) for it in new]
-        scopes = chain.from_iterable(compared_scopes(caller, it.scope) for it in new)
+        near = [await self._near(caller, record, embedded[record.id], model, now) for record in new]
+        scopes = chain.from_iterable(compared_scopes(caller, record.scope) for record in new)
         found = await self._store.records(
             list(dict.fromkeys(scopes)),
-            Filter(kinds=frozenset(chain.from_iterable(compared_kinds(it.kind) for it in new))),
+            Filter(
+                kinds=frozenset(chain.from_iterable(compared_kinds(record.kind) for record in new))
+            ),
             now=now,
-            ids=list(dict.fromkeys(chain.from_iterable(it.wanted for it in near))),
+            ids=list(dict.fromkeys(chain.from_iterable(neighbours.wanted for neighbours in near))),
         )
-        known = chain(found, *(it.latest for it in near))
-        by_id = {it.id: it for it in known if _may_change(caller, it)}
-        return {it.new.id: _candidates(it, by_id) for it in near}
+        known = chain(found, *(neighbours.latest for neighbours in near))
+        by_id = {record.id: record for record in known if _may_change(caller, record)}
+        return {neighbours.new.id: _candidates(neighbours, by_id) for neighbours in near}
+
+    async def ids_near(
+        self,
+        scopes: Sequence[Scope],
+        text: str,
+        embedded: OwnerUnits,
+        model: EmbeddingModel | None,
+        now: datetime,
+    ) -> dict[str, float | None]:
+        """Return the ids of the records and turns nearest to a text, with known cosines."""
+        by_words, cosines = await asyncio.gather(
+            self._by_words(scopes, terms(text), now, KINDS),
+            self._by_meaning(scopes, embedded, model, now, KINDS),
+        )
+        return {owner: cosines.get(owner) for owner in self._best(by_words, cosines)}
+
+    def _best(self, by_words: Mapping[str, float], cosines: Mapping[str, float]) -> list[str]:
+        """Return the nearest first; only that many are judged."""
+        near = [owner for owner, cosine in cosines.items() if cosine >= _MIN_COSINE]
+        alike = [owner for owner, score in by_words.items() if score >= _MIN_WORD_SCORE]
+        best = chain.from_iterable(zip_longest(near[: self._each], alike[: self._each]))
+        return list(dict.fromkeys(filter(None, best)))
 
     async def _near(
         self,
@@ -100,15 +125,13 @@ class Candidates:
         by_words, cosines = await asyncio.gather(
             self._by_words(scopes, said, now), self._by_meaning(scopes, embedded, model, now)
         )
-        near = [it for it, cosine in cosines.items() if cosine >= _NEAR]
-        alike = [it for it, score in by_words.items() if score >= _ALIKE]
         latest: Sequence[Record] = ()
         if len(by_words) < self._each:
             # Where little is stored all of it is looked at: "moved to Munich" shares no word with
             # "lives in Berlin".
             where = Filter(kinds=compared_kinds(new.kind))
-            latest = await self._store.records(scopes, where, now=now, limit=_FEW)
-        wanted = [*near[: self._each], *alike[: self._each], *(it.id for it in latest)]
+            latest = await self._store.records(scopes, where, now=now, limit=_MAX_COMPARED)
+        wanted = [*self._best(by_words, cosines), *(record.id for record in latest)]
         return _Near(
             new=new,
             words=frozenset(said),
@@ -118,11 +141,16 @@ class Candidates:
         )
 
     async def _by_words(
-        self, scopes: Sequence[Scope], said: Sequence[str], now: datetime
+        self,
+        scopes: Sequence[Scope],
+        said: Sequence[str],
+        now: datetime,
+        kinds: Sequence[UnitOwner] = ("record",),
     ) -> dict[str, float]:
-        """The records that share words, and how much."""
-        found = await self._units.search(scopes, term_keys(said), _LOOKED_AT, now=now)
-        return _owners(found, found.scores)
+        """Return the owners that share words, with their scores."""
+        keys = term_keys(said)
+        found = [await it.search(scopes, keys, _MAX_HITS, now=now) for it, _ in self._indexes]
+        return _best_first(_owners(it, it.scores, kinds) for it in found)
 
     async def _by_meaning(
         self,
@@ -130,55 +158,68 @@ class Candidates:
         embedded: OwnerUnits,
         model: EmbeddingModel | None,
         now: datetime,
+        kinds: Sequence[UnitOwner] = ("record",),
     ) -> dict[str, float]:
-        """The nearest records and their cosines."""
+        """Return the nearest owners with their cosines."""
         vector = _vector(embedded)
         if model is None or vector is None:
             return {}
-        nearest = await self._vectors.search(scopes, {model: vector}, _LOOKED_AT, now=now)
-        return _owners(nearest.matches, nearest.matches.raw)
+        asked = {model: vector}
+        found = [await it.search(scopes, asked, _MAX_HITS, now=now) for _, it in self._indexes]
+        return _best_first(_owners(it.matches, it.matches.raw, kinds) for it in found)
 
 
 def _candidates(near: _Near, records: Mapping[str, Record]) -> list[Candidate]:
     new = near.new
-    found = [records[it] for it in near.wanted if it in records]
+    found = [records[wanted] for wanted in near.wanted if wanted in records]
     return [
-        Candidate(record=it, cosine=near.cosines.get(it.id))
-        for it in found
-        if it.kind in compared_kinds(new.kind)
-        and (len(new.content) <= _LONG or _may_concern(near.words, it.content))
+        Candidate(record=record, near=near.cosines.get(record.id))
+        for record in found
+        if record.kind in compared_kinds(new.kind)
+        and (len(new.content) <= _MAX_SHORT_CHARACTERS or _may_concern(near.words, record.content))
     ]
 
 
 def _may_concern(words: frozenset[str], old: str) -> bool:
-    """Whether a long text is worth comparing: with a claim always, else if they share words."""
-    if len(old) <= _LONG:
+    """Return whether a long text is worth comparing: a claim always, others if words are shared."""
+    if len(old) <= _MAX_SHORT_CHARACTERS:
         return True
     theirs = set(terms(old))
-    return len(words & theirs) >= _SHARED * min(len(words), len(theirs))
+    return len(words & theirs) >= _MIN_SHARED_TERMS_RATIO * min(len(words), len(theirs))
 
 
 def compared_kinds(kind: Kind) -> frozenset[Kind]:
-    """What a new record is compared with: its own kind, and an event with the facts it may end."""
+    """Return the kinds to compare with: its own, and for an event the facts it may end."""
     return frozenset({kind, Kind.SEMANTIC}) if kind is Kind.EPISODIC else frozenset({kind})
 
 
 def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:
-    """Where a new record is compared: where it belongs, and where this caller might have kept it
-    otherwise, since a preference stands with the agent or with the user."""
+    """Return the scopes to compare a new record with: its own, and others this caller may use.
+
+    A preference may be kept with the agent or with the user.
+    """
     own = [target]
     if target in (caller.scope, caller.scope.of_user):
-        own += [it for it in (caller.scope, caller.scope.of_user) if it in caller.writable]
+        own += [scope for scope in (caller.scope, caller.scope.of_user) if scope in caller.writable]
     return tuple(dict.fromkeys(own))
 
 
-def _owners(matches: Matches, scores: Scores) -> dict[str, float]:
-    """The records among what was found, best first, each with its best score."""
-    is_record = matches.rows["kind"] == _RECORD
-    owners = matches.rows["owner"][is_record].tolist()
+def _owners(matches: Matches, scores: Scores, kinds: Sequence[UnitOwner]) -> dict[str, float]:
+    """Return the owners of these kinds among the hits, best first, with their best score."""
+    is_wanted = np.isin(matches.rows["kind"], [KINDS.index(kind) for kind in kinds])
+    owners = matches.rows["owner"][is_wanted].tolist()
     # Of an owner that comes again, the first and best score is the one that is set last.
-    best = dict(zip(reversed(owners), reversed(scores[is_record].tolist()), strict=True))
+    best = dict(zip(reversed(owners), reversed(scores[is_wanted].tolist()), strict=True))
     return {owner: best[owner] for owner in dict.fromkeys(owners)}
+
+
+def _best_first(found: Iterable[dict[str, float]]) -> dict[str, float]:
+    """Return what several indexes found as one."""
+    first, *others = found
+    if not others:
+        return first
+    every = chain(first.items(), *(it.items() for it in others))
+    return dict(sorted(every, key=lambda it: -it[1]))
 
 
 def _vector(embedded: OwnerUnits) -> Vector | None:
@@ -189,3 +230,30 @@ def _vector(embedded: OwnerUnits) -> Vector | None:
 def _may_change(caller: Caller, record: Record) -> bool:
     is_users_own = record.scope == caller.scope.of_user != caller.scope
     return not is_users_own or is_user_profile(record.category)
+
+
+# --- Stored instructions that a new one excludes; the later one holds --------------------------
+
+
+# Where instructions are kept, and how many of the latest are looked at.
+_CATEGORIES: Final = frozenset({"preference", "feedback", "convention", "general"})
+_MAX_INSTRUCTIONS: Final = 300
+
+
+class StandingInstructions:
+    """Find instructions that contradict a new one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def contradicted(self, caller: Caller, new: Record, now: datetime) -> list[Record]:
+        """Return the stored instructions that the new one ends."""
+        if instruction(new.content) is None:
+            return []
+        found = await self._store.records(
+            compared_scopes(caller, new.scope),
+            Filter(categories=_CATEGORIES),
+            now=now,
+            limit=_MAX_INSTRUCTIONS,
+        )
+        return [record for record in found if contradicts(new.content, record.content)]

@@ -1,4 +1,4 @@
-"""Reading conversations for what is worth remembering, each turn once.
+"""Read conversations for what is worth remembering, each turn once.
 
 Turns are durable before they are read. What is found in some of them is stored together with the
 mark that they were read: a process that is killed in between has done neither, and the next one
@@ -21,25 +21,26 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Watermark, Written
 from recollect.errors import ModelError, NotFound, StaleVersion
+from recollect.language.extraction.conversation import Extractor, RuleExtractor
 from recollect.ports.store import Store
 from recollect.ports.writes import Writes
-from recollect.writing.extract import Extractor, RuleExtractor
 from recollect.writing.intake import Extracted
 from recollect.writing.pipeline import WritePipeline
-from recollect.writing.schedule import session_of
+from recollect.writing.reread_job import Rereading, is_outage
+from recollect.writing.schedule import Judging, session_of
 
 _log: Final = logging.getLogger(__name__)
 
 # So much is read at once, and so much before it, which explains it.
 _AT_ONCE: Final = 30
 _BEFORE: Final = 4
-_ATTEMPTS: Final = 20
+_MAX_ATTEMPTS: Final = 20
 # Behind every id, so that reading goes on with the next place.
 _LAST_ID: Final = "~"
 
 
 class Extraction:
-    """Finds claims in what was not read yet and has them written."""
+    """Find claims in unread turns and write them."""
 
     def __init__(
         self,
@@ -48,21 +49,33 @@ class Extraction:
         pipeline: WritePipeline,
         policy: Callable[[Caller], WritePolicy],
         model: Extractor | None = None,
+        rereading: Rereading | None = None,
+        *,
+        judging: Judging | None = None,
     ) -> None:
         self._store = store
         self._writes = writes
         self._pipeline = pipeline
         self._policy = policy
         self._model = model
+        self._rereading = rereading
         self._rules = RuleExtractor()
+        # The work of finding out how what was said relates to what is known.
+        self._judging = judging
 
     async def run(self, job: Job) -> None:
-        """The job's work."""
+        """Run the job."""
         caller, session = session_of(job)
         await self.extract(caller, session)
 
+    async def run_again(self, job: Job) -> None:
+        """Run a job that was postponed because the model could not be reached."""
+        caller, _ = session_of(job)
+        if self._rereading is not None and self._policy(caller) != "off":
+            await self._rereading.read(job, self._model)
+
     async def extract(self, caller: Caller, session: str | None = None) -> tuple[Written, ...]:
-        """Read what is unread of a session, or of all the caller has had; what came of it."""
+        """Read the unread turns of a session, or of all the caller's sessions."""
         if session is not None:
             checked_text(session, "session", MAX_LABEL, blank=True)
         if self._policy(caller) == "off":
@@ -84,23 +97,30 @@ class Extraction:
             if not turns:
                 return written
             claims, extracted = await self._found(turns, before)
+            if self._rereading is not None and is_outage(extracted.degraded):
+                await self._rereading.note(caller, session, turns)
             reached = Watermark(
                 scope=caller.scope, session=session, ordinal=turns[-1].ordinal, before=mark
             )
             try:
                 written += await self._pipeline.take(
-                    caller, claims, (*before, *turns), extracted, watermark=reached
+                    caller,
+                    claims,
+                    (*before, *turns),
+                    extracted,
+                    watermark=reached,
+                    jobs=self._judging(caller, turns) if self._judging else (),
                 )
             except (StaleVersion, NotFound):
                 # Somebody else has read these turns, or changed a record they speak of.
                 refused += 1
-                if refused >= _ATTEMPTS:
+                if refused >= _MAX_ATTEMPTS:
                     raise
 
     async def _turns(
         self, caller: Caller, session: str, mark: int
     ) -> tuple[Sequence[Turn], Sequence[Turn]]:
-        """The last turns that were read, and the next that were not."""
+        """Return the last turns that were read, and the next unread ones."""
         found = await self._store.turns(
             [caller.scope],
             Filter(session=session),

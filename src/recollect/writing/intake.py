@@ -1,38 +1,43 @@
-"""The first steps of the pipeline: what is to be kept is routed, cleaned and checked."""
+"""First steps of the pipeline: route, redact and check what is to be kept."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
 from recollect.domain.category import USER_PROFILE, is_user_profile
-from recollect.domain.extraction import BufferTimes, Claim, Grounded
+from recollect.domain.extraction import BufferTimes, Claim, Grounded, Topic
 from recollect.domain.fields import MAX_CONTENT, Draft, RecordFields, checked_text, new_record
-from recollect.domain.record import Evidence, Record, Status, Tier
+from recollect.domain.record import Evidence, Kind, Record, Status, Tier
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Step
 from recollect.errors import InvalidInput
+from recollect.language.claims.moods import mood, plain
+from recollect.language.claims.topics import lasting_topic, tells_taste
+from recollect.language.extraction.grounding import ground
 from recollect.ports.clock import Clock
-from recollect.text.taste import tells_taste
+from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming
-from recollect.writing.drafting import Namespace, drafted
-from recollect.writing.ground import ground
 from recollect.writing.redaction import Redactor
-from recollect.writing.routing import Router
+from recollect.writing.router import Router
+from recollect.writing.saver import Namespace, drafted
 from recollect.writing.strategy import wished_strategy
 
 _GENERAL: Final = "general"
 _PREFERENCE: Final = "preference"
 _STATED: Final = "user-stated"
+_OF_PERSONS: Final = frozenset({"user", USER_PROFILE})
+_LABEL: Final = re.compile(r"^[^:：]{1,20}[:：]\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """Who found claims, and why it was not whoever should have."""
+    """Who found the claims, and why it was not the intended extractor."""
 
     by: str
     degraded: str = ""
@@ -44,7 +49,7 @@ class Extracted:
 
 
 class Intake:
-    """Makes records of what is said or was found, with what the steps decided on the way."""
+    """Make records from calls or claims, with the decisions taken on the way."""
 
     def __init__(
         self,
@@ -71,7 +76,7 @@ class Intake:
         explicit: bool,
         fields: RecordFields,
     ) -> Incoming:
-        """What a caller says, which is the claim itself and needs no evidence."""
+        """Return the record of a caller's statement, which needs no evidence."""
         checked_text(content, "content", MAX_CONTENT)
         now = self._clock.now()
         policy = self._policy(caller)
@@ -81,11 +86,16 @@ class Intake:
         if "category" not in named:
             # Neither a model nor the trace sees what is removed below.
             seen = self._redactor.text(content).value or ""
-            named["category"], why = await self._category(caller, seen, namespace, fields)
-            routed |= {"category": named["category"], "reason": why}
+            placed = await self._category(caller, seen, namespace, fields)
+            named["category"] = placed["category"]
+            routed |= placed
         else:
             routed |= {"category": named["category"], "reason": "as the caller says"}
-        record = self._lasting(drafted(caller, _draft(named, content), namespace, now), explicit)
+        drawn = with_names(drafted(caller, _draft(named, content), namespace, now))
+        topic = _topic(drawn)
+        record = self._lasting(drawn, is_kept=explicit or topic is not None)
+        if topic is not None and not explicit:
+            routed |= {"kept": topic}
         refusal = "the write policy is off" if policy == "off" else ""
         if policy == "explicit" and not explicit:
             refusal = "only what is explicit is written"
@@ -109,7 +119,7 @@ class Intake:
         extracted: Extracted,
         policy: WritePolicy | None = None,
     ) -> list[Incoming]:
-        """What was found in turns, each with whether its words support it."""
+        """Return the records of claims found in turns, each with its grounding."""
         wanted = self._policy(caller) if policy is None else policy
         by_id = {turn.id: turn for turn in turns}
         found = [*self._of_all(caller, claims, by_id, extracted, wanted)]
@@ -147,22 +157,27 @@ class Intake:
         extracted: Extracted,
         policy: WritePolicy,
     ) -> Iterator[Incoming]:
-        said = [turns[it.turn] for it in claim.evidence if it.turn in turns]
+        said = [turns[evidence.turn] for evidence in claim.evidence if evidence.turn in turns]
         now = self._clock.now()
         said_at = max((turn.at for turn in said), default=now)
         grounded = _grounded(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
         try:
-            record = self._lasting(_claimed(caller, claim, said, said_at, now), claim.explicit)
+            record = with_names(_claimed(caller, claim, said, said_at, now))
+            topic = claim.topic or _topic(record)
+            record = self._lasting(record, is_kept=claim.explicit or topic is not None)
         except InvalidInput:
             # A model may write what no record can hold; rules cannot.
             return
         if not grounded.ok:
             record = record.evolve(status=Status.QUARANTINED)
+        routed = {"policy": policy, "category": claim.category}
+        if topic is not None:
+            routed |= {"kept": topic}
         checked = {"ok": grounded.ok, "reason": grounded.reason, "missing": list(grounded.missing)}
         yield self._cleaned(
             record,
             said_at=said_at,
-            steps=(Step(name="route", result={"policy": policy, "category": claim.category}),),
+            steps=(Step(name="route", result=routed),),
             then=(extracted.step, Step(name="ground", result=checked)),
             is_grounded=grounded.ok,
             corrects=claim.corrects,
@@ -177,24 +192,25 @@ class Intake:
         content: str,
         namespace: Namespace | None,
         fields: RecordFields,
-    ) -> tuple[str, str]:
-        """Where it belongs, and why: as its metadata or its place says, or as its words do."""
+    ) -> dict[str, str]:
+        """Return the category and why: from metadata, from its place, or from its words."""
         named = (fields.get("metadata") or {}).get("type")
         if isinstance(named, str) and named.strip():
-            return named, "as its metadata says"
+            return {"category": named, "reason": "as its metadata says"}
         here = caller.scope
         if namespace is not None and caller.namespace(namespace) == here.of_user != here:
-            return USER_PROFILE, "as its namespace says"
+            return {"category": USER_PROFILE, "reason": "as its namespace says"}
         routed = await self._router.route(content)
+        told = {"degraded": routed.degraded} if routed.degraded else {}
         if routed.should_write and routed.namespaces:
-            return routed.namespaces[0], routed.reason
+            return {"category": routed.namespaces[0], "reason": routed.reason, **told}
         if tells_taste(content):
-            return _PREFERENCE, "tells what somebody likes"
-        return _GENERAL, "no rule knows it"
+            return {"category": _PREFERENCE, "reason": "tells what somebody likes", **told}
+        return {"category": _GENERAL, "reason": "no rule knows it", **told}
 
-    def _lasting(self, record: Record, explicit: bool) -> Record:
-        """What is explicit is kept for good; anything else must prove itself in time."""
-        if explicit:
+    def _lasting(self, record: Record, *, is_kept: bool) -> Record:
+        """Return the record, with an expiry in the buffer unless it is kept for good."""
+        if is_kept:
             return record
         expires = record.expires_at or self._clock.now() + self._times.of(record.category)
         return record.evolve(tier=Tier.SHORT, expires_at=expires)
@@ -232,6 +248,18 @@ class Intake:
         )
 
 
+def _topic(record: Record) -> Topic | None:
+    """Return the topic for which a record is kept for good at once, if it has one."""
+    if record.kind is Kind.PROCEDURAL:
+        return "instruction"
+    if record.category == "feedback":
+        # Behind a label such as "User's feedback:".
+        words = _LABEL.sub("", record.content)
+        return "instruction" if mood(plain(words)) == "imperative" else None
+    is_fact = record.kind is Kind.SEMANTIC and record.category in _OF_PERSONS
+    return lasting_topic(record.content) if is_fact else None
+
+
 def _draft(fields: Mapping[str, Any], content: str) -> Draft:
     return cast("Draft", {**fields, "content": content})
 
@@ -260,7 +288,7 @@ def _claimed(
 
 
 def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
-    """Whether the first piece of evidence supports the claim."""
+    """Return whether the first piece of evidence supports the claim."""
     first = claim.evidence[0] if claim.evidence else None
     turn = turns.get(first.turn) if first else None
     if first is None or turn is None or first.start is None or first.end is None:
@@ -268,6 +296,8 @@ def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
     if not claim.explained_by:
         return ground(claim.content, turn.content, (first.start, first.end))
     # A correction says only what is other; what it is about was said before.
-    said = [it for it in (*claim.explained_by, first) if it.turn in turns]
-    together = "\n".join(turns[it.turn].content[it.start : it.end] for it in said)
+    said = [evidence for evidence in (*claim.explained_by, first) if evidence.turn in turns]
+    together = "\n".join(
+        turns[evidence.turn].content[evidence.start : evidence.end] for evidence in said
+    )
     return ground(claim.content, together, (0, len(together)))

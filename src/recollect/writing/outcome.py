@@ -1,29 +1,37 @@
 """What becomes of a new record beside the stored ones: which of them it concerns, and how both
 look afterwards.
 
-Where the stored one stands although the new one differs (it is the later or the surer), the new one
-is kept as a superseded record that points to it: versions are numbered by when we learnt of them,
-so what was true before cannot be put between them afterwards.
+Only what is certain, a model's decision or a measured confidence changes a stored record. Where
+anything less speaks for a relation both records stay, with a link between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from recollect.domain.category import with_aliases
 from recollect.domain.record import Evidence, Kind, Procedure, Record, Status, Tier
-from recollect.domain.relation import Judgement, Relation, Strategy
-from recollect.text.analysis import terms
+from recollect.domain.relation import RULES, UNRELATED, Relation, Strategy, Verdict
+from recollect.language.analysis import terms
+from recollect.language.claims.instructions import contradicts
+from recollect.ports.judge import MOST_JUDGED, Judge, Statement
 from recollect.writing.candidates import Candidate
-from recollect.writing.reconcile import relate
-from recollect.writing.replacing import replacing
-from recollect.writing.strategy import strategy_of
+from recollect.writing.judge_rules import normalised
+from recollect.writing.replaced_turns import replacing
+
+CALLER: Final = "caller"
+"""Who decided, where the caller named what is to be changed."""
 
 # Of many that fit, what says the same counts most, then what it changes.
 _WEIGHT: Final[Mapping[Relation, int]] = {"same": 3, "update": 2, "conflict": 1, "different": 0}
+# Statements made within it were made together: neither is the later one.
+_MOMENT: Final = timedelta(minutes=1)
+# What is set right so soon after it was said, and has so many of its words, is what was meant.
+_RIGHT_AFTER: Final = timedelta(minutes=10)
+_OF_ONE_THING: Final = 0.5
 # Two events of different days are two events, whatever their words.
 _ONE_EVENT: Final = timedelta(days=1)
 _EVIDENCE_KEPT: Final = 100
@@ -32,117 +40,186 @@ _SUREST: Final = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """How a new record relates to the stored one that it concerns; to none, it is different."""
+class Related:
+    """A stored record that a new one relates to, and how."""
 
-    judgement: Judgement
-    old: Record | None = None
+    record: Record
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is done with a new record.
+
+    It confirms or changes the record of `changed`, if there is one; to those of `linked` both it
+    and they stay, with a link.
+    """
+
+    changed: Related | None = None
+    linked: tuple[Related, ...] = ()
     is_known: bool = False
     """The very same words were taken before: there is nothing to count again."""
+    degraded: str = field(default="", compare=False)
+    """Why a better judge was not heard."""
 
     @property
-    def relation(self) -> Relation:
-        return self.judgement.relation
+    def verdict(self) -> Verdict:
+        """The verdict that counts most."""
+        if self.changed is not None:
+            return self.changed.verdict
+        return self.linked[0].verdict if self.linked else UNRELATED
 
 
-_NOTHING_ALIKE: Final = Decision(
-    judgement=Judgement(relation="different", reason="nothing stored is about it", similarity=0.0)
-)
+def said(record: Record, at: datetime | None = None, near: float | None = None) -> Statement:
+    """Return what a record says, for a judge."""
+    return Statement(
+        text=record.content,
+        said_at=record.last_confirmed if at is None else at,
+        source=record.source or record.category,
+        near=near,
+    )
 
 
-_SET_RIGHT: Final = Judgement(
-    relation="update", reason="sets right what was said right before", similarity=1.0
-)
+def is_earlier(said_at: datetime, old: Record) -> bool:
+    """Return whether something was said clearly before what a stored record says."""
+    return said_at < old.last_confirmed - _MOMENT
 
 
-def decide(
+async def decide(
     new: Record,
     said_at: datetime,
-    candidates: Iterable[Candidate],
-    threshold: float,
+    candidates: Sequence[Candidate],
+    judge: Judge,
     *,
     corrects: bool = False,
     about: Sequence[Evidence] = (),
     ends_facts: bool = False,
 ) -> Decision:
-    """Which of the candidates the new record says again, changes or contradicts.
+    """Return which candidates the new record repeats, changes or contradicts.
 
-    One that points back to words is `about` what was made of them. An event may take the place of
-    a fact only where it `ends_facts`.
+    One that points back to words is `about` what was made of them; one that `corrects` changes
+    what it contradicts. An event may change a fact only where it `ends_facts`.
     """
-    best = _NOTHING_ALIKE
-    for candidate in candidates:
-        if is_fact_beside_event(new, candidate.record) and not ends_facts:
-            continue
-        if not set(about).isdisjoint(candidate.record.evidence):
-            return Decision(judgement=_SET_RIGHT, old=candidate.record)
-        judgement = _judged(new, said_at, candidate, threshold, corrects=corrects)
-        if _rank(judgement) > _rank(best.judgement):
-            best = Decision(judgement=judgement, old=candidate.record)
-    if best.old is not None and new.evidence and set(new.evidence) <= set(best.old.evidence):
-        return replace(best, is_known=True)
-    return best
-
-
-def _rank(judgement: Judgement) -> tuple[int, float]:
-    return _WEIGHT[judgement.relation], judgement.similarity
-
-
-def _judged(
-    new: Record, said_at: datetime, candidate: Candidate, threshold: float, *, corrects: bool
-) -> Judgement:
-    old = candidate.record
-    if _confirms(new, old):
-        return Judgement(relation="same", reason="asked to be remembered", similarity=1.0)
-    judgement = relate(
-        new.content,
-        old.content,
-        cosine=candidate.cosine,
-        new_at=said_at,
-        old_at=old.last_confirmed,
-        new_confidence=new.confidence,
-        old_confidence=old.confidence,
-        replaces=_was_written(new) and strategy_of(new, old) == "overwrite",
-        corrects=corrects,
-        is_event=is_fact_beside_event(new, old),
+    compared = [
+        candidate
+        for candidate in candidates
+        if ends_facts or not is_fact_beside_event(new, candidate.record)
+    ]
+    records = [candidate.record for candidate in compared]
+    if corrects:
+        about = (*about, *_said_right_before(new, said_at, records))
+    named = [
+        Related(record=record, verdict=verdict)
+        for record in records
+        if (verdict := _named(new, record, about)) is not None
+    ]
+    if named:
+        return _settled(new, named)
+    stored = records[:MOST_JUDGED]
+    judged = await judge.judge(
+        said(new, said_at),
+        [said(candidate.record, near=candidate.near) for candidate in compared[:MOST_JUDGED]],
     )
-    if judgement.relation == "same" and judgement.similarity < threshold:
-        return replace(judgement, relation="different", reason="less alike than duplicates are")
-    if judgement.relation in ("update", "conflict") and not _share_a_subject(new, old):
-        return replace(judgement, relation="different", reason="about something else")
-    if new.kind is old.kind is Kind.EPISODIC and _are_two_events(new, old, judgement):
-        return replace(judgement, relation="different", reason="another event")
-    if judgement.relation == "same" and _has_other_steps(new, old):
-        return replace(judgement, relation="update", reason="the same with other steps")
-    return judgement
+    found = (
+        Related(record=old, verdict=_considered(new, old, verdict, corrects=corrects))
+        for old, verdict in zip(stored, judged.verdicts, strict=True)
+    )
+    related = [related for related in found if related.verdict.relation != "different"]
+    return replace(_settled(new, related), degraded=judged.degraded)
+
+
+def _said_right_before(
+    new: Record, said_at: datetime, compared: Sequence[Record]
+) -> tuple[Evidence, ...]:
+    """Return the previous statement of this session, if a correction refers to it."""
+    here = [
+        candidate
+        for candidate in compared
+        if candidate.session == new.session is not None
+        and candidate.category in with_aliases(new.category)
+        and timedelta() <= said_at - candidate.last_confirmed <= _RIGHT_AFTER
+    ]
+    last = max(here, key=lambda record: (record.last_confirmed, record.id), default=None)
+    if last is None:
+        return ()
+    mine, theirs = set(terms(new.content)), set(terms(last.content))
+    speaks_of_it = len(mine & theirs) >= _OF_ONE_THING * min(len(mine), len(theirs))
+    return last.evidence if speaks_of_it else ()
+
+
+def _settled(new: Record, related: Sequence[Related]) -> Decision:
+    """Return the decision: change the best candidate, link the others."""
+    ordered = sorted(related, key=lambda other: _rank(other.verdict), reverse=True)
+    changed = next(
+        (other for other in ordered if other.verdict.is_sure and _changes(other.verdict)), None
+    )
+    if changed is None:
+        return Decision(linked=tuple(ordered))
+    evidence = set(changed.record.evidence)
+    return Decision(
+        changed=changed,
+        linked=tuple(other for other in ordered if other is not changed),
+        is_known=bool(new.evidence) and set(new.evidence) <= evidence,
+    )
+
+
+def _changes(verdict: Verdict) -> bool:
+    """Return whether a stored record changes; of two that contradict each other both stay."""
+    return verdict.relation in ("same", "update")
+
+
+def _rank(verdict: Verdict) -> tuple[int, float]:
+    return _WEIGHT[verdict.relation], verdict.probability
+
+
+def _named(new: Record, old: Record, about: Sequence[Evidence]) -> Verdict | None:
+    """Return the verdict if the words or the caller say which record is meant."""
+    if not set(about).isdisjoint(old.evidence):
+        return _certain("update", "sets right what was said right before", RULES)
+    if contradicts(new.content, old.content):
+        return _certain("update", "the later of two opposite instructions holds", RULES)
+    if len(new.evidence) > 1 and new.evidence[0] in old.evidence:
+        return _certain("same", "asked to be remembered", RULES)
+    if new.kind is old.kind is not Kind.EPISODIC and _have_one_name(new, old):
+        says_more = normalised(new.content) != normalised(old.content) or _has_other_steps(new, old)
+        return _certain("update" if says_more else "same", "has the same name", CALLER)
+    return None
+
+
+def _certain(relation: Relation, reason: str, decided_by: str) -> Verdict:
+    return Verdict(
+        relation=relation, probability=1.0, reason=reason, decided_by=decided_by, is_sure=True
+    )
+
+
+def _have_one_name(new: Record, old: Record) -> bool:
+    """Return whether both have the same key or title."""
+    mine, theirs = new.metadata.get("key"), old.metadata.get("key")
+    if isinstance(mine, str) and mine:
+        return mine == theirs
+    title = normalised(new.title)
+    return bool(title) and title == normalised(old.title) and new.category == old.category
+
+
+def _considered(new: Record, old: Record, verdict: Verdict, *, corrects: bool) -> Verdict:
+    """Return the judge's verdict, adjusted by what is known of the two records."""
+    if new.kind is old.kind is Kind.EPISODIC:
+        # What happened stays so: two accounts that differ are of two events.
+        is_one = abs(new.observed_at - old.observed_at) < _ONE_EVENT
+        if verdict.relation != "same" or not is_one:
+            return replace(verdict, relation="different", reason="another event", is_sure=False)
+    if verdict.relation == "same" and _has_other_steps(new, old):
+        return replace(verdict, relation="update", reason="the same with other steps")
+    if corrects and verdict.relation in ("update", "conflict"):
+        return replace(
+            verdict, relation="update", reason="the new statement corrects", is_sure=True
+        )
+    return verdict
 
 
 def is_fact_beside_event(new: Record, old: Record) -> bool:
-    """Whether the stored one is a fact and the new one tells of something that happened."""
+    """Return whether the stored record is a fact and the new one an event."""
     return new.kind is Kind.EPISODIC and old.kind is Kind.SEMANTIC
-
-
-def _was_written(new: Record) -> bool:
-    """Whether somebody wrote it to be kept: what was found in turns may have been said together."""
-    return new.tier is Tier.LONG and not new.evidence
-
-
-def _confirms(new: Record, old: Record) -> bool:
-    """Whether the very words that made the old one were taken up again: "remember this"."""
-    return len(new.evidence) > 1 and new.evidence[0] in old.evidence
-
-
-def _share_a_subject(new: Record, old: Record) -> bool:
-    """Whether two records without a common word are at least of one sort: "moved to Munich" and
-    "lives in Berlin" are, a preference and a decision are not."""
-    is_one_sort = old.category in with_aliases(new.category)
-    return is_one_sort or not set(terms(new.content)).isdisjoint(terms(old.content))
-
-
-def _are_two_events(new: Record, old: Record, judgement: Judgement) -> bool:
-    # What happened stays so: two accounts that differ are of two events.
-    is_other = judgement.relation == "conflict" or judgement.stands == "old"
-    return is_other or abs(new.observed_at - old.observed_at) >= _ONE_EVENT
 
 
 def _has_other_steps(new: Record, old: Record) -> bool:
@@ -156,7 +233,7 @@ def _has_other_steps(new: Record, old: Record) -> bool:
 
 
 def confirmed(old: Record, new: Record, said_at: datetime, now: datetime) -> Record:
-    """The stored record, said once more."""
+    """Return the stored record, confirmed once more."""
     surer = old.confidence + (1 - old.confidence) * _SURER_BY * new.confidence
     return old.evolve(
         evidence_count=old.evidence_count + new.evidence_count,
@@ -173,7 +250,7 @@ def confirmed(old: Record, new: Record, said_at: datetime, now: datetime) -> Rec
 def renewed(
     old: Record, new: Record, content: str, strategy: Strategy, said_at: datetime, now: datetime
 ) -> Record:
-    """The stored record with what the new one says; overwriting leaves nothing of the old."""
+    """Return the stored record with the new content; overwriting leaves nothing of the old."""
     overwrites = strategy == "overwrite"
     if is_fact_beside_event(new, old):
         new = new.evolve(kind=old.kind, details=None)  # what is so since then is a fact
@@ -194,7 +271,7 @@ def renewed(
         task=new.task or old.task,
         last_confirmed=max(old.last_confirmed, said_at),
         metadata={**old.metadata, **new.metadata},
-        **_lifetime(old, new),
+        **_renewed_lifetime(old, new),
         updated_at=now,
         version=old.version + 1,
     )
@@ -206,7 +283,7 @@ def renewed(
 
 
 def outdated(new: Record, old: Record, said_at: datetime) -> Record:
-    """The new record as something that no longer holds, beside the stored one that does."""
+    """Return the new record as superseded by the stored one."""
     began = new.valid_from or said_at
     ended = old.valid_from or old.first_observed
     return new.evolve(
@@ -218,7 +295,7 @@ def outdated(new: Record, old: Record, said_at: datetime) -> Record:
 
 
 def _evidence(old: Record, new: Record) -> tuple[Evidence, ...]:
-    """All evidence once; of very much the first and the latest."""
+    """Return all evidence once; if there is much, the first and the latest."""
     together = tuple(dict.fromkeys((*old.evidence, *new.evidence)))
     if len(together) <= _EVIDENCE_KEPT:
         return together
@@ -226,13 +303,21 @@ def _evidence(old: Record, new: Record) -> tuple[Evidence, ...]:
 
 
 def _lifetime(old: Record, new: Record) -> dict[str, Any]:
-    """What was buffered and is now said explicitly stays; said again, it stays longer."""
+    """Return the changes to tier and expiry when something is said again."""
     if old.tier is Tier.LONG:
         return {}
     if new.tier is Tier.LONG:
         return {"tier": Tier.LONG, "expires_at": new.expires_at}
-    times = [it for it in (old.expires_at, new.expires_at) if it is not None]
+    times = [time for time in (old.expires_at, new.expires_at) if time is not None]
     return {"expires_at": max(times, default=None)}
+
+
+def _renewed_lifetime(old: Record, new: Record) -> dict[str, Any]:
+    """Return the changes to tier and expiry when something is replaced."""
+    if new.tier is Tier.LONG:
+        return {"tier": Tier.LONG, "expires_at": new.expires_at}
+    # What is kept for good is still kept when it changes; the time of the buffer does not count.
+    return {"tier": old.tier, "expires_at": None if old.tier is Tier.LONG else new.expires_at}
 
 
 def _details(old: Record, new: Record) -> Any:

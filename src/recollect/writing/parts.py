@@ -1,4 +1,4 @@
-"""What writing is made of, as one piece."""
+"""The parts of the write path, assembled."""
 
 from __future__ import annotations
 
@@ -11,25 +11,37 @@ from recollect.domain.scope import Caller
 from recollect.domain.write import Trace
 from recollect.errors import InvalidInput, NotFound
 from recollect.ports.writes import Writes
+from recollect.recall.user_names import UserNames
+from recollect.writing.background_judge import BackgroundJudge
+from recollect.writing.candidates import Candidates
 from recollect.writing.extraction import Extraction
+from recollect.writing.judges import JudgeChain
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
-from recollect.writing.routing import Router
+from recollect.writing.router import Router
+from recollect.writing.strategy import Merger
+from recollect.writing.user_names import Naming
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingParts:
-    """The pipeline, and what stands around it."""
+    """The pipeline and the services around it."""
 
     pipeline: WritePipeline
     extraction: Extraction
+    candidates: Candidates
+    judge: JudgeChain
+    merger: Merger
+    background: BackgroundJudge
     router: Router
     redactor: Redactor
     writes: Writes
     policy: Callable[[Caller], WritePolicy]
+    names: UserNames
+    naming: Naming
 
     async def trace(self, caller: Caller, write_id: str) -> Trace:
-        """The steps of a write that this caller may see."""
+        """Return the steps of a write that this caller may see."""
         checked_text(write_id, "id", MAX_TITLE, blank=True)
         found = await self.writes.trace(caller.readable, write_id)
         if found is None:
@@ -40,7 +52,7 @@ class WritingParts:
         return found
 
     async def route(self, caller: Caller, message: str, policy: WritePolicy | None) -> Route:
-        """What a message has to do with memory; by default under the caller's own policy."""
+        """Route a message; by default under the caller's own policy."""
         if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"message must be text, not {type(message).__name__}", code="wrong_type"

@@ -1,4 +1,4 @@
-"""The way of a memory into the store: route, redact, extract, ground, reconcile, store, audit.
+"""The write pipeline: route, redact, extract, ground, reconcile, store, audit.
 
 Each step is a module of its own whose result stands in the trace. What one call writes, with its
 traces and its audit entries, is one transaction.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Unpack, cast
 from weakref import WeakValueDictionary
 
@@ -16,42 +16,50 @@ from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.extraction import Claim
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import Filter
+from recollect.domain.job import NewJob
+from recollect.domain.meter import Meter
 from recollect.domain.record import Record, Status, Tier
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.domain.write import Watermark, Written
 from recollect.errors import NotFound, StaleVersion
+from recollect.language.claims.instructions import contradicts
+from recollect.language.units import record_units
 from recollect.ports.clock import Clock
+from recollect.ports.judge import Judge
 from recollect.ports.store import Store
 from recollect.ports.writes import Writes
 from recollect.recall.meaning import Embedded, Meaning
-from recollect.text.searchable import record_units
-from recollect.writing.analysed import units_of
 from recollect.writing.batch import Batch, Incoming
-from recollect.writing.candidates import Candidate, Candidates, compared_scopes
-from recollect.writing.drafting import Namespace
+from recollect.writing.candidates import (
+    Candidate,
+    Candidates,
+    StandingInstructions,
+    compared_scopes,
+)
 from recollect.writing.intake import Extracted, Intake
-from recollect.writing.outcome import Decision, confirmed, decide, outdated, renewed
-from recollect.writing.save import idempotency
+from recollect.writing.outcome import (
+    CALLER,
+    Decision,
+    Related,
+    confirmed,
+    decide,
+    is_earlier,
+    outdated,
+    renewed,
+    said,
+)
+from recollect.writing.saver import Namespace, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of
 
-_ATTEMPTS: Final = 20
+_MAX_ATTEMPTS: Final = 20
 # So often it is tried again because of anything new in the scope; then only of the same record.
 _CAREFUL: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReconcileOptions:
-    """How new records are compared with stored ones."""
-
-    is_on: bool = True
-    threshold: float = 0.5
-    """Less alike than this nothing is a duplicate, whatever else speaks for it."""
-
-
 class WritePipeline:
-    """Writes what is to be remembered, each thing once."""
+    """Write what is to be remembered, each thing once."""
 
     def __init__(
         self,
@@ -62,7 +70,10 @@ class WritePipeline:
         intake: Intake,
         candidates: Candidates,
         merger: Merger,
-        options: ReconcileOptions,
+        judge: Judge,
+        *,
+        reconciles: bool = True,
+        meter: Meter | None = None,
     ) -> None:
         self._store = store
         self._writes = writes
@@ -71,7 +82,10 @@ class WritePipeline:
         self._intake = intake
         self._candidates = candidates
         self._merger = merger
-        self._options = options
+        self._judge = judge
+        self._reconciles = reconciles
+        self._meter = meter or Meter()
+        self._instructions = StandingInstructions(store)
         # Within this process those who write for one user wait for each other; another process is
         # noticed by the versions of the scopes.
         self._writing: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
@@ -86,7 +100,7 @@ class WritePipeline:
         idempotency_key: str | None = None,
         **fields: Unpack[RecordFields],
     ) -> Written:
-        """Remember a claim as it is said: kept for good, or in the buffer when not explicit."""
+        """Remember a statement: for good, or in the buffer if not explicit."""
         incoming = await self._intake.of_call(caller, content, namespace, explicit, fields)
         said = incoming.record.content if incoming.record else ""
         body = {"write": said, "namespace": namespace, "explicit": explicit, **fields}
@@ -101,13 +115,14 @@ class WritePipeline:
         *,
         policy: WritePolicy | None = None,
         watermark: Watermark | None = None,
+        jobs: tuple[NewJob, ...] = (),
     ) -> tuple[Written, ...]:
-        """Remember what was found in turns, and that they were read, together or not at all."""
+        """Remember claims found in turns and mark the turns as read, both or neither."""
         incoming = self._intake.of_claims(caller, claims, turns, extracted, policy)
         marks = () if watermark is None else (watermark,)
         if not incoming and not marks:
             return ()
-        batch, _ = await self._commit(caller, incoming, watermarks=marks)
+        batch, _ = await self._commit(caller, incoming, watermarks=marks, jobs=jobs)
         return tuple(batch.written)
 
     async def _write_once(
@@ -138,13 +153,14 @@ class WritePipeline:
         incoming: Sequence[Incoming],
         *,
         watermarks: tuple[Watermark, ...] = (),
+        jobs: tuple[NewJob, ...] = (),
         key: str | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> tuple[Batch, Committed]:
-        """Judge and write; again when somebody changed what was judged in between."""
+        """Judge and write; repeat if somebody changed the compared records meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
             embedded = await self._embedded(incoming)
-            for attempt in range(_ATTEMPTS):
+            for attempt in range(_MAX_ATTEMPTS):
                 expected = await self._standing(caller, incoming) if attempt < _CAREFUL else {}
                 batch = await self._judged(caller, incoming, embedded)
                 units = await self._units(batch)
@@ -155,8 +171,9 @@ class WritePipeline:
                     records=tuple(batch.changes),
                     units=units.owners,
                     model=units.model,
-                    jobs=units.jobs,
+                    jobs=(*units.jobs, *jobs),
                     conflicts=tuple(batch.conflicts),
+                    links=tuple(batch.links),
                     traces=tuple(batch.traces),
                     watermarks=watermarks,
                     audit=tuple(batch.audit),
@@ -166,108 +183,128 @@ class WritePipeline:
                 try:
                     committed = await self._store.commit(changes)
                 except (StaleVersion, NotFound):
-                    if attempt == _ATTEMPTS - 1 or await self._were_read(watermarks):
+                    if attempt == _MAX_ATTEMPTS - 1 or await self._were_read(watermarks):
                         raise
                     continue
-                batch.written = [_as_stored(it, batch, committed) for it in batch.written]
+                batch.written = [_as_stored(outcome, batch, committed) for outcome in batch.written]
+                for written in batch.written:
+                    self._meter.add("writes", label=written.status)
                 return batch, committed
         raise AssertionError("the last attempt returns or raises")
 
     async def _standing(self, caller: Caller, incoming: Sequence[Incoming]) -> dict[Scope, int]:
-        """How far the scopes are that are judged now; another process may write there too."""
-        targets = {it.scope for it in incoming if it.record is not None and it.is_grounded}
-        scopes = list(dict.fromkeys(it for one in targets for it in compared_scopes(caller, one)))
-        versions = await self._store.versions(scopes) if scopes and self._options.is_on else ()
+        """Return the current positions of the scopes; another process may write there too."""
+        targets = {
+            arrival.scope
+            for arrival in incoming
+            if arrival.record is not None and arrival.is_grounded
+        }
+        scopes = list(
+            dict.fromkeys(scope for one in targets for scope in compared_scopes(caller, one))
+        )
+        versions = await self._store.versions(scopes) if scopes and self._reconciles else ()
         return dict(zip(scopes, versions, strict=False))
 
     async def _were_read(self, watermarks: Sequence[Watermark]) -> bool:
-        """Whether somebody else has read the same turns: then there is nothing left to write."""
-        marks = [await self._writes.watermark(it.scope, it.session) for it in watermarks]
-        return marks != [it.before for it in watermarks]
+        """Return whether somebody else has read the same turns meanwhile."""
+        marks = [await self._writes.watermark(mark.scope, mark.session) for mark in watermarks]
+        return marks != [mark.before for mark in watermarks]
 
     async def _embedded(self, incoming: Sequence[Incoming]) -> Embedded:
-        new = [it.record for it in incoming if it.record is not None]
+        new = [arrival.record for arrival in incoming if arrival.record is not None]
         return await self._meaning.of_units(await units_of(record_units, new))
 
     async def _judged(
         self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded
     ) -> Batch:
-        """What becomes of each, one after the other: a later one may change an earlier one."""
-        new = {it.record.id: it.record for it in incoming if it.record is not None}
+        """Return the outcome for each record in turn; a later one may change an earlier one."""
+        new = {
+            arrival.record.id: arrival.record for arrival in incoming if arrival.record is not None
+        }
         batch = Batch(now=self._clock.now(), units=embedded, searched=new)
         stored = await self._stored(caller, incoming, batch)
-        for it in incoming:
-            if it.record is None:
-                batch.tell(it, "skipped", None, it.refusal, {})
-            elif not it.is_grounded:
-                batch.put(it.record, "not supported by its source")
-                batch.tell(it, "quarantined", it.record, it.refusal, {})
+        for arrival in incoming:
+            if arrival.record is None:
+                batch.tell(arrival, "skipped", None, arrival.refusal, {})
+            elif not arrival.is_grounded:
+                batch.put(arrival.record, "not supported by its source")
+                batch.tell(arrival, "quarantined", arrival.record, arrival.refusal, {})
             else:
-                among = batch.beside(it.record, stored[it.record.id]) if stored else ()
-                decision = decide(
-                    it.record,
-                    it.said_at,
+                among = batch.beside(arrival.record, stored[arrival.record.id]) if stored else ()
+                decision = await decide(
+                    arrival.record,
+                    arrival.said_at,
                     among,
-                    self._options.threshold,
-                    corrects=it.corrects,
-                    about=it.about,
-                    ends_facts=it.ends_facts,
+                    self._judge,
+                    corrects=arrival.corrects,
+                    about=arrival.about,
+                    ends_facts=arrival.ends_facts,
                 )
-                await self._apply(batch, it, it.record, decision)
+                await self._apply(batch, arrival, arrival.record, decision)
         return batch
 
     async def _stored(
         self, caller: Caller, incoming: Sequence[Incoming], batch: Batch
     ) -> dict[str, list[Candidate]]:
-        """What is stored that each may concern; empty where nothing is compared."""
-        judged = [it.record for it in incoming if it.record is not None and it.is_grounded]
-        if not judged or not self._options.is_on:
+        """Return the stored candidates for each; empty where nothing is compared."""
+        judged = [
+            arrival.record
+            for arrival in incoming
+            if arrival.record is not None and arrival.is_grounded
+        ]
+        if not judged or not self._reconciles:
             return {}
         units = {owner.owner_id: owner for owner in batch.units.owners}
-        return await self._candidates.of(caller, judged, units, batch.units.model, batch.now)
+        found = await self._candidates.of(caller, judged, units, batch.units.model, batch.now)
+        for new in judged:
+            known = {candidate.record.id for candidate in found[new.id]}
+            opposed = await self._instructions.contradicted(caller, new, batch.now)
+            found[new.id] += [
+                Candidate(record=record) for record in opposed if record.id not in known
+            ]
+        return found
 
     async def _apply(
         self, batch: Batch, incoming: Incoming, new: Record, decision: Decision
     ) -> None:
-        judgement, old = decision.judgement, decision.old
-        told: dict[str, Any] = {
-            "relation": judgement.relation,
-            "reason": judgement.reason,
-            "similarity": round(judgement.similarity, 3),
-        }
-        if old is not None:
-            told |= {"with": old.id, "stands": judgement.stands}
-        if old is not None and decision.is_known:
-            batch.tell(incoming, "skipped", old, "these words were taken before", told)
-        elif old is not None and judgement.relation == "same":
-            again = confirmed(old, new, incoming.said_at, batch.now)
-            batch.put(again, "said again", before=old)
-            batch.tell(incoming, "merged", batch.records[old.id], judgement.reason, told)
-        elif old is not None and judgement.relation == "update":
-            await self._update(batch, incoming, new, old, decision, told)
-        else:
+        told, changed = _told(decision), decision.changed
+        if changed is None:
             self._add(batch, incoming, new, decision, told)
-
-    async def _update(
-        self,
-        batch: Batch,
-        incoming: Incoming,
-        new: Record,
-        old: Record,
-        decision: Decision,
-        told: dict[str, Any],
-    ) -> None:
-        reason = decision.judgement.reason
-        if decision.judgement.stands == "old":
+            return
+        old, reason = changed.record, changed.verdict.reason
+        if decision.is_known:
+            batch.tell(incoming, "skipped", old, "these words were taken before", told)
+            return
+        if changed.verdict.relation == "same":
+            batch.put(confirmed(old, new, incoming.said_at, batch.now), "said again", before=old)
+            batch.tell(incoming, "merged", batch.records[old.id], reason, told)
+        elif is_earlier(incoming.said_at, old):
             batch.put(outdated(new, old, incoming.said_at), reason)
             batch.tell(incoming, "versioned", old, reason, told)
-            return
-        strategy = strategy_of(new, old)
-        merged = await self._merger.merge(strategy, old.content, new.content)
-        told |= {"strategy": strategy, "merged_by": merged.by, "degraded": merged.degraded}
+        else:
+            await self._update(batch, incoming, new, changed, told)
+        if old.id in batch.records:
+            self._link(batch, incoming, batch.records[old.id], decision.linked)
+
+    async def _update(
+        self, batch: Batch, incoming: Incoming, new: Record, changed: Related, told: dict[str, Any]
+    ) -> None:
+        """Make the new statement the next version of the stored record."""
+        old, verdict = changed.record, changed.verdict
+        is_opposite = contradicts(new.content, old.content)
+        strategy = "overwrite" if is_opposite else strategy_of(new, old)
+        merged = await self._merger.merge(
+            strategy,
+            said(old),
+            said(new, incoming.said_at),
+            is_outdated=verdict.decided_by != CALLER,
+        )
+        told |= {"strategy": strategy, "merged_by": merged.by}
+        if merged.degraded:
+            told["degraded"] = merged.degraded
         after = renewed(old, new, merged.text, strategy, incoming.said_at, batch.now)
-        batch.put(after, reason, before=old)
-        batch.tell(incoming, "versioned", after, reason, told)
+        batch.put(after, verdict.reason, before=old)
+        batch.tell(incoming, "versioned", after, verdict.reason, told)
 
     def _add(
         self,
@@ -277,27 +314,70 @@ class WritePipeline:
         decision: Decision,
         told: dict[str, Any],
     ) -> None:
-        old, reason = decision.old, decision.judgement.reason
-        if old is not None and decision.relation == "conflict":
-            new = new.evolve(related=tuple(dict.fromkeys((*new.related, old.id))))
-            batch.put(new, reason)
-            conflict = batch.dispute(old, new, reason)
-        else:
-            batch.put(new, "")
-            conflict = None
+        """Keep the new record beside all others, linked with those that it relates to."""
+        rivals = [
+            linked.record for linked in decision.linked if linked.verdict.relation == "conflict"
+        ]
+        new = new.evolve(
+            related=tuple(dict.fromkeys((*new.related, *(rival.id for rival in rivals))))
+        )
+        reason = decision.verdict.reason
+        batch.put(new, reason if decision.linked else "")
+        disputes = [batch.dispute(old, new, reason) for old in rivals]
+        self._link(batch, incoming, new, decision.linked)
         status = "buffered" if new.tier is Tier.SHORT else "created"
+        conflict = disputes[0] if disputes else None
         batch.tell(incoming, status, new, reason, told, conflict=conflict)
 
+    def _link(
+        self, batch: Batch, incoming: Incoming, new: Record, related: Sequence[Related]
+    ) -> None:
+        for other in related:
+            old = other.record
+            is_older = is_earlier(incoming.said_at, old)
+            batch.link(old if is_older else new, new if is_older else old, other.verdict)
+
     async def _units(self, batch: Batch) -> Embedded:
-        """The units of what is new, and of what is found by other words than before."""
-        other = [it for it in batch.records.values() if not batch.is_searched_as_before(it)]
+        """Return the units of what is new, and of what is found by other words than before."""
+        other = [
+            record for record in batch.records.values() if not batch.is_searched_as_before(record)
+        ]
         more = await self._meaning.of_units(await units_of(record_units, other))
-        added = batch.records.keys() - {it.id for it in other}
+        added = batch.records.keys() - {record.id for record in other}
         return Embedded(
-            owners=(*(it for it in batch.units.owners if it.owner_id in added), *more.owners),
+            owners=(
+                *(owner for owner in batch.units.owners if owner.owner_id in added),
+                *more.owners,
+            ),
             model=more.model or batch.units.model,
             jobs=(*batch.units.jobs, *more.jobs),
         )
+
+
+def _told(decision: Decision) -> dict[str, Any]:
+    """Return what the trace keeps of a decision."""
+    verdict = decision.verdict
+    told: dict[str, Any] = {
+        "relation": verdict.relation,
+        "probability": verdict.probability,
+        "reason": verdict.reason,
+        "decided_by": verdict.decided_by,
+    }
+    if decision.changed is not None:
+        told["with"] = decision.changed.record.id
+    if decision.linked:
+        told["links"] = [
+            {
+                "with": linked.record.id,
+                "relation": linked.verdict.relation,
+                "probability": linked.verdict.probability,
+                "decided_by": linked.verdict.decided_by,
+            }
+            for linked in decision.linked
+        ]
+    if decision.degraded:
+        told["judge_degraded"] = decision.degraded
+    return told
 
 
 def _result(batch: Batch) -> Mapping[str, Any]:
@@ -312,8 +392,9 @@ def _result(batch: Batch) -> Mapping[str, Any]:
 
 
 def _as_stored(written: Written, batch: Batch, committed: Committed) -> Written:
-    """What a write made, though a later one of the same batch may have changed it again."""
+    """Return what a write created, even if a later one of the batch changed it again."""
     record = written.record
     if record is None or record.id not in batch.records:
         return written
-    return replace(written, record=record.evolve(recorded_at=committed.recorded_at))
+    links = tuple(link for link in batch.links if record.id in link.ends)
+    return replace(written, record=record.evolve(recorded_at=committed.recorded_at, links=links))

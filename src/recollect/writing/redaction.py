@@ -1,4 +1,4 @@
-"""Keeping personal data out of memory: records and messages without it, before they are stored.
+"""Keep personal data out of memory: redact records and messages before they are stored.
 
 What was found is never kept or logged; only how much of each kind there was.
 """
@@ -9,14 +9,17 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.fields import MAX_DESCRIPTION, MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Procedure, Record
 from recollect.domain.redaction import RedactMode
+from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
-from recollect.text.language import language
-from recollect.text.redact import redact
+from recollect.language.detection import language
+from recollect.language.privacy.personal_data import redact
+from recollect.ports.state import State, StateEntry, StateKey
 
 T = TypeVar("T")
 Counts = Mapping[str, int]
@@ -25,7 +28,18 @@ Counts = Mapping[str, int]
 _REMOVED: Final = {"zh": "[内容已移除：含个人信息]", "en": "[removed: held personal data]"}
 # Names by which messages refer to each other: they are looked up, and nobody says them.
 _NO_TEXT: Final = frozenset(
-    {"id", "tool_call_id", "tool_use_id", "call_id", "answers", "type", "role", "at", "task"}
+    {
+        "id",
+        "tool_call_id",
+        "tool_use_id",
+        "call_id",
+        "answers",
+        "type",
+        "role",
+        "at",
+        "timestamp",
+        "task",
+    }
 )
 # Pictures and the like: no text, and long.
 _NO_WORDS: Final = frozenset({"data", "signature", "encrypted_content"})
@@ -36,14 +50,14 @@ _LOSSLESS: Final = "surrogatepass"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned(Generic[T]):
-    """Something without personal data; None when it may not be kept at all."""
+    """Something without personal data; None if it may not be kept at all."""
 
     value: T | None
     counts: Counts
 
 
 class Redactor:
-    """Applies one mode to whatever is about to be stored."""
+    """Apply one redaction mode to everything that is about to be stored."""
 
     def __init__(self, mode: RedactMode = "off") -> None:
         self._mode: RedactMode = mode
@@ -53,17 +67,17 @@ class Redactor:
         return self._mode
 
     def text(self, text: str) -> Cleaned[str]:
-        """A text to be stored."""
+        """Redact a text to be stored."""
         counting = self.counting()
         cleaned = counting.text(text)
         return Cleaned(value=None if counting.drops else cleaned, counts=counting.counts)
 
     def note(self, text: str) -> str:
-        """What somebody says beside something that is stored: why it was changed, or decided."""
+        """Redact a comment: why something was changed or decided."""
         return self.counting().text(text)
 
     def record(self, record: Record) -> Cleaned[Record]:
-        """A record with every text of it cleaned; in mode `drop` none where any was found."""
+        """Redact every text of a record; in mode `drop` return none if anything was found."""
         if self._mode == "off":
             return Cleaned(value=record, counts={})
         counting = self.counting()
@@ -71,7 +85,7 @@ class Redactor:
         return Cleaned(value=None if counting.drops else cleaned, counts=counting.counts)
 
     def kept(self, record: Record, before: Record | None = None) -> tuple[Record, Counts]:
-        """The same for whoever must be told that a record is refused.
+        """Redact a record, or raise if it is refused.
 
         What says nothing that it did not say `before` is left alone: it can always be hidden.
         """
@@ -87,13 +101,13 @@ class Redactor:
         return cleaned.value, cleaned.counts
 
     def message(self, message: Mapping[str, Any]) -> tuple[Mapping[str, Any], Counts]:
-        """A message to be kept: its place in the conversation stays even where its words go."""
+        """Redact a message; its place in the conversation stays even if its words go."""
         if self._mode == "off" or not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             return message, {}
         return self.value(dict(message))
 
     def value(self, value: Any) -> tuple[Any, Counts]:
-        """Whatever JSON holds, or the bytes of a text; in mode `drop` its texts make way."""
+        """Redact a JSON value, or the bytes of a text; in mode `drop` texts are removed."""
         if self._mode == "off":
             return value, {}
         counting = self.counting()
@@ -106,12 +120,12 @@ class Redactor:
         return counting.said(text).encode("utf-8", _LOSSLESS), counting.counts
 
     def counting(self) -> Counting:
-        """For something that is cleaned piece by piece."""
+        """Return a redactor for something that is redacted piece by piece."""
         return Counting(self._mode)
 
 
 class Counting:
-    """Cleans what belongs to one thing, and counts what was found in it."""
+    """Redact the pieces of one thing and count what was found."""
 
     def __init__(self, mode: RedactMode) -> None:
         self._mode = mode
@@ -136,10 +150,10 @@ class Counting:
         return _cleaned_record(record, self)
 
     def texts(self, texts: tuple[str, ...], limit: int | None = None) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.text(it, limit) for it in texts))
+        return tuple(dict.fromkeys(self.text(text, limit) for text in texts))
 
     def inside(self, value: object) -> Any:
-        """The same for whatever JSON holds."""
+        """Redact a JSON value."""
         match value:
             case str():
                 return self.said(value)
@@ -161,7 +175,7 @@ class Counting:
         return self.inside(value)
 
     def said(self, text: str) -> str:
-        """A text that may be JSON."""
+        """Redact a text that may be JSON."""
         if text.startswith("data:"):
             return text
         # In JSON a mask must not swallow a quotation mark, or nobody can read it any more.
@@ -213,3 +227,50 @@ def _cleaned_details(
             )
         case None:
             return None
+
+
+# --- Session state without personal data: notes, scratchpads and windows -----------------------
+
+
+class RedactedState:
+    """A state store that redacts values before it writes them.
+
+    A session that is open goes on with what was said; only what is stored of it is cleaned.
+    """
+
+    def __init__(self, state: State, redactor: Redactor) -> None:
+        self._state = state
+        self._redactor = redactor
+
+    async def get(self, key: StateKey) -> StateEntry | None:
+        return await self._state.get(key)
+
+    async def put(
+        self,
+        key: StateKey,
+        value: str,
+        *,
+        ttl: timedelta | None = None,
+        expected: int | None = None,
+        known_since: datetime | None = None,
+    ) -> int:
+        cleaned, counts = self._redactor.value(json.loads(value))
+        written = json.dumps(cleaned, ensure_ascii=False) if counts else value
+        return await self._state.put(
+            key, written, ttl=ttl, expected=expected, known_since=known_since
+        )
+
+    async def touch(self, key: StateKey, ttl: timedelta) -> bool:
+        return await self._state.touch(key, ttl)
+
+    async def delete(self, key: StateKey) -> None:
+        await self._state.delete(key)
+
+    async def names(self, scope: Scope, session: str) -> list[str]:
+        return await self._state.names(scope, session)
+
+    async def clear(self, scope: Scope, session: str) -> None:
+        await self._state.clear(scope, session)
+
+    async def sweep(self) -> int:
+        return await self._state.sweep()

@@ -1,66 +1,140 @@
-"""When a conversation is read for what is worth remembering: every few turns, and at its end.
+"""When to read a conversation for what is worth remembering.
 
-Whoever talks never waits for it: a job is written with the turns, and done by whoever has time.
+What the user asks to be kept is read at once; the rest every few turns, when the session ends or is
+left, and when nothing was said for a while, so that a short chat is read too. Whoever talks never
+waits for it: a job is written with the turns, and done by whoever has time.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Final, cast
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, cast
 
 from recollect.domain.job import Job, NewJob
+from recollect.domain.record import Kind, Record
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.turn import Turn
+from recollect.writing.judge_rules import LONGEST_JUDGED
 
 EXTRACT: Final = "extract"
+EXTRACT_IDLE: Final = "extract_idle"
+"""Reading what is left of a session in which nothing was said for a while."""
 EPISODE: Final = "episode"
+JUDGE: Final = "judge"
+# Which jobs judge what was stored without being compared.
+Judging = Callable[[Caller, Sequence[Record | Turn]], tuple[NewJob, ...]]
+# So many records or turns are judged by one job.
+_JUDGED_TOGETHER: Final = 50
 
 
 class ExtractionSchedule:
-    """Knows which jobs a session needs; none where nothing of it is to become memory."""
+    """Choose the jobs a session needs; none if nothing of it may become memory."""
 
-    def __init__(self, policy: Callable[[Caller], WritePolicy], *, every: int) -> None:
+    def __init__(
+        self, policy: Callable[[Caller], WritePolicy], *, every: int, idle: timedelta
+    ) -> None:
         self._policy = policy
         self._every = every
+        self._idle = idle
 
-    def after_turns(self, caller: Caller, session: str) -> NewJob | None:
-        """The job to write with new turns; it is due when enough of them have come together."""
-        if not self._every or self._policy(caller) == "off":
-            return None
-        return _job(EXTRACT, caller.scope, session, every=self._every)
+    def after_turns(
+        self, caller: Caller, session: str, now: datetime, *, is_wished: bool
+    ) -> tuple[NewJob, ...]:
+        """Return the jobs to store with new turns; `is_wished` if one asks to keep something."""
+        if self._policy(caller) == "off":
+            return ()
+        jobs: list[NewJob] = []
+        if self._every:
+            # Due when enough turns have come together, or at once.
+            every = 1 if is_wished else self._every
+            jobs.append(_job(EXTRACT, caller.scope, session, every=every))
+        if self._idle:
+            # Every turn puts it off.
+            jobs.append(_job(EXTRACT_IDLE, caller.scope, session, run_after=now + self._idle))
+        return tuple(jobs)
+
+    def when_left(self, caller: Caller, session: str) -> tuple[NewJob, ...]:
+        """Return the jobs for a session that its program leaves but may reopen."""
+        if self._policy(caller) == "off":
+            return ()
+        return (_job(EXTRACT, caller.scope, session),)
 
     def at_end(self, caller: Caller, session: str) -> tuple[NewJob, ...]:
-        """The jobs of a session that is over."""
+        """Return the jobs for a session that is over."""
         if self._policy(caller) == "off":
             return ()
         return tuple(_job(kind, caller.scope, session) for kind in (EXTRACT, EPISODE))
 
 
-def session_of(job: Job) -> tuple[Caller, str]:
-    """Whose session a job is about; it works in the name of the one who talked there."""
-    place = cast("dict[str, str | None]", job.payload)
-    scope = Scope(
-        org=cast("str", place["org"]),
-        workspace=cast("str", place["workspace"]),
-        agent=place["agent"],
-        user=place["user"],
+def place_of(scope: Scope, session: str) -> dict[str, str | None]:
+    """Return the part of a job's payload that identifies the session."""
+    return {**_place(scope), "session": session}
+
+
+def is_judged(item: Record | Turn) -> bool:
+    """Return whether a record states something that may be repeated or changed."""
+    if len(item.content) > LONGEST_JUDGED:
+        return False
+    if isinstance(item, Turn):
+        return item.role == "user" and item.act == "statement"
+    return item.kind is not Kind.EPISODIC
+
+
+def judge_jobs(scope: Scope, ids: Sequence[str]) -> tuple[NewJob, ...]:
+    """Return the jobs that relate new records or turns to earlier ones."""
+    return tuple(
+        NewJob(
+            kind=JUDGE,
+            key=ids[start],
+            payload={**_place(scope), "ids": list(ids[start : start + _JUDGED_TOGETHER])},
+        )
+        for start in range(0, len(ids), _JUDGED_TOGETHER)
     )
-    return Caller(scope=scope, principal=scope.actor), cast("str", place["session"])
 
 
-def _job(kind: str, scope: Scope, session: str, *, every: int = 0) -> NewJob:
+def judged_of(job: Job) -> tuple[Caller, list[str]]:
+    """Return the scope of a judging job, and its records or turns."""
+    payload = cast("dict[str, Any]", job.payload)
+    return _caller(payload), cast("list[str]", payload["ids"])
+
+
+def session_of(job: Job) -> tuple[Caller, str]:
+    """Return the scope and session of a job."""
+    payload = cast("dict[str, Any]", job.payload)
+    return _caller(payload), cast("str", payload["session"])
+
+
+def _caller(payload: Mapping[str, Any]) -> Caller:
+    scope = Scope(
+        org=payload["org"],
+        workspace=payload["workspace"],
+        agent=payload["agent"],
+        user=payload["user"],
+    )
+    return Caller(scope=scope, principal=scope.actor)
+
+
+def _place(scope: Scope) -> dict[str, str | None]:
+    return {
+        "org": scope.org,
+        "workspace": scope.workspace,
+        "agent": scope.agent,
+        "user": scope.user,
+    }
+
+
+def _job(
+    kind: str, scope: Scope, session: str, *, every: int = 0, run_after: datetime | None = None
+) -> NewJob:
     place = f"{scope.key}/{session}"
     return NewJob(
         kind=kind,
         # Names may be longer than a key.
         key=hashlib.sha256(place.encode()).hexdigest(),
-        payload={
-            "org": scope.org,
-            "workspace": scope.workspace,
-            "agent": scope.agent,
-            "user": scope.user,
-            "session": session,
-        },
+        payload=place_of(scope, session),
         every=every,
+        run_after=run_after,
     )

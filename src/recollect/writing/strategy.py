@@ -1,29 +1,31 @@
-"""How a changed record takes in what is new: by its category, or as its metadata says."""
+"""How an updated record merges the new content: by category, or as its metadata says."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 from recollect.domain.category import is_user_profile, with_aliases
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Strategy
 from recollect.errors import InvalidInput, ModelError
+from recollect.language.detection import language
+from recollect.language.extraction.grounding import ground
+from recollect.ports.judge import Judge, Statement
 from recollect.ports.language_model import LanguageModel, Prompt
-from recollect.text.language import language
-from recollect.writing.ground import ground
-from recollect.writing.reconcile import merge, still_standing
+from recollect.writing.judge_rules import normalised
+from recollect.writing.judges import JudgeChain
 
 _log: Final = logging.getLogger(__name__)
 
 STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
 _OVERWRITTEN: Final = frozenset({"feedback", "sentiment", "convention", "decision", "follow-up"})
 _APPENDED: Final = with_aliases("task-traces") | with_aliases("tool-effects")
-_LONGEST_ANSWER: Final = 400
-_REMEMBERED: Final = 100
+_MAX_ANSWER_TOKENS: Final = 400
+_CACHED_MERGES: Final = 100
 _ROLE: Final = {
     "en": (
         "Two statements about the same thing are given, an older and a newer one. Write one short "
@@ -40,7 +42,7 @@ _ROLE: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """One text for two, who made it, and why a model did not."""
+    """A merged text, who made it, and why a model did not."""
 
     text: str
     by: str = "rules"
@@ -48,7 +50,7 @@ class Merged:
 
 
 def wished_strategy(metadata: Mapping[str, Any]) -> Strategy | None:
-    """The strategy that metadata names, if it names one."""
+    """Return the strategy that metadata names, if it names one."""
     if not isinstance(metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("metadata must be a mapping", code="wrong_type")
     named = metadata.get("strategy")
@@ -63,8 +65,7 @@ def wished_strategy(metadata: Mapping[str, Any]) -> Strategy | None:
 
 
 def strategy_of(new: Record, old: Record) -> Strategy:
-    """How the stored record takes in the new one: preferences are replaced, traces go on, facts
-    are put together."""
+    """Return how to merge: preferences are replaced, traces appended, facts combined."""
     wished = wished_strategy(new.metadata) or wished_strategy(old.metadata)
     if wished is not None:
         return wished
@@ -75,39 +76,56 @@ def strategy_of(new: Record, old: Record) -> Strategy:
 
 
 class Merger:
-    """Makes one text of two; a model, if there is one, only where facts are put together."""
+    """Merge two texts; with a model, if there is one, only where facts are combined."""
 
-    def __init__(self, model: LanguageModel | None = None, *, timeout: float = 60.0) -> None:
+    def __init__(self, model: LanguageModel | None = None, judge: Judge | None = None) -> None:
         self._model = model
-        self._timeout = timeout
+        self._judge = judge or JudgeChain()
         # Whoever was overtaken judges again: a model is not asked the same again for that.
         self._made: dict[tuple[str, str], Merged] = {}
 
-    async def merge(self, strategy: Strategy, old: str, new: str) -> Merged:
-        """The text that a record has after an update."""
-        summarises = strategy == "summarise"
-        # A fact whose value has changed must not stand beside its old value; history has that.
-        extractive = merge(strategy, still_standing(old, new) if summarises else old, new)
-        if not summarises or self._model is None or extractive in (old, new):
+    async def merge(
+        self, strategy: Strategy, old: Statement, new: Statement, *, is_outdated: bool = False
+    ) -> Merged:
+        """Return the text that a record has after an update.
+
+        A fact whose value has changed does not stand beside its old value; history has that. Of
+        an old text that `is_outdated` no sentence stands if it has only one.
+        """
+        if strategy != "summarise":
+            return Merged(text=merge(strategy, old.text, new.text))
+        standing = "" if is_outdated and len(statements(old.text)) == 1 else None
+        if standing is None:
+            standing = await self.still_standing(old, new)
+        extractive = merge(strategy, standing, new.text)
+        if self._model is None or extractive in (old.text, new.text):
             return Merged(text=extractive)
-        if (old, new) not in self._made:
-            if len(self._made) >= _REMEMBERED:
+        pair = (old.text, new.text)
+        if pair not in self._made:
+            if len(self._made) >= _CACHED_MERGES:
                 self._made.clear()
-            self._made[old, new] = await self._asked(self._model, old, new, extractive)
-        return self._made[old, new]
+            merged = await self._asked(self._model, *pair, extractive)
+            if merged.degraded:
+                return merged
+            self._made[pair] = merged
+        return self._made[pair]
+
+    async def still_standing(self, old: Statement, new: Statement) -> str:
+        """Return the old text without sentences that the new one repeats, changes or denies."""
+        parts = [replace(old, text=statement) for statement in statements(old.text)]
+        judged = await self._judge.judge(new, parts)
+        verdicts = zip(parts, judged.verdicts, strict=True)
+        return joined([part.text for part, verdict in verdicts if verdict.relation == "different"])
 
     async def _asked(self, model: LanguageModel, old: str, new: str, extractive: str) -> Merged:
         tongue = "zh" if language(new) == "zh" else "en"
         prompt = Prompt(
-            text=f"older: {old}\nnewer: {new}", system=_ROLE[tongue], max_tokens=_LONGEST_ANSWER
+            text=f"older: {old}\nnewer: {new}", system=_ROLE[tongue], max_tokens=_MAX_ANSWER_TOKENS
         )
         try:
-            async with asyncio.timeout(self._timeout):
-                written = await model.write(prompt)
+            written = await model.write(prompt)
         except ModelError as problem:
             return self._fallback(extractive, problem.code)
-        except TimeoutError:
-            return self._fallback(extractive, "model_timeout")
         text = " ".join(written.text.split())
         if written.is_cut or not _is_faithful(text, old, new):
             return self._fallback(extractive, "model_ungrounded")
@@ -119,9 +137,52 @@ class Merger:
 
 
 def _is_faithful(text: str, old: str, new: str) -> bool:
-    """Whether a model's text says nothing but what both say, and all of the new statement."""
+    """Return whether a model's text says only what both say, and all of the new one."""
     source = f"{old}\n{new}"
     if not text or len(text) > len(source) * 2:
         return False
     says_no_more = ground(text, source, (0, len(source))).ok
     return says_no_more and ground(new, text, (0, len(text))).ok
+
+
+# --- Merge two texts sentence by sentence, without repetitions ---------------------------------
+
+
+_STATEMENT: Final = re.compile(
+    r"[^。！？!?;；\n.]+(?:(?:\.(?=\S)|(?<=Mr)\.|(?<=Ms)\.|(?<=Dr)\.|(?<=Mrs)\.|(?<=St)\.)"
+    r"[^。！？!?;；\n.]*)*[。！？!?;；.]*"
+)
+"""A sentence with what ends it; the point in 3.5, in main.py or behind Dr ends none."""
+
+
+def merge(strategy: Strategy, old: str, new: str) -> str:
+    """Return the new text, or the old one followed by what it does not say yet."""
+    if strategy == "overwrite":
+        return new
+    known = {normalised(statement) for statement in statements(old)}
+    return joined(
+        [
+            *statements(old),
+            *(statement for statement in statements(new) if normalised(statement) not in known),
+        ]
+    )
+
+
+def statements(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    return [found for match in _STATEMENT.findall(text) if (found := match.strip())]
+
+
+def joined(several: list[str]) -> str:
+    """Return the sentences as one text, with punctuation between them."""
+    text = ""
+    for statement in several:
+        if text and text[-1] not in "。！？!?;；.":
+            text += "。" if _is_wide(text[-1]) else "."
+        space = "" if not text or _is_wide(text[-1]) else " "
+        text += space + statement
+    return text
+
+
+def _is_wide(character: str) -> bool:
+    return character >= "\u3000"

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from recollect.backends.sql.database import Database
-from tests.unit.local.unit_writer import UnitWriter, new_database
+from tests.database_servers import open_at
+from tests.unit.local.unit_writer import UnitWriter
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    opened = new_database(tmp_path / "units.db")
+    opened = open_at(tmp_path / "units.db")
     yield opened
     opened.close_here()
 
@@ -24,6 +25,6 @@ def writer(database: Database) -> UnitWriter:
 @pytest.fixture(scope="module")
 def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """One for all examples of a property; each takes a scope of its own."""
-    opened = new_database(tmp_path_factory.mktemp("shared") / "units.db")
+    opened = open_at(tmp_path_factory.mktemp("shared") / "units.db")
     yield opened
     opened.close_here()

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.dialects.base import token
 from recollect.backends.sql.full_text import (
     add_tokens,
     candidates,
     document_frequencies,
     remove_tokens,
-    token,
 )
 from recollect.domain.scope import Scope
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope

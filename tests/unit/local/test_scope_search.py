@@ -201,6 +201,7 @@ def _found(
     return database.read_here(work)
 
 
+@pytest.mark.sqlite
 def test_thousands_of_scopes_are_read_at_once_and_found_by_the_index(
     database: Database, writer: UnitWriter
 ):

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from sqlalchemy import Connection, delete, insert, select, update
@@ -19,19 +18,6 @@ _numbers = itertools.count()
 def fresh_scope() -> Scope:
     """A scope that no test has used before."""
     return Scope(user=f"user-{next(_numbers)}")
-
-
-def new_database(path: Path) -> Database:
-    """A database with our tables, quick to write."""
-    database = Database(path, synchronous="off")
-
-    def create(connection: Connection) -> None:
-        schema.metadata.create_all(connection)
-        for statement in schema.FULL_TEXT_SQLITE:
-            connection.exec_driver_sql(statement)
-
-    database.write_here(create)
-    return database
 
 
 class UnitWriter:

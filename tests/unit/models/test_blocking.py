@@ -84,7 +84,7 @@ async def test_questions_and_passages_go_to_the_librarys_own_methods(
     np.testing.assert_allclose(np.linalg.norm(query, axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(query[0][::-1], passage[0], atol=1e-3)
     assert seen == [(32, 40), (40, 40)]
-    assert embedder.trust("任何语言")
+    assert embedder.reads("任何语言")
 
 
 async def test_an_error_of_the_library_becomes_one_of_ours():

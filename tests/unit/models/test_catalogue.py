@@ -8,9 +8,8 @@ import pytest
 
 from recollect.domain.embedder import EmbedderChoice
 from recollect.errors import NotAvailable, SettingsError
-from recollect.models import minilm, places
+from recollect.models import local_model
 from recollect.models.catalogue import check, list_embedders, open_embedder
-from recollect.models.minilm import FOLDER
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.models.openai_endpoint import OpenAIEmbedder
 from recollect.models.sealed_folder import write_sealed
@@ -19,19 +18,18 @@ from tests.unit.models.tiny_model import DIMENSION, tiny_graph, tiny_tokenizer, 
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder on a machine where no package carries the model."""
-    monkeypatch.setattr(minilm, "package_folder", lambda package: None)
-    monkeypatch.setattr(places, "package_folder", lambda package: None)
-    return tmp_path / "cache"
+    """A folder on a machine where no package carries the model."""
+    monkeypatch.setattr(local_model, "package_folder", lambda package: None)
+    return tmp_path / "models"
 
 
 def test_no_embedder_is_a_choice():
     assert open_embedder(EmbedderChoice(model="none")) is None
 
 
-@pytest.mark.parametrize("model", ["", "local", "all-MiniLM-L6-v2"])
-def test_the_default_has_several_names(model: str, tmp_path: Path):
-    embedder = open_embedder(EmbedderChoice(model=model, cache_dir=tmp_path))
+@pytest.mark.parametrize("model", ["", "local", "recollect-bilingual"])
+def test_the_default_has_several_names(model: str):
+    embedder = open_embedder(EmbedderChoice(model=model))
 
     assert embedder is not None
     assert embedder.dimension == 384
@@ -71,29 +69,28 @@ def test_an_unknown_name_lists_what_there_is(model: str):
 
 
 def test_the_list_says_what_each_needs(bare: Path):
-    states = {state.name: state for state in list_embedders(EmbedderChoice(cache_dir=bare))}
+    states = {state.name: state for state in list_embedders(EmbedderChoice(folder=bare))}
 
     assert states["local"].condition == "not_found"
-    assert states["local"].hint == "recollect models fetch"
+    assert states["local"].hint == "pip install 'recollect[local]'"
     assert states["openai:NAME"].condition == "ready"
     assert states["fastembed:NAME"].condition == "not_installed"
     assert "recollect[fastembed]" in states["fastembed:NAME"].hint
 
 
 def test_the_list_tells_a_ready_model_from_a_damaged_one(bare: Path):
-    folder = bare / "models" / FOLDER
-    write_sealed(folder, {"model.onnx": tiny_graph(), "tokenizer.json": tiny_tokenizer()})
-    assert list_embedders(EmbedderChoice(cache_dir=bare))[0].condition == "ready"
-    assert list_embedders(EmbedderChoice(cache_dir=bare))[0].where == str(folder)
+    write_sealed(bare, {"embedder.onnx": tiny_graph(), "tokenizer.json": tiny_tokenizer()})
+    assert list_embedders(EmbedderChoice(folder=bare))[0].condition == "ready"
+    assert list_embedders(EmbedderChoice(folder=bare))[0].where == str(bare)
 
-    (folder / "tokenizer.json").write_bytes(b"")
-    assert list_embedders(EmbedderChoice(cache_dir=bare))[0].condition == "damaged"
+    (bare / "tokenizer.json").write_bytes(b"")
+    assert list_embedders(EmbedderChoice(folder=bare))[0].condition == "damaged"
 
 
 def test_the_list_knows_the_folder_that_is_in_use(tmp_path: Path):
     model = f"folder:{write_folder(tmp_path)}"
 
-    folder = list_embedders(EmbedderChoice(model=model, cache_dir=tmp_path))[1]
+    folder = list_embedders(EmbedderChoice(model=model))[1]
 
     assert (folder.condition, folder.where) == ("ready", str(tmp_path))
 

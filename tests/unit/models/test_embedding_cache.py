@@ -148,6 +148,6 @@ def test_everything_else_is_the_models(cached: CachedEmbedder, inner: CountingEm
     inner.reads_only_ascii = True
 
     assert (cached.model, cached.dimension) == (inner.model, inner.dimension)
-    assert cached.trust("key")
-    assert not cached.trust("钥匙")
+    assert cached.reads("key")
+    assert not cached.reads("钥匙")
     assert cached.notes() == ()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -62,7 +63,6 @@ def _choice(base_url: str, *, provider: str = "openai", **changes: float) -> Mod
     access = ProviderAccess(base_url=base_url, api_key=KEY)
     return ModelChoice(
         providers={provider: access},
-        timeout=changes.get("timeout", 10.0),
         retries=int(changes.get("retries", 2)),
     )
 
@@ -204,10 +204,10 @@ async def test_the_wait_a_server_asks_for_is_kept(server: ChatServer, model: Rem
 async def test_no_try_is_begun_that_cannot_end_in_time(server: ChatServer):
     """Waiting for the deadline would only hide why the call failed."""
     server.answers = [refusal(429, "slow down", retry_after="30")]
-    model = open_model("openai:some-model", _choice(f"{server.url}/v1", timeout=20))
+    model = open_model("openai:some-model", _choice(f"{server.url}/v1"))
     async with asyncio.timeout(15):
         with pytest.raises(ModelError, match="429 slow down") as failed:
-            await model.write(ASK)
+            await model.write(replace(ASK, seconds=20))
     assert failed.value.retryable
     await model.close()
 
@@ -268,12 +268,52 @@ async def test_an_empty_answer_is_no_answer(server: ChatServer, model: RemoteMod
 
 async def test_a_slow_server_is_not_waited_for(server: ChatServer):
     server.answers = [Answer(body=b"{}", delay=60)]
-    model = open_model("openai:some-model", _choice(f"{server.url}/v1", timeout=0.3))
+    model = open_model("openai:some-model", _choice(f"{server.url}/v1"))
     async with asyncio.timeout(15):
         with pytest.raises(ModelError, match=r"within 0\.3 s") as failed:
-            await model.write(ASK)
+            await model.write(replace(ASK, seconds=0.3))
     assert (failed.value.code, failed.value.retryable) == ("model_timeout", True)
     await model.close()
+
+
+_NO_SCHEMA = refusal(400, "response_format of type json_schema is not supported by this model")
+_NO_JSON = refusal(422, "Unrecognized request argument supplied: response_format")
+
+
+async def test_a_server_that_takes_no_schema_is_asked_for_any_json(
+    server: ChatServer, model: RemoteModel
+):
+    server.answers = [_NO_SCHEMA, openai_text(json.dumps(GOOD)), openai_text(json.dumps(GOOD))]
+    assert (await model.fill(ASK, Decision)).value.votes == 3
+    assert (await model.fill(ASK, Decision)).value.votes == 3
+    formats = [body["response_format"]["type"] for body in server.bodies]
+    assert formats == ["json_schema", "json_object", "json_object"]
+    assert '"votes"' in server.bodies[1]["messages"][0]["content"]
+
+
+async def test_a_server_that_takes_no_format_at_all_is_asked_in_words(
+    server: ChatServer, model: RemoteModel
+):
+    """What it says around the object does not matter; what does not fit is shown to it once."""
+    said = openai_text(f"Sure! Here it is:\n```json\n{json.dumps(GOOD)}\n```\nAnything else?")
+    server.answers = [_NO_SCHEMA, _NO_JSON, openai_text("I think {so}."), said]
+    assert (await model.fill(ASK, Decision)).value.what == "买两台服务器"
+    assert [body.get("response_format", {}).get("type") for body in server.bodies] == [
+        "json_schema",
+        "json_object",
+        None,
+        None,
+    ]
+
+
+async def test_a_question_that_is_refused_for_other_reasons_is_not_asked_again(
+    server: ChatServer, model: RemoteModel
+):
+    server.answers = [refusal(400, "the prompt breaks our rules of use")]
+    with pytest.raises(ModelError) as failed:
+        await model.fill(ASK, Decision)
+    assert failed.value.code == "model_refused"
+    assert len(server.bodies) == 1
 
 
 async def test_cancelling_a_call_cancels_it(server: ChatServer, model: RemoteModel):

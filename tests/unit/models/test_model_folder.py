@@ -136,8 +136,8 @@ def test_a_damaged_description_is_named(tmp_path: Path, content: str):
 def test_languages_are_assumed_to_be_any_unless_given(tmp_path: Path):
     folder = write_folder(tmp_path)
 
-    assert open_folder(folder, EmbedderChoice()).trust("ключ")
-    assert open_folder(folder, EmbedderChoice(languages=("en", "ru"))).trust("ключ")
+    assert open_folder(folder, EmbedderChoice()).reads("ключ")
+    assert open_folder(folder, EmbedderChoice(languages=("en", "ru"))).reads("ключ")
     chinese = open_folder(folder, EmbedderChoice(languages=("zh",)))
-    assert chinese.trust("钥匙")
-    assert not chinese.trust("key")
+    assert chinese.reads("钥匙")
+    assert not chinese.reads("key")

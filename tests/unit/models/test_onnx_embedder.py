@@ -192,10 +192,10 @@ async def test_a_text_in_a_language_it_does_not_read_is_not_understood():
     english = ModelTraits(name="tiny", dimension=DIMENSION, longest=8, languages=frozenset({"en"}))
     embedder = OnnxEmbedder(english, tiny_files)
 
-    assert embedder.trust("where is the key")
-    assert not embedder.trust("钥匙在哪里")
-    assert not embedder.trust("鍵はどこですか")
-    assert OnnxEmbedder(TRAITS, tiny_files).trust("где ключ")
+    assert embedder.reads("where is the key")
+    assert not embedder.reads("钥匙在哪里")
+    assert not embedder.reads("鍵はどこですか")
+    assert OnnxEmbedder(TRAITS, tiny_files).reads("где ключ")
 
 
 async def test_a_session_that_dies_in_a_batch_is_told_and_the_next_call_works():

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from recollect.domain.times import to_micros
 from recollect.domain.unit import Trait
+from recollect.language.units import speaker_key
 from recollect.recall.fuse import Weights, calibrated, fuse
+from recollect.recall.neighbourhood import NeighbourhoodOptions
 from recollect.recall.paths import Found
-from recollect.recall.stretch import Stretch
-from recollect.recall.surroundings import SurroundingsOptions
-from recollect.text.searchable import speaker_key
+from recollect.recall.time_span import TimeSpan
 from tests.unit.recall.found import NOW, found, question, row
 
-_ALONE = SurroundingsOptions(neighbour=0, session=0, day=0, answer=0)
+_ALONE = NeighbourhoodOptions(neighbour=0, session=0, day=0, answer=0)
 _PLAIN = Weights(surroundings=_ALONE, terse=0)
 
 
@@ -140,8 +140,8 @@ def test_a_turn_that_says_next_to_nothing_counts_less_and_a_short_record_does_no
 def test_the_time_that_is_named_pulls_and_never_filters():
     then, later = NOW - timedelta(days=10), NOW - timedelta(days=100)
     of_then, of_later = row(1, observed_at=to_micros(then)), row(2, observed_at=to_micros(later))
-    day = Stretch.between(then - timedelta(hours=9), then + timedelta(hours=15))
-    timed = found("time", [(of_then, 1.0)], trust=0.5, stretches=(day,))
+    day = TimeSpan.between(then - timedelta(hours=9), then + timedelta(hours=15))
+    timed = found("time", [(of_then, 1.0)], trust=0.5, spans=(day,))
     scores = _scores(found("keyword", [(of_then, 0.4), (of_later, 0.4)]), timed)
     assert scores["turn_1"] == _bent(0.4 * 1.3 + 0.5 * 0.4)
     assert scores["turn_2"] == _bent(0.4), "the same as without a time"
@@ -192,11 +192,11 @@ _scored = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(_scored, _scored, _scored)
 def test_every_owner_is_in_the_list_once_and_the_list_is_sorted(by_words, by_meaning, by_time):
-    stretch = Stretch(0, 10**14)
+    stretch = TimeSpan(0, 10**14)
     paths = [
         found("keyword", by_words),
         found("vector", by_meaning),
-        found("time", by_time, stretches=(stretch,) if by_time else ()),
+        found("time", by_time, spans=(stretch,) if by_time else ()),
     ]
     fused = fuse(question(), paths, Weights())
     units = {int(one["unit"][0]) for one, _ in (*by_words, *by_meaning, *by_time)}

@@ -11,9 +11,12 @@ from recollect.domain.fields import RecordFields, new_record
 from recollect.domain.record import Evidence, Record, Status, Tier
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
+from recollect.ports.judge import Judge, Statement
 from recollect.writing.candidates import Candidate
+from recollect.writing.judges import JudgeChain
 from recollect.writing.outcome import Decision, confirmed, decide, outdated, renewed
-from recollect.writing.strategy import Merger, strategy_of, wished_strategy
+from recollect.writing.strategy import Merger, statements, strategy_of, wished_strategy
+from tests.fakes import FakeJudge
 
 _THEN = datetime(2026, 3, 1, tzinfo=UTC)
 _LATER = _THEN + timedelta(days=30)
@@ -23,51 +26,107 @@ def _record(content: str, at: datetime = _THEN, **fields: Any) -> Record:
     return new_record(content, RecordFields(**fields), Scope(user="ann"), at)
 
 
-def _decide(new: Record, *old: Record, at: datetime = _LATER, threshold: float = 0.5) -> Decision:
-    return decide(new, at, [Candidate(record=it) for it in old], threshold)
+async def _decide(new: Record, *old: Record, judge: Judge | None = None, **known: Any) -> Decision:
+    stored = [Candidate(record=it) for it in old]
+    return await decide(new, _LATER, stored, judge or JudgeChain(), **known)
 
 
-def test_of_several_the_one_that_says_the_same_counts():
-    known = _record("The user lives in Oslo.")
-    other = _record("The user lives in Bergen.")
+async def test_of_several_the_surest_is_changed_and_the_others_are_linked(judge: FakeJudge):
+    new = _record("I live in Oslo.", _LATER)
+    same, update, conflict, other = (_record(it) for it in ("A.", "B.", "C.", "D."))
+    judge.knows("A.", new.content, "same")
+    judge.knows("B.", new.content, "update", is_sure=True)
+    judge.knows("C.", new.content, "conflict")
 
-    decision = _decide(_record("I live in Oslo.", _LATER), other, known)
+    decision = await _decide(new, other, conflict, update, same, judge=judge)
 
-    assert (decision.relation, decision.old) == ("same", known)
-
-
-def test_below_the_threshold_nothing_is_a_duplicate():
-    new = _record("I'm allergic to peanuts, thanks.")
-    old = [Candidate(record=_record("The user has a peanut allergy."), cosine=0.6)]
-
-    assert decide(new, _LATER, old, 0.5).relation == "same"
-    assert decide(new, _LATER, old, 0.9).relation == "different"
+    assert decision.changed is not None
+    assert decision.changed.record == update
+    assert [it.record for it in decision.linked] == [same, conflict]
 
 
-def test_events_of_different_days_are_different_events():
+async def test_what_nobody_is_sure_of_changes_nothing(judge: FakeJudge):
+    old, new = _record("The user lives in Oslo."), _record("I live in Rome.", _LATER)
+    judge.knows(old.content, new.content, "update")
+
+    decision = await _decide(new, old, judge=judge)
+
+    assert (decision.changed, decision.verdict.relation) == (None, "update")
+
+
+async def test_a_correction_changes_what_it_contradicts(judge: FakeJudge):
+    old, new = _record("The user lives in Oslo."), _record("I live in Rome.", _LATER)
+    judge.knows(old.content, new.content, "conflict")
+
+    decision = await _decide(new, old, judge=judge, corrects=True)
+
+    assert decision.changed is not None
+    assert decision.verdict.relation == "update"
+
+
+async def test_a_correction_right_after_it_needs_no_judge():
+    said = Evidence(turn="turn_1", start=0, end=9)
+    old = _record("The user has two cats.", evidence=[said])
+
+    decision = await _decide(_record("The user has three cats."), old, about=[said])
+
+    assert (decision.verdict.relation, decision.verdict.is_sure) == ("update", True)
+
+
+async def test_a_key_or_a_title_names_what_is_changed():
+    by_title = _record("The port is 8080.", title="API port", category="project")
+    by_key = _record("端口是8080。", metadata={"key": "port"})
+    titled = {"title": "api port", "category": "project"}
+
+    for new, old, relation in (
+        (_record("The port is 9090.", **titled), by_title, "update"),
+        (_record("the port is 8080", **titled), by_title, "same"),
+        (_record("端口是9090。", metadata={"key": "port"}), by_key, "update"),
+    ):
+        decision = await _decide(new, old)
+        assert (decision.verdict.relation, decision.verdict.decided_by) == (relation, "caller")
+    apart = await _decide(_record("The port is 9090.", title="Other port"), by_title, by_key)
+    assert apart.verdict.relation == "different"
+
+
+async def test_only_the_first_few_candidates_are_judged(judge: FakeJudge):
+    await _decide(_record("New."), *(_record(f"Old {n}.") for n in range(20)), judge=judge)
+
+    assert [old for old, _ in judge.asked] == [f"Old {n}." for n in range(8)]
+
+
+async def test_events_of_different_days_are_different_events():
     first = _record("We deployed the shop.", kind="episodic", timestamp=_THEN)
     again = _record("We deployed the shop.", kind="episodic", timestamp=_LATER)
     same_day = _record("We deployed the shop.", kind="episodic", timestamp=_THEN)
 
-    assert _decide(again, first).relation == "different"
-    assert _decide(same_day, first, at=_THEN).relation == "same"
+    assert (await _decide(again, first)).verdict.relation == "different"
+    assert (await _decide(same_day, first)).verdict.relation == "same"
 
 
-def test_a_procedure_with_other_steps_is_changed():
-    old = _record("用户要求：每次发布都先跑测试", kind="procedural", steps=["跑测试", "发布"])
-    new = _record(
-        "用户要求：每次发布都先跑测试", kind="procedural", steps=["备份", "跑测试", "发布"]
-    )
+async def test_a_fact_is_changed_by_an_event_only_where_its_user_tells_it(judge: FakeJudge):
+    fact = _record("The user lives in Oslo.")
+    event = _record("The user moved to Rome.", kind="episodic")
+    judge.knows(fact.content, event.content, "update", is_sure=True)
 
-    assert _decide(new, old).relation == "update"
+    assert (await _decide(event, fact, judge=judge)).changed is None
+    assert (await _decide(event, fact, judge=judge, ends_facts=True)).changed is not None
 
 
-def test_words_that_were_taken_before_are_not_counted_again():
+async def test_a_procedure_with_other_steps_is_changed():
+    said = "用户要求：每次发布都先跑测试"
+    old = _record(said, kind="procedural", steps=["跑测试", "发布"])
+    new = _record(said, kind="procedural", steps=["备份", "跑测试", "发布"])
+
+    assert (await _decide(new, old)).verdict.relation == "update"
+
+
+async def test_words_that_were_taken_before_are_not_counted_again():
     evidence = [Evidence(turn="turn_1", start=0, end=9)]
     old = _record("The user has a cat.", evidence=evidence)
 
-    assert _decide(_record("The user has a cat.", evidence=evidence), old).is_known
-    assert not _decide(_record("The user has a cat."), old).is_known
+    assert (await _decide(_record("The user has a cat.", evidence=evidence), old)).is_known
+    assert not (await _decide(_record("The user has a cat."), old)).is_known
 
 
 @settings(deadline=None, max_examples=60)
@@ -163,9 +222,13 @@ def test_a_strategy_that_does_not_exist_is_refused():
     ],
 )
 async def test_a_fact_has_one_value_and_keeps_the_rest(
-    old: str, new: str, kept: tuple[str, ...], gone: str
+    judge: FakeJudge, old: str, new: str, kept: tuple[str, ...], gone: str
 ):
-    merged = await Merger().merge("summarise", old, new)
+    changed, _ = statements(old)
+    judge.knows(changed, new, "update")
+    before, after = (Statement(text=it, said_at=_THEN) for it in (old, new))
+
+    merged = await Merger(judge=judge).merge("summarise", before, after)
 
     assert all(it in merged.text for it in kept)
     assert gone not in merged.text

@@ -18,19 +18,19 @@ import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.local.bm25 import Weights
-from recollect.backends.local.catalogue import Catalogue
+from recollect.backends.local.filtered_search import best_within
 from recollect.backends.local.packed_scopes import AT_ONCE, PackedScopes
 from recollect.backends.local.postings import PackedPostings, PackedSearch
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_search import FullTextSearch, ScopeSearch
 from recollect.backends.local.segment import Keys, pack_texts
+from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.unit_rows import (
     read_allowed,
     read_known_terms,
     read_latest,
     read_term_rows,
 )
-from recollect.backends.local.within import best_within
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.filters import Filter

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from recollect.backends.local.changes import Changes
 from recollect.backends.local.postings import PackedPostings
+from recollect.backends.local.scope_changes import Changes
 from recollect.backends.local.segment import join, pack
 from recollect.backends.local.unit_rows import read_scope_terms
 from recollect.backends.sql.scopes import ScopeRow

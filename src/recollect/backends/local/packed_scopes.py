@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from recollect.backends.local.packed_scope import PackedScope, follow, load
 from recollect.backends.local.postings import PackedPostings, most_bytes
-from recollect.backends.local.shelf import Shelf
+from recollect.backends.local.scope_cache import Shelf
 from recollect.backends.sql.scopes import ScopeRow, read_scope
 from recollect.domain.stats import IndexStats
 

@@ -27,14 +27,15 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import archives_where, records_where, turns_where
-from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.portable import listed, listed_numbers
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.scopes import ScopeRow
 from recollect.domain.filters import Filter, OwnerKind
 from recollect.domain.times import to_micros
 
 _TABLE: Final = schema.units.c
-_LISTED: Final = _TABLE.id.in_(listed("units"))
+_LISTED: Final = _TABLE.id.in_(listed_numbers("units"))
 _LATEST: Final = Quick(
     select(_TABLE.id, _TABLE.observed_at)
     # The first unit of an owner stands for all of it.
@@ -128,7 +129,7 @@ def read_accepted(connection: Connection, units: Ids, where: Filter, now: dateti
 
 
 # Building a statement costs more than running it, so those of the common filters are kept.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def _accepted(where: Filter) -> Quick:
     owners: tuple[tuple[Table, OwnerKind, ColumnElement[bool]], ...] = (
         (schema.records, "record", records_where(where)),

@@ -16,14 +16,14 @@ import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.local.byte_vectors import Product, plain_product
-from recollect.backends.local.catalogue import Catalogue
-from recollect.backends.local.changes import Changes
+from recollect.backends.local.filtered_search import best_within
 from recollect.backends.local.matrix import PackedMatrix
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.shelf import Shelf
+from recollect.backends.local.scope_cache import Shelf
+from recollect.backends.local.scope_changes import Changes
+from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.unit_rows import read_allowed
 from recollect.backends.local.vector_rows import read_scope_vectors, read_vectors
-from recollect.backends.local.within import best_within
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.models import find_model, models_by_number
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
@@ -93,7 +93,8 @@ class LocalVectorIndex:
             try:
                 return await self._database.read(search, is_quick=is_quick)
             except _Overtaken:
-                continue
+                # A snapshot that goes on stays behind, so the next look is one of its own.
+                is_quick = False
         return await self._database.read(search)
 
     def stats(self) -> IndexStats:

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, bindparam, select
 from recollect.backends.local.byte_vectors import ByteVectors
 from recollect.backends.local.segment import Ids
 from recollect.backends.sql import schema
-from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.portable import listed_numbers
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.scopes import ScopeRow
 
 _TABLE: Final = schema.vectors.c
@@ -23,7 +24,7 @@ _VECTORS: Final = (
 _BETWEEN: Final = Quick(
     _VECTORS.where(_TABLE.unit_id.between(bindparam("first"), bindparam("last")))
 )
-_OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed("units"))))
+_OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed_numbers("units"))))
 
 
 def read_scope_vectors(

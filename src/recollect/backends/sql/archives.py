@@ -9,26 +9,27 @@ from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
-    and_,
     bindparam,
     delete,
     exists,
     insert,
     select,
+    tuple_,
     update,
 )
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.blob_counts import release_blob, take_blob
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.portable import listed, listed_numbers
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.archive import Archive, Blob, NewArchive
+from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
-from recollect.errors import Conflict
 
 _ARCHIVES: Final = schema.archives
 _BLOBS: Final = schema.blobs
@@ -63,13 +64,22 @@ class SqlArchives:
         tool: str | None = None,
         input_hash: str | None = None,
         content_hash: str | None = None,
+        after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Archive]:
         equal = {"session": session, "tool": tool}
         equal |= {"input_hash": input_hash, "content_hash": content_hash}
         given: dict[str, Any] = {name: it for name, it in equal.items() if it is not None}
-        statement = _find_statement(tuple(given), by_id=ids is not None)
-        given["most"] = -1 if limit is None else limit
+        statement = _find_statement(
+            tuple(given),
+            by_id=ids is not None,
+            goes_on=after is not None,
+            is_limited=limit is not None,
+        )
+        if after is not None:
+            given |= {"after_at": after.at, "after_id": after.id}
+        if limit is not None:
+            given["most"] = limit
         if ids is not None:
             given["ids"] = to_json(list(ids))
 
@@ -142,21 +152,7 @@ def add_archive(
 ) -> tuple[str, ...]:
     """Insert an archive and count its blob; the key of a blob that was brought in vain."""
     archive = new.archive
-    same = _same_blob(archive.scope, archive.content_hash)
-    there = connection.scalar(select(_BLOBS.c.key).where(same))
-    unused: tuple[str, ...] = ()
-    if there is not None:
-        counted = _BLOBS.c.reference_count + 1
-        connection.execute(update(_BLOBS).where(same).values(reference_count=counted))
-        unused = () if new.blob is None or new.blob.key == there else (new.blob.key,)
-    elif new.blob is None:
-        raise Conflict(
-            f"The content of {archive.id} was removed a moment ago",
-            code="blob_gone",
-            hint="Store the content again.",
-        )
-    else:
-        connection.execute(insert(_BLOBS), _blob_row(new.blob, archive.scope, now))
+    unused = take_blob(connection, archive.scope, archive.content_hash, new.blob, now)
     connection.execute(insert(_ARCHIVES), _archive_row(archive, scope_id))
     return unused
 
@@ -166,29 +162,27 @@ def remove_archive(connection: Connection, archive: Archive) -> tuple[str, ...] 
     gone = connection.execute(delete(_ARCHIVES).where(_ARCHIVES.c.id == archive.id))
     if not gone.rowcount:
         return None
-    its_blob = _same_blob(archive.scope, archive.content_hash)
-    row = connection.execute(select(_BLOBS.c.key, _BLOBS.c.reference_count).where(its_blob)).one()
-    if row.reference_count > 1:
-        fewer = _BLOBS.c.reference_count - 1
-        connection.execute(update(_BLOBS).where(its_blob).values(reference_count=fewer))
-        return ()
-    connection.execute(delete(_BLOBS).where(its_blob))
-    return (row.key,)
+    return release_blob(connection, archive.scope, archive.content_hash)
 
 
 # Building a statement costs more than running it, so the few there are are kept.
-@lru_cache(maxsize=64)
-def _find_statement(equal: tuple[str, ...], *, by_id: bool) -> Quick:
+@lru_cache(maxsize=KEPT_STATEMENTS)
+def _find_statement(
+    equal: tuple[str, ...], *, by_id: bool, goes_on: bool, is_limited: bool
+) -> Quick:
     table = _ARCHIVES.c
     parts = [table[name] == bindparam(name) for name in equal]
     if by_id:
         parts.append(table.id.in_(listed("ids")))
-    return Quick(
+    if goes_on:
+        place = tuple_(bindparam("after_at"), bindparam("after_id"))
+        parts.append(tuple_(table.created_at, table.id) < place)
+    found = (
         select(_ARCHIVES)
-        .where(table.scope_id.in_(listed("scopes")), *parts)
+        .where(table.scope_id.in_(listed_numbers("scopes")), *parts)
         .order_by(table.created_at.desc(), table.id.desc())
-        .limit(bindparam("most"))
     )
+    return Quick(found.limit(bindparam("most")) if is_limited else found)
 
 
 def _find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
@@ -202,27 +196,6 @@ def _find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob 
             stored_hash=row["stored_hash"],
         )
     return None
-
-
-def _same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
-    table = _BLOBS.c
-    return and_(
-        table.org == scope.org, table.workspace == scope.workspace, table.hash == content_hash
-    )
-
-
-def _blob_row(blob: Blob, scope: Scope, now: int) -> dict[str, object]:
-    return {
-        "org": scope.org,
-        "workspace": scope.workspace,
-        "hash": blob.hash,
-        "key": blob.key,
-        "size": blob.size,
-        "stored_size": blob.stored_size,
-        "stored_hash": blob.stored_hash,
-        "reference_count": 1,
-        "created_at": now,
-    }
 
 
 def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""How conflicts and proposals look as rows."""
+"""How conflicts, links and proposals look as rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 
 from recollect.backends.sql.rows import Row
 from recollect.domain.conflict import Conflict
+from recollect.domain.link import Link
 from recollect.domain.proposal import Proposal
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros
@@ -23,6 +24,19 @@ def conflict_from(row: Row, scope: Scope) -> Conflict:
         resolved_at=_moment(row["resolved_at"]),
         resolved_by=row["resolved_by"],
         resolution=row["resolution"],
+    )
+
+
+def link_from(row: Row, scope: Scope) -> Link:
+    return Link(
+        scope=scope,
+        newer=row["newer"],
+        older=row["older"],
+        relation=row["relation"],
+        probability=row["probability"],
+        reason=row["reason"],
+        decided_by=row["decided_by"],
+        at=from_micros(row["at"]),
     )
 
 

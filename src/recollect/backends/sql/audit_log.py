@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -20,12 +21,16 @@ from sqlalchemy import (
     update,
 )
 
-from recollect.backends.sql import schema
+from recollect.backends.audit_anchor import anchor_of
+from recollect.backends.sql import digests, schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.quick import Quick
+from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.dialects.server import SEAL, lock_counter
+from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.proposals import is_by
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes
-from recollect.domain.audit import ERASE, AuditEntry
+from recollect.domain.audit import APPROVE, ERASE, AuditEntry, ComparedContents
 from recollect.domain.audit_chain import (
     ChainHead,
     ChainLink,
@@ -34,6 +39,7 @@ from recollect.domain.audit_chain import (
     link_after,
 )
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Party
 from recollect.domain.times import from_micros
 from recollect.errors import StorageError
 from recollect.ports.audit import Sealed, SealedBatch
@@ -62,6 +68,7 @@ class SqlAudit:
         target: str | None = None,
         naming: str | None = None,
         before: int | None = None,
+        proposals_of: Party | None = None,
         limit: int,
     ) -> list[AuditEntry]:
         where: list[ColumnElement[bool]] = []
@@ -73,6 +80,8 @@ class SqlAudit:
             where.append(_names(naming))
         if before is not None:
             where.append(_AUDIT.id < before)
+        if proposals_of is not None:
+            where.append(~_is_about_proposals_but_of(proposals_of))
 
         def read(connection: Connection) -> list[AuditEntry]:
             found = find_scopes(connection, scopes)
@@ -136,6 +145,14 @@ class SqlAudit:
             lambda connection: [_sealable_from(row) for row in rows_of(connection, statement)]
         )
 
+    async def compare(self, org: str, workspace: str) -> ComparedContents:
+        return await self._database.read(lambda it: digests.compare(it, org, workspace))
+
+    async def workspaces(self) -> list[tuple[str, str]]:
+        every = select(*_WORKSPACE).distinct().order_by(*_WORKSPACE)
+        found = await self._database.read(lambda connection: connection.execute(every).all())
+        return [(row.org, row.workspace) for row in found]
+
     async def erasures(self, org: str, workspace: str) -> list[tuple[int, int]]:
         statement = (
             select(_AUDIT.payload)
@@ -150,8 +167,26 @@ class SqlAudit:
         return await self._database.read(read)
 
 
+def require_newest(connection: Connection, path: Path, known: Sequence[ChainHead]) -> None:
+    """Refuse a database whose audit ends before where it is known to have been."""
+    for head in known:
+        last = _head(connection, head.org, head.workspace)
+        if last.seq < head.seq:
+            raise StorageError(
+                f"{path} is older than the memory that was here: the audit of "
+                f"{head.org}/{head.workspace} went to {head.seq} and ends at {last.seq}. Nothing "
+                "was changed",
+                code="database_older",
+                hint="Put the newest file back. If this is a copy that you want to go on with, "
+                "`recollect restore COPY` puts it in place; if nothing else is left, remove "
+                f"{anchor_of(path).name} to go on with it as it is.",
+            )
+
+
 def _seal(connection: Connection, limit: int) -> SealedBatch:
     """One transaction: who seals at the same time waits for it, or finds the places taken."""
+    if dialect_of(connection).is_server:
+        lock_counter(connection, SEAL)
     statement = (
         select(schema.audit, *_WORKSPACE)
         .select_from(schema.audit.join(schema.scopes))
@@ -200,6 +235,16 @@ def _names(ident: str) -> ColumnElement[bool]:
     """That an entry is about this id, or names it in its payload."""
     quoted = json.dumps(ident, ensure_ascii=False)
     return or_(_AUDIT.target == ident, _AUDIT.payload.contains(quoted, autoescape=True))
+
+
+def _is_about_proposals_but_of(party: Party) -> ColumnElement[bool]:
+    """That an entry is about proposals of others which nobody else shall know of."""
+    names_some = or_(
+        _AUDIT.target.startswith("prop_", autoescape=True),
+        _AUDIT.payload.contains('"proposals":', autoescape=True),
+    )
+    own = select(schema.proposals.c.id).where(is_by(party))
+    return and_(names_some, _AUDIT.action != APPROVE, _AUDIT.target.not_in(own))
 
 
 def _payload(text: str) -> dict[str, Any]:

@@ -9,15 +9,18 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, update
 
 from recollect.backends.sql import schema, statements
+from recollect.backends.sql.digests import Digests, merge_digests, surviving
 from recollect.backends.sql.erasers_ledger import begun_since
+from recollect.backends.sql.portable import holds
 from recollect.backends.sql.rows import Row, rows_of, scope_key
 from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.domain.audit import ERASE, NewAuditEntry
+from recollect.domain.audit import ERASE, KEEP, NewAuditEntry
 from recollect.domain.audited import audited
 from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Scope
@@ -47,12 +50,22 @@ def add_entries(
     changes: ChangeSet,
     now: int,
     known: Mapping[Scope, int],
-    action: str = "",
+    action: str,
+    digests: Mapping[Scope, Digests],
 ) -> None:
-    """Audit a change set; `known` are the numbers of scopes that it has written to already."""
+    """Audit a change set; `known` are the numbers of scopes that it has written to already.
+
+    `digests` are those of what it has written there.
+    """
+    told = [
+        replace(it, payload={**it.payload, "digests": digests[it.scope]})
+        if it.scope in digests
+        else it
+        for it in audited(changes, action)
+    ]
     rows = [
         _row(connection, entry, changes.principal, now, known)
-        for entry in (*audited(changes, action), *changes.audit)
+        for entry in (*told, *changes.audit)
         if entry.at is None or not _is_forgotten(connection, entry)
     ]
     if rows:
@@ -75,15 +88,21 @@ def erase_audit_of(
     wanted = None if naming is None else frozenset(naming)
     erased = 0
     for scope_id in scope_ids:
-        ids = [
-            row["id"]
-            for row in _told_in(connection, scope_id, wanted)
-            if wanted is None or not wanted.isdisjoint(_named(row))
-        ]
+        ids: list[int] = []
+        staying: Digests = {}
+        for row in _told_in(connection, scope_id, wanted):
+            if wanted is None or not wanted.isdisjoint(_named(row)):
+                ids.append(row["id"])
+                if wanted is not None:
+                    merge_digests(staying, surviving(json.loads(row["payload"]), wanted))
         if ids:
             connection.execute(_BLANK, [{"erased_id": it} for it in ids])
             mark = _values(scope_id, now, _ERASER, ERASE, forget_id, {"entries": _runs(ids)})
             statements.INSERT_AUDIT.run(connection, [mark])
+        if staying:
+            # What was stored together with it and stays is proved as before.
+            again = _values(scope_id, now, _ERASER, KEEP, forget_id, {"digests": staying})
+            statements.INSERT_AUDIT.run(connection, [again])
         erased += len(ids)
     return erased
 
@@ -156,7 +175,7 @@ def _told_in(
 
 def _may_name(text: str) -> ColumnElement[bool]:
     """That an entry is about this, or has it somewhere in what it tells."""
-    is_told = func.instr(_AUDIT.payload, text) > 0
+    is_told = holds(_AUDIT.payload, text)
     return or_(_AUDIT.actor == text, _AUDIT.target == text, is_told)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -11,10 +12,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from recollect.backends.audit_anchor import anchor_of
+from recollect.backends.sql.companions import log_of, shared_memory_of, unfinished_of
 from recollect.backends.sql.erasers_ledger import ledger_of, merge
 from recollect.backends.sql.faults import storage_error
 from recollect.backends.sql.migrate import require_known, stored_revision
 from recollect.domain.archive import Blob
+from recollect.domain.disk_space import is_full, what_to_free
+from recollect.domain.private_files import make_file, make_folder, make_private
 from recollect.errors import Conflict, StorageBusy, StorageError
 
 
@@ -32,7 +37,8 @@ def back_up(connection: Connection, target: Path) -> None:
                 code="file_exists",
                 hint="Give another name.",
             )
-        _copy_checked(source, target)
+        _staged(source, target).replace(target)
+        _sync(target.parent)
         merge(_ledger_beside(source), ledger_of(target))
 
 
@@ -46,8 +52,8 @@ def blobs_of(copy: Path) -> list[Blob]:
         ]
 
 
-def restore(copy: Path, database: Path) -> None:
-    """Put a backup in the place of the database; what was there is kept as `….before-restore`."""
+def stage(copy: Path, database: Path) -> Path:
+    """Copy a backup beside the database and check it; nothing else is changed yet."""
     if not copy.is_file():
         raise StorageError(f"There is no backup at {copy}", code="backup_missing")
     _require_unused(database)
@@ -57,10 +63,7 @@ def restore(copy: Path, database: Path) -> None:
             _told_as_unwritable(database),
         ):
             _require_ours(source, copy)
-            _copy_checked(source, database)
-            # What was forgotten since, or before the copy was made elsewhere, stays forgotten:
-            # whoever opens the database next goes by the ledger.
-            merge(ledger_of(copy), ledger_of(database))
+            return _staged(source, database)
     except sqlite3.DatabaseError as fault:
         problem = storage_error(fault, copy)
         if problem.code != "database_corrupt":
@@ -70,6 +73,28 @@ def restore(copy: Path, database: Path) -> None:
             code="backup_damaged",
             hint="Try an older backup.",
         ) from fault
+
+
+def switch(staged: Path, copy: Path, database: Path) -> None:
+    """Put a staged backup in the place of the database, in one step.
+
+    There is a whole database in its place all the time: what was there gets a second name,
+    `….before-restore`, and loses its first one when the copy takes it.
+    """
+    _require_unused(database)
+    with _told_as_unwritable(database):
+        # What was forgotten since, or before the copy was made elsewhere, stays forgotten:
+        # whoever opens the database next goes by the ledger.
+        merge(ledger_of(copy), ledger_of(database))
+        # The audit of the copy ends where it did then, and that is no fault of it.
+        anchor_of(database).unlink(missing_ok=True)
+        if database.exists():
+            _keep(database)
+        # A log left by the replaced database must not be played into the restored one.
+        for left in (shared_memory_of(database), log_of(database)):
+            left.unlink(missing_ok=True)
+        staged.replace(database)
+        _sync(database.parent)
 
 
 def _ledger_beside(source: sqlite3.Connection) -> Path:
@@ -89,28 +114,38 @@ def _require_ours(source: sqlite3.Connection, copy: Path) -> None:
     require_known(None, revision, copy)
 
 
-def _copy_checked(source: sqlite3.Connection, target: Path) -> None:
-    """Copy page by page into a file beside the target, check it, then rename it into place."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(target.name + ".unfinished")
+def _staged(source: sqlite3.Connection, target: Path) -> Path:
+    """Copy page by page into a file beside the target and check it."""
+    make_folder(target.parent)
+    unfinished = unfinished_of(target)
     unfinished.unlink(missing_ok=True)
     # Made here and not by SQLite, which would not say why it cannot.
-    unfinished.touch()
+    make_file(unfinished)
     try:
         with closing(sqlite3.connect(unfinished)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")
             _require_sound(copy, unfinished)
         _sync(unfinished)
-        if target.exists():
-            target.replace(_free_name(target))
-        # A log left by the replaced database must not be played into the restored one.
-        for suffix in ("-wal", "-shm"):
-            target.with_name(target.name + suffix).unlink(missing_ok=True)
-        unfinished.replace(target)
-        _sync(target.parent)
-    finally:
+    except BaseException:
         unfinished.unlink(missing_ok=True)
+        raise
+    return unfinished
+
+
+def _keep(database: Path) -> None:
+    """Give a database that is about to be replaced a second name, with a damaged one its log."""
+    kept = _free_name(database)
+    for file, name in ((database, kept), (log_of(database), log_of(kept))):
+        if not file.exists():
+            continue
+        make_private(file)
+        try:
+            name.hardlink_to(file)
+        except OSError:
+            # Some file systems have no links.
+            shutil.copy2(file, name)
+            _sync(name)
 
 
 def _free_name(database: Path) -> Path:
@@ -126,8 +161,10 @@ def _told_as_unwritable(target: Path) -> Generator[None]:
     except OSError as problem:
         raise StorageError(
             f"{target} cannot be written: {problem.strerror}",
-            code="file_unwritable",
-            hint="Check the permissions of its folder, or choose another place.",
+            code="disk_full" if is_full(problem) else "file_unwritable",
+            hint=what_to_free(target)
+            if is_full(problem)
+            else "Check the permissions of its folder, or choose another place.",
         ) from problem
 
 

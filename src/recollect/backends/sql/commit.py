@@ -10,18 +10,22 @@ from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, update
 
-from recollect.backends.sql import audits, editions, keeping, schema, statements
+from recollect.backends.sql import audits, schema, statements
+from recollect.backends.sql import index_generations as generations
+from recollect.backends.sql import record_attachments as attachments
 from recollect.backends.sql.archives import add_archive, remove_archive
+from recollect.backends.sql.digests import Digests, record_digest, turn_digest
+from recollect.backends.sql.documents import put_document, remove_document
 from recollect.backends.sql.full_text import take_out
 from recollect.backends.sql.idempotency import find_result, keep_result
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.open_scope import OpenScope, unit_rows, units_of
-from recollect.backends.sql.rows import record_row, scope_key, to_json, turn_row
-from recollect.backends.sql.scope_locks import locked, locked_or_made
-from recollect.backends.sql.uses import add_feedback, count_accesses, next_row
+from recollect.backends.sql.rows import Row, record_row, scope_key, to_json, turn_row
+from recollect.backends.sql.scope_locks import locked_or_made
+from recollect.backends.sql.usage import add_feedback, count_accesses, next_row
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.job import NewJob
@@ -40,10 +44,12 @@ def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committe
     if (replayed := commit.replayed()) is not None:
         return replayed
     commit.write_turns()
+    commit.retract_turns()
     commit.write_records()
     commit.purge()
     commit.write_uses()
     commit.write_archives()
+    commit.write_documents()
     commit.write_units()
     commit.write_vectors()
     commit.write_keeping()
@@ -67,6 +73,8 @@ class Commit:
         self._unused_blobs: tuple[str, ...] = ()
         self._lacks_vectors = False
         self._without_vectors: dict[str, int] = {}
+        # Of what is stored, for the audit.
+        self._digests: dict[Scope, Digests] = {}
 
     def _earliest(self) -> datetime:
         """A version's time is after the one it replaces, even if the clock was set back."""
@@ -81,9 +89,8 @@ class Commit:
         wanted = self._changes.idempotency
         if wanted is None:
             return None
-        found = locked(self._connection, scope_key(self._changes.scope))
-        if found is None:
-            return None
+        # Made when missing: of two equal requests at once, one waits here for the other.
+        found = locked_or_made(self._connection, scope_key(self._changes.scope))
         principal = self._changes.principal
         return find_result(self._connection, wanted, principal, found["id"], self._now)
 
@@ -102,15 +109,25 @@ class Commit:
             row |= {"ordinal": next_ordinal[place], "recorded_at": self._micros}
             next_ordinal[place] += 1
             rows.append(row)
+            self._note_turn(turn.scope, row)
             scope.changes.append(("turn", turn.id, "put"))
         statements.INSERT_TURNS.run(self._connection, rows)
         self._ordinals = tuple(row["ordinal"] for row in rows)
+
+    def retract_turns(self) -> None:
+        """Mark turns as taken back; they stay, and are not found any more."""
+        for turn in self._changes.retracted:
+            its = schema.turns.c.id == turn.id
+            self._connection.execute(update(schema.turns).where(its).values(act="retracted"))
+            self._scope(turn.scope).changes.append(("turn", turn.id, "put"))
 
     def write_records(self) -> None:
         """Insert new records; keep the old version of changed ones."""
         new = [change for change in self._changes.records if change.record.version == 1]
         if new:
             rows = [self._row(change) for change in new]
+            for change, row in zip(new, rows, strict=True):
+                self._note_record(change.record.scope, row)
             statements.INSERT_RECORDS.run(self._connection, rows)
             self._insert_tags(change.record for change in new)
         for change in self._changes.records:
@@ -128,6 +145,7 @@ class Commit:
                     hint="Delete it first.",
                 )
             self._remove_units(self._scope(record.scope), record.id)
+            attachments.remove_links_of(self._connection, record.id)
             self._connection.execute(delete(schema.records).where(schema.records.c.id == record.id))
             self._scope(record.scope).changes.append(("record", record.id, "purge"))
 
@@ -153,6 +171,20 @@ class Commit:
                 scope = self._scope(archive.scope)
                 self._remove_units(scope, archive.id)
                 scope.changes.append(("archive", archive.id, "purge"))
+
+    def write_documents(self) -> None:
+        """Write the next states of documents and remove others, with their raw contents."""
+        for change in self._changes.documents:
+            scope = self._scope(change.document.scope)
+            self._unused_blobs += put_document(self._connection, change, scope.id, self._micros)
+            scope.changes.append(("document", change.document.id, "put"))
+        for document in self._changes.removed_documents:
+            unused = remove_document(self._connection, document)
+            if unused is not None:
+                self._unused_blobs += unused
+                scope = self._scope(document.scope)
+                self._remove_units(scope, document.id)
+                scope.changes.append(("document", document.id, "purge"))
 
     def write_units(self) -> None:
         """Replace the units of every owner named in the change set."""
@@ -200,7 +232,7 @@ class Commit:
             if not made:
                 continue
             opened = self._scope(scope)
-            for unit, other in editions.counterparts(self._connection, opened.id, made):
+            for unit, other in generations.counterparts(self._connection, opened.id, made):
                 made[other] = made[unit]
             self._insert_vectors([{"unit_id": unit, "vector": it} for unit, it in made.items()])
             # Units, and a model, that do not answer here yet change nothing for anybody.
@@ -209,24 +241,41 @@ class Commit:
                 opened.changes += [("vector", str(unit), "put") for unit in answering]
 
     def write_keeping(self) -> None:
-        """Keep what belongs to records: conflicts, proposals, traces and watermarks."""
+        """Keep what belongs to records: conflicts, links, proposals, traces and watermarks."""
         for scope, version in self._changes.expected.items():
             opened = self._scope(scope)
-            keeping.require_records(self._connection, scope, opened.id, version, opened.version - 1)
+            attachments.require_records(
+                self._connection, scope, opened.id, version, opened.version - 1
+            )
         for conflict in self._changes.conflicts:
-            keeping.put_conflict(self._connection, conflict, self._scope(conflict.scope).id)
+            attachments.put_conflict(self._connection, conflict, self._scope(conflict.scope).id)
+        for link in self._changes.removed_links:
+            attachments.remove_link(self._connection, link)
+            self._scope(link.scope).changes.append(("link", link.newer, "remove"))
+        for link in self._changes.links:
+            attachments.put_link(self._connection, link, self._scope(link.scope).id)
+            self._scope(link.scope).changes.append(("link", link.newer, "put"))
         for proposal in self._changes.proposals:
-            keeping.put_proposal(self._connection, proposal, self._scope(proposal.scope).id)
+            attachments.put_proposal(self._connection, proposal, self._scope(proposal.scope).id)
         traces = ((trace, self._scope(trace.scope).id) for trace in self._changes.traces)
-        keeping.add_traces(self._connection, traces)
+        attachments.add_traces(self._connection, traces)
         for mark in self._changes.watermarks:
             scope_id = self._scope(mark.scope).id
-            keeping.raise_watermark(self._connection, mark, scope_id, self._micros)
+            attachments.raise_watermark(self._connection, mark, scope_id, self._micros)
 
     def write_audit(self, action: str = "") -> None:
         """Say what was done, by whom and why; `action` is a name for all of it."""
         known = {scope: opened.id for scope, opened in self._open.items()}
-        audits.add_entries(self._connection, self._changes, self._micros, known, action)
+        audits.add_entries(
+            self._connection, self._changes, self._micros, known, action, self._digests
+        )
+
+    def _note_record(self, scope: Scope, row: Row) -> None:
+        digests = self._digests.setdefault(scope, {}).setdefault(row["id"], {})
+        digests[str(row["version"])] = record_digest(row)
+
+    def _note_turn(self, scope: Scope, row: Row) -> None:
+        self._digests.setdefault(scope, {})[row["id"]] = turn_digest(row)
 
     def write_idempotency(self) -> None:
         given = self._changes.idempotency
@@ -329,6 +378,7 @@ class Commit:
         }
         statements.INSERT_VERSIONS.run(self._connection, [version])
         row = next_row(self._row(change), before)
+        self._note_record(record.scope, row)
         statements.UPDATE_RECORD.run(self._connection, [statements.prefixed(row)])
         if to_json(record.tags) != before["tags"]:
             tags = schema.record_tags
@@ -354,7 +404,7 @@ class Commit:
             return
         answering = rows
         if not all(scope.answers_with(row["id"]) for row in rows):
-            answering = editions.without_those_beside(self._connection, scope.id, rows)
+            answering = generations.without_those_beside(self._connection, scope.id, rows)
         for row in answering:
             scope.added_units -= 1
             scope.added_length -= len(row["terms"]) // _KEY_BYTES
@@ -368,4 +418,5 @@ class Commit:
         found = statements.CURRENT[owner.owner_kind].rows(
             self._connection, {"owner": owner.owner_id}
         )
-        return bool(found) and (owner.owner_kind != "record" or found[0][0] == owner.version)
+        has_versions = owner.owner_kind in ("record", "document")
+        return bool(found) and (not has_versions or found[0][0] == owner.version)

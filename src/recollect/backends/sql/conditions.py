@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     and_,
     bindparam,
@@ -36,7 +37,10 @@ def records_where(where: Filter) -> ColumnElement[bool]:
     columns = records.c
     parts: list[ColumnElement[bool]] = [columns.status.in_(sorted(where.statuses))]
     if Status.ACTIVE in where.statuses and Status.EXPIRED not in where.statuses:
-        has_time = or_(columns.expires_at.is_(None), columns.expires_at > bindparam("now", 0))
+        has_time = or_(
+            columns.expires_at.is_(None),
+            columns.expires_at > bindparam("now", 0, type_=BigInteger()),
+        )
         parts.append(or_(columns.status != Status.ACTIVE, has_time))
     if Status.ACTIVE not in where.statuses:
         parts.append(NOT_ACTIVE)
@@ -91,7 +95,12 @@ def archives_where(where: Filter) -> ColumnElement[bool]:
         return false()
     columns = archives.c
     parts = _in_range(columns.created_at, where)
-    parts.append(or_(columns.expires_at.is_(None), columns.expires_at > bindparam("now", 0)))
+    parts.append(
+        or_(
+            columns.expires_at.is_(None),
+            columns.expires_at > bindparam("now", 0, type_=BigInteger()),
+        )
+    )
     if where.session is not None:
         parts.append(columns.session == where.session)
     return and_(*parts)

@@ -1,379 +1,107 @@
-"""SQLite through SQLAlchemy Core: one writer thread that commits in groups, a few reader threads.
+"""What every SQL database offers: a function runs with a connection, in one transaction.
 
-Every port call is one hop to a thread. Writes that wait together share one durable commit, each
-in a savepoint of its own, so that one that fails takes nothing of the others with it.
+`SqliteDatabase` is a file, `ServerDatabase` a server that several processes share.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import queue
-import shutil
-import sqlite3
-import threading
-import time
-from collections.abc import Callable, Generator, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
-
-from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
-from recollect.errors import Closed
+from sqlalchemy import Connection
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
-Synchronous = Literal["full", "normal", "off"]
+
+# The names under which a database keeps things with its connections and its engines.
+KNOWN: Final = "recollect.known"
+BESIDE: Final = "recollect_beside"
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
-    """Something to write, and whoever waits for it in a loop."""
+class Database(Protocol):
+    """An open database: `read` and `write` run a function with a connection.
 
-    work: Work[Any]
-    loop: asyncio.AbstractEventLoop
-    done: asyncio.Future[Any]
+    The function may run again when the server asks for it (a deadlock, for example), so it
+    changes nothing but the database.
+    """
 
-    def tell(self, result: Any, problem: Exception | None = None) -> None:
-        """Say how it went, from the writer's thread."""
-        # Whoever closed the loop does not wait any more.
-        with contextlib.suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self._settle, result, problem)
+    @property
+    def name(self) -> str:
+        """Return what people call it: the path, or the address without the password."""
+        ...
 
-    def _settle(self, result: Any, problem: Exception | None) -> None:
-        if self.done.done():
-            return
-        if problem is None:
-            self.done.set_result(result)
-        else:
-            self.done.set_exception(problem)
+    @property
+    def path(self) -> Path:
+        """Return the file; of a server, the one in whose place its companions lie."""
+        ...
+
+    @property
+    def has_written(self) -> bool:
+        """Return whether anything was written since it was opened."""
+        ...
+
+    async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
+        """Run `work` in one snapshot; what is quick may be done in the asking thread."""
+        ...
+
+    async def write(self, work: Work[T], *, is_removal: bool = False) -> T:
+        """Run `work` in a transaction; when this returns, its changes are durable."""
+        ...
+
+    def read_here(self, work: Work[T]) -> T:
+        """Run `work` in a snapshot, in the calling thread."""
+        ...
+
+    def write_here(self, work: Work[T]) -> T:
+        """Run `work` in a transaction of its own, in the calling thread: for setting up."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is being written, then close."""
+        ...
+
+    def close_here(self) -> None:
+        """Close in the calling thread."""
+        ...
 
 
 @dataclass(slots=True)
-class _Remembered:
-    """What a connection has read since the database last changed."""
+class KnownValues:
+    """What a reading connection knows of the database; a writing one keeps nothing."""
 
-    data_version: int = 0
+    # What holds as long as nobody writes.
+    version: int = 0
+    # Whether that was seen to hold in the transaction that goes on.
+    is_checked: bool = False
     values: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     # What never changes.
     for_ever: dict[str, int] = field(default_factory=dict[str, int])
 
 
-_READERS: Final = 4
-_READING: Final = "BEGIN"
-_WRITING: Final = "BEGIN IMMEDIATE"
-_REMEMBERED: Final = "recollect.remembered"
-_MOST_REMEMBERED: Final = 10_000
-_GROUP: Final = 128
-# Seconds for which reading here and there may keep others from their turn.
-_TURN: Final = 0.002
-
-
-class _Held:
-    """A connection that is kept open: taking one anew costs like a commit."""
-
-    def __init__(self, engine: Engine, *pragmas: str) -> None:
-        self._engine = engine
-        self._pragmas = pragmas
-        self._open: tuple[Connection, sqlite3.Connection] | None = None
-
-    def connection(self) -> tuple[Connection, sqlite3.Connection]:
-        """The connection, and the driver's own."""
-        if self._open is None:
-            connection = self._engine.connect()
-            driver = _driver(connection)
-            self._open = connection, driver
-            for pragma in self._pragmas:
-                driver.execute(f"PRAGMA {pragma}")
-        return self._open
-
-    def drop(self) -> None:
-        """After a fault of the database the next call starts with a fresh connection."""
-        if self._open is not None:
-            self._open[0].close()
-            self._open = None
-
-
-class Database:
-    """An open SQLite file: `read` and `write` run a function with a connection."""
-
-    def __init__(
-        self,
-        path: Path,
-        *,
-        synchronous: Synchronous = "full",
-        busy_timeout: float = 10.0,
-        is_temporary: bool = False,
-    ) -> None:
-        self.path = path
-        self._is_temporary = is_temporary
-        self._reading = _engine(path, _READING, synchronous, busy_timeout, _READERS + 2)
-        # One for the writer thread, one for setting up.
-        self._writing = _engine(path, _WRITING, synchronous, busy_timeout, 2)
-        self._held = _Held(self._writing)
-        self._thread = threading.local()
-        self._held_readers: list[_Held] = []
-        # The one that reads a few rows here and there, and never all: it maps the file.
-        self._quick = _Held(self._reading, "mmap_size=67108864")
-        self._at_once = threading.Lock()
-        self._turn_ends = 0.0
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
-        self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
-        self._writer = threading.Thread(
-            target=self._write_forever, name="recollect-write", daemon=True
-        )
-        self._writer.start()
-        # Held while work is handed over, so that nothing is queued behind the end.
-        self._door = threading.Lock()
-        self._closed = False
-        self.has_written = False
-
-    async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
-        """Run `work` in one snapshot of the database, in a reader thread.
-
-        What is quick is done at once in the asking thread, unless another is reading so: handing
-        a few rows from thread to thread takes longer than reading them (see decision 0007).
-        """
-        if is_quick and (now := time.monotonic()) > self._turn_ends:
-            # Others get their turn even if somebody asks in a loop.
-            self._turn_ends = now + _TURN
-            await asyncio.sleep(0)
-        if is_quick and self._at_once.acquire(blocking=False):
-            try:
-                self._require_open()
-                return self._read_on(self._quick, work)
-            finally:
-                self._at_once.release()
-        with self._door:
-            self._require_open()
-            reading = self._readers.submit(self._read_held, work)
-        return await asyncio.wrap_future(reading)
-
-    async def write(self, work: Work[T]) -> T:
-        """Run `work` in the writer thread; when this returns, its changes are durable."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[T] = loop.create_future()
-        with self._door:
-            self._require_open()
-            self._waiting.put(_Write(work, loop, done))
-            self.has_written = True
-        return await done
-
-    def read_here(self, work: Work[T]) -> T:
-        """Run `work` in a snapshot, in the calling thread."""
-        try:
-            with self._reading.connect() as connection, _transaction(connection, _READING):
-                return work(connection)
-        except DRIVER_ERRORS as fault:
-            raise storage_error(fault, self.path) from fault
-
-    def _read_held(self, work: Work[T]) -> T:
-        """Run `work` in a reader thread, on the connection that the thread keeps."""
-        held: _Held | None = getattr(self._thread, "held", None)
-        if held is None:
-            held = self._thread.held = _Held(self._reading)
-            self._held_readers.append(held)
-        return self._read_on(held, work)
-
-    def _read_on(self, held: _Held, work: Work[T]) -> T:
-        try:
-            connection, driver = held.connection()
-            driver.execute(_READING)
-            try:
-                return work(connection)
-            finally:
-                # Nothing was written; what was read through SQLAlchemy ends there too.
-                connection.rollback()
-                driver.rollback()
-        except DRIVER_ERRORS as fault:
-            held.drop()
-            raise storage_error(fault, self.path) from fault
-
-    def write_here(self, work: Work[T]) -> T:
-        """Run `work` in a transaction of its own, in the calling thread: for setting up."""
-        try:
-            with self._writing.connect() as connection, _transaction(connection, _WRITING):
-                return work(connection)
-        except DRIVER_ERRORS as fault:
-            raise storage_error(fault, self.path) from fault
-
-    async def close(self) -> None:
-        """Finish what is being written, then close the file."""
-        await asyncio.to_thread(self.close_here)
-
-    def close_here(self) -> None:
-        """Close in the calling thread."""
-        with self._door:
-            if self._closed:
-                return
-            self._closed = True
-            self._waiting.put(None)
-        self._writer.join()
-        self._readers.shutdown()
-        with self._at_once:
-            for held in (*self._held_readers, self._quick):
-                held.drop()
-        self._reading.dispose()
-        self._writing.dispose()
-        if self._is_temporary:
-            shutil.rmtree(self.path.parent)
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise Closed("This memory was closed", hint="Open it again with Memory.open().")
-
-    def _write_forever(self) -> None:
-        stopping = False
-        while not stopping:
-            group, stopping = self._next_group()
-            if group:
-                self._write_group(group)
-        self._held.drop()
-
-    def _next_group(self) -> tuple[list[_Write], bool]:
-        """Wait for one write and take along those that wait already; True when told to stop."""
-        group: list[_Write] = []
-        while len(group) < _GROUP:
-            try:
-                write = self._waiting.get(block=not group)
-            except queue.Empty:
-                break
-            if write is None:
-                return group, True
-            group.append(write)
-        return group, False
-
-    def _write_group(self, group: list[_Write]) -> None:
-        """Run each write, commit once, and only then tell anybody."""
-        outcomes: list[Callable[[], None]] = []
-        try:
-            connection, _ = self._held.connection()
-            with _transaction(connection, _WRITING):
-                if len(group) == 1:
-                    outcomes.append(partial(group[0].tell, group[0].work(connection)))
-                else:
-                    outcomes.extend(self._attempt(connection, write) for write in group)
-        except DRIVER_ERRORS as fault:
-            self._held.drop()
-            self._fail(group, storage_error(fault, self.path))
-        except Exception as problem:  # noqa: BLE001  (a write that is alone fails alone)
-            self._fail(group, problem)
-        else:
-            for tell in outcomes:
-                tell()
-
-    def _fail(self, group: list[_Write], problem: Exception) -> None:
-        for write in group:
-            write.tell(None, problem)
-
-    def _attempt(self, connection: Connection, write: _Write) -> Callable[[], None]:
-        """Run one write in a savepoint; what it returned or raised is told after the commit."""
-        savepoint = connection.begin_nested()
-        try:
-            result = write.work(connection)
-        except Exception as problem:
-            # Whatever it is belongs to this write's caller.
-            if not _is_in_transaction(connection):
-                # On a full disk SQLite gives up the whole transaction: the group has failed.
-                raise
-            savepoint.rollback()
-            told = (
-                storage_error(problem, self.path) if isinstance(problem, DRIVER_ERRORS) else problem
-            )
-            return partial(write.tell, None, told)
-        savepoint.commit()
-        return partial(write.tell, result)
-
-
-@contextlib.contextmanager
-def _transaction(connection: Connection, begin: str) -> Generator[None]:
-    """A transaction of which the driver is told directly: through SQLAlchemy it costs fivefold."""
-    driver = _driver(connection)
-    driver.execute(begin)
-    try:
-        yield
-        # What was executed through SQLAlchemy has a transaction there too, which ends with this.
-        connection.commit()
-        driver.commit()
-    except BaseException:
-        connection.rollback()
-        driver.rollback()
-        raise
-
-
 def remembered(connection: Connection) -> dict[Hashable, Any]:
-    """What a reading connection has read, as long as nothing was written.
+    """Return what a reading connection has read, as long as nothing was written.
 
     The writer remembers nothing: what it sees may yet be rolled back.
     """
-    kept: _Remembered | None = connection.info.get(_REMEMBERED)
-    if kept is None:
+    known: KnownValues | None = connection.info.get(KNOWN)
+    if known is None:
         return {}
-    # It changes whenever another connection commits, and readers never write themselves. Asking
-    # also starts the snapshot, so what is remembered is what the snapshot has.
-    now = _driver(connection).execute("PRAGMA data_version").fetchone()[0]
-    if now != kept.data_version or len(kept.values) > _MOST_REMEMBERED:
-        kept.values.clear()
-        kept.data_version = now
-    return kept.values
+    if connection.dialect.name == "sqlite":
+        from recollect.backends.sql.sqlite_database import renew
+
+        renew(connection, known)
+    # A server's connection begins every transaction with nothing.
+    return known.values
 
 
 def remembered_for_ever(connection: Connection) -> dict[str, int]:
-    """Numbers that a reading connection has seen and that are never given again."""
-    kept: _Remembered | None = connection.info.get(_REMEMBERED)
-    return {} if kept is None else kept.for_ever
+    """Return the numbers that a reading connection has seen and that are never given again."""
+    known: KnownValues | None = connection.info.get(KNOWN)
+    return {} if known is None else known.for_ever
 
 
-def raise_generation(connection: Connection) -> None:
-    """Begin another generation of scopes: what is kept of one forgotten is never taken for it."""
-    driver = _driver(connection)
-    number = (driver.execute("PRAGMA user_version").fetchone()[0] + 1) % (1 << 31)
-    driver.execute(f"PRAGMA user_version = {number}")
-
-
-def _driver(connection: Connection) -> sqlite3.Connection:
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
-
-
-def _is_in_transaction(connection: Connection) -> bool:
-    return _driver(connection).in_transaction
-
-
-def _engine(
-    path: Path, begin: str, synchronous: Synchronous, busy_timeout: float, connections: int
-) -> Engine:
-    engine = create_engine(
-        # Not written out as text, where a `?` or `%` in the path would mean something else.
-        URL.create("sqlite+pysqlite", database=str(path)),
-        poolclass=QueuePool,
-        pool_size=connections,
-        max_overflow=0,
-        # Every transaction here ends before its connection goes back.
-        pool_reset_on_return=None,
-        connect_args={"check_same_thread": False, "timeout": busy_timeout},
-    )
-
-    def prepare(connection: Any, record: ConnectionPoolEntry) -> None:
-        if begin == _READING:
-            record.info[_REMEMBERED] = _Remembered()
-        # Transactions are begun by us (above), not guessed from the SQL by the driver.
-        connection.isolation_level = None
-        for pragma in (
-            "journal_mode=WAL",
-            f"synchronous={synchronous}",
-            "foreign_keys=ON",
-            # What is deleted or replaced is overwritten, so that forgetting finds no remains.
-            "secure_delete=ON",
-            "cache_size=-4096",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-
-    event.listen(engine, "connect", prepare)
-    return engine
+def place_of(connection: Connection) -> Path:
+    """Return the path beside which the companions of a connection's database lie."""
+    return connection.engine.get_execution_options()[BESIDE]

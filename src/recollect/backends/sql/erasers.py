@@ -23,7 +23,7 @@ from sqlalchemy import (
     Select,
     Table,
     and_,
-    column,
+    bindparam,
     delete,
     func,
     insert,
@@ -34,15 +34,19 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.editions import without_those_beside
+from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import take_out
-from recollect.backends.sql.quick import listed
+from recollect.backends.sql.index_generations import without_those_beside
+from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import rows_of, to_json
 from recollect.backends.sql.schema_base import metadata
+from recollect.backends.sql.scope_locks import lock_scopes
 
 _RECORDS: Final = 100
 _TURNS: Final = 200
 _ARCHIVES: Final = 50
+_DOCUMENTS: Final = 5
 _ROWS: Final = 2_000
 _KEY_BYTES: Final = 8
 
@@ -64,15 +68,18 @@ class Batch:
 
     def delete(self, kind: str, table: Table, column: Column[Any], ids: Collection[Any]) -> None:
         """Delete the rows whose column is one of these."""
-        gone = delete(table).where(column.in_(listed("ids")))
+        are_numbers = isinstance(column.type, Integer)
+        these = listed_numbers("ids") if are_numbers else listed("ids")
+        gone = delete(table).where(column.in_(these))
         self.counts[kind] += self.connection.execute(gone, _ids(ids)).rowcount
 
 
+_BURY: Final = Quick(InsertOrIgnore(schema.tombstones))
 Eraser = Callable[[Batch], None]
 
 
 def erase_records(batch: Batch) -> None:
-    """Records with their versions, tags, conflicts and units."""
+    """Records with their versions, tags, conflicts, links and units."""
     table = schema.records
     ids = _first(batch, table, _RECORDS)
     if not ids:
@@ -86,15 +93,25 @@ def erase_records(batch: Batch) -> None:
     either = or_(conflicts.first_id.in_(listed("ids")), conflicts.second_id.in_(listed("ids")))
     gone = batch.connection.execute(delete(schema.conflicts).where(either), _ids(ids))
     batch.counts["conflicts"] += gone.rowcount
+    _erase_links(batch, ids)
     batch.delete("records", table, table.c.id, ids)
 
 
+def _erase_links(batch: Batch, owners: Collection[str]) -> None:
+    """Links at either end of which one of these is."""
+    links = schema.links.c
+    either = or_(links.newer.in_(listed("ids")), links.older.in_(listed("ids")))
+    gone = batch.connection.execute(delete(schema.links).where(either), _ids(owners))
+    batch.counts["links"] += gone.rowcount
+
+
 def erase_turns(batch: Batch) -> None:
-    """Turns with their units."""
+    """Turns with their links and units."""
     ids = _first(batch, schema.turns, _TURNS)
     if ids:
         _bury(batch, "turn", ids)
         _erase_units(batch, ids)
+        _erase_links(batch, ids)
         batch.delete("turns", schema.turns, schema.turns.c.id, ids)
 
 
@@ -106,13 +123,21 @@ def erase_proposals(batch: Batch) -> None:
         batch.delete("proposals", schema.proposals, schema.proposals.c.id, ids)
 
 
+def erase_items(batch: Batch) -> None:
+    """Items; that they were forgotten stays known, so that no import brings them back."""
+    ids = _first(batch, schema.items, _TURNS)
+    if ids:
+        _bury(batch, "item", ids)
+        batch.delete("items", schema.items, schema.items.c.id, ids)
+
+
 def erase_archives(batch: Batch) -> None:
     """Archives with their units, and each content that nobody else in the workspace has."""
     table, scopes = schema.archives.c, schema.scopes.c
     wanted = (
         select(table.id, table.content_hash, scopes.org, scopes.workspace)
         .join(schema.scopes, scopes.id == table.scope_id)
-        .where(table.scope_id.in_(listed("scopes")))
+        .where(table.scope_id.in_(listed_numbers("scopes")))
         .limit(_ARCHIVES)
     )
     rows = rows_of(batch.connection, wanted, batch.here)
@@ -127,19 +152,44 @@ def erase_archives(batch: Batch) -> None:
         _let_go_of_blob(batch, org, workspace, content, count)
 
 
+def erase_documents(batch: Batch) -> None:
+    """Documents with their sections and chunks, and each raw file that nobody else has."""
+    table, scopes = schema.documents.c, schema.scopes.c
+    wanted = (
+        select(table.id, table.content_hash, table.pending_hash, scopes.org, scopes.workspace)
+        .join(schema.scopes, scopes.id == table.scope_id)
+        .where(table.scope_id.in_(listed_numbers("scopes")))
+        .limit(_DOCUMENTS)
+    )
+    rows = rows_of(batch.connection, wanted, batch.here)
+    if not rows:
+        return
+    ids = [row["id"] for row in rows]
+    _bury(batch, "document", ids)
+    _erase_units(batch, ids)
+    batch.delete("sections", schema.sections, schema.sections.c.document_id, ids)
+    batch.delete("documents", schema.documents, table.id, ids)
+    fewer = Counter(
+        (row["org"], row["workspace"], content)
+        for row in rows
+        for content in {row["content_hash"], row["pending_hash"]} - {""}
+    )
+    for (org, workspace, content), count in fewer.items():
+        _let_go_of_blob(batch, org, workspace, content, count)
+
+
 def erase_rows(table: Table, kind: str) -> Eraser:
     """Rows that belong to a scope and to nothing else."""
+    key = tuple(table.primary_key)
+    gone = Quick(
+        delete(table).where(*(it == bindparam(f"its_{it.name}", type_=it.type) for it in key))
+    )
 
     def erase(batch: Batch) -> None:
-        rowid = column("rowid", Integer)
-        some = (
-            select(rowid)
-            .select_from(table)
-            .where(table.c.scope_id.in_(listed("scopes")))
-            .limit(_ROWS)
-        )
-        gone = delete(table).where(rowid.in_(some))
-        batch.counts[kind] += batch.connection.execute(gone, batch.here).rowcount
+        some = select(*key).where(table.c.scope_id.in_(listed_numbers("scopes"))).limit(_ROWS)
+        rows = rows_of(batch.connection, some, batch.here)
+        gone.run(batch.connection, [{f"its_{name}": row[name] for name in row} for row in rows])
+        batch.counts[kind] += len(rows)
 
     return erase
 
@@ -154,10 +204,13 @@ COUNTED: Final[Mapping[Table, str]] = MappingProxyType(
         schema.records: "records",
         schema.turns: "turns",
         schema.archives: "archives",
+        schema.documents: "documents",
         schema.writes: "traces",
         schema.proposals: "proposals",
         schema.conflicts: "conflicts",
+        schema.links: "links",
         schema.state: "state",
+        schema.items: "items",
         schema.watermarks: "watermarks",
         schema.idempotency: "requests",
     }
@@ -167,7 +220,9 @@ _SPECIAL: Final[Mapping[Table, Eraser]] = MappingProxyType(
         schema.records: erase_records,
         schema.turns: erase_turns,
         schema.archives: erase_archives,
+        schema.documents: erase_documents,
         schema.proposals: erase_proposals,
+        schema.items: erase_items,
     }
 )
 STEPS: Final[Mapping[Table, Eraser]] = MappingProxyType(
@@ -180,6 +235,7 @@ _WITH_THEIR_OWNER: Final[Mapping[Table, Eraser]] = MappingProxyType(
         schema.units: erase_records,
         schema.vectors: erase_records,
         schema.blobs: erase_archives,
+        schema.sections: erase_documents,
     }
 )
 # Tables whose rows stay without these columns.
@@ -207,9 +263,12 @@ def count_all(connection: Connection, scopes: Sequence[int]) -> Counter[str]:
     """How much there is to erase in these scopes: what the batches will count."""
     counts: Counter[str] = Counter()
     for table, kind in COUNTED.items():
-        its = [table.c.scope_id.in_(listed("scopes"))]
+        its = [table.c.scope_id.in_(listed_numbers("scopes"))]
         if table is schema.conflicts:
             its += [it.in_(_owners(schema.records)) for it in (table.c.first_id, table.c.second_id)]
+        if table is schema.links:
+            ends = union_all(*map(_owners, (schema.records, schema.turns)))
+            its += [it.in_(ends) for it in (table.c.newer, table.c.older)]
         counts[kind] = _count(connection, table, or_(*its), scopes)
     of_records = _owners(schema.records)
     counts["versions"] = _count(
@@ -218,8 +277,13 @@ def count_all(connection: Connection, scopes: Sequence[int]) -> Counter[str]:
     counts["tags"] = _count(
         connection, schema.record_tags, schema.record_tags.c.record_id.in_(of_records), scopes
     )
-    owners = union_all(*map(_owners, (schema.records, schema.turns, schema.archives)))
+    owners = union_all(
+        *map(_owners, (schema.records, schema.turns, schema.archives, schema.documents))
+    )
     of_owners = schema.units.c.owner_id.in_(owners)
+    sections = schema.sections
+    of_documents = sections.c.document_id.in_(_owners(schema.documents))
+    counts["sections"] = _count(connection, sections, of_documents, scopes)
     counts["units"] = _count(connection, schema.units, of_owners, scopes)
     units = schema.vectors.c.unit_id.in_(select(schema.units.c.id).where(of_owners))
     counts["vectors"] = _count(connection, schema.vectors, units, scopes)
@@ -238,7 +302,7 @@ def erase_some(batch: Batch) -> bool:
 
 
 def _owners(table: Table) -> Select[Any]:
-    return select(table.c.id).where(table.c.scope_id.in_(listed("scopes")))
+    return select(table.c.id).where(table.c.scope_id.in_(listed_numbers("scopes")))
 
 
 def _count(
@@ -249,15 +313,22 @@ def _count(
 
 
 def _count_blobs(connection: Connection, scopes: Sequence[int]) -> int:
-    """Contents that only these archives have."""
-    archives, blobs, places = schema.archives.c, schema.blobs.c, schema.scopes.c
+    """Count the contents that only these archives and documents have."""
+    archives, documents = schema.archives.c, schema.documents.c
+    blobs, places = schema.blobs.c, schema.scopes.c
+    pending = documents.pending_hash != documents.content_hash
+    needed = union_all(
+        select(archives.scope_id, archives.content_hash),
+        select(documents.scope_id, documents.content_hash),
+        select(documents.scope_id, documents.pending_hash).where(pending),
+    ).subquery()
     same_place = and_(blobs.org == places.org, blobs.workspace == places.workspace)
     referred = (
         select(blobs.key)
-        .select_from(schema.archives)
-        .join(schema.scopes, places.id == archives.scope_id)
-        .join(schema.blobs, and_(same_place, blobs.hash == archives.content_hash))
-        .where(archives.scope_id.in_(listed("scopes")))
+        .select_from(needed)
+        .join(schema.scopes, places.id == needed.c.scope_id)
+        .join(schema.blobs, and_(same_place, blobs.hash == needed.c.content_hash))
+        .where(needed.c.scope_id.in_(listed_numbers("scopes")))
         .group_by(blobs.key, blobs.reference_count)
         .having(func.count() >= blobs.reference_count)
     )
@@ -265,7 +336,7 @@ def _count_blobs(connection: Connection, scopes: Sequence[int]) -> int:
 
 
 def _first(batch: Batch, table: Table, most: int) -> list[str]:
-    some = select(table.c.id).where(table.c.scope_id.in_(listed("scopes"))).limit(most)
+    some = select(table.c.id).where(table.c.scope_id.in_(listed_numbers("scopes"))).limit(most)
     return list(batch.connection.scalars(some, batch.here))
 
 
@@ -275,13 +346,15 @@ def _bury(batch: Batch, kind: str, ids: Iterable[str]) -> None:
     (row,) = rows_of(batch.connection, scope)
     stone = {"kind": kind, "org": row["org"], "workspace": row["workspace"]}
     stone |= {"forgotten_at": batch.now, "forget_id": batch.forget_id}
-    again = insert(schema.tombstones).prefix_with("OR IGNORE", dialect="sqlite")
-    batch.connection.execute(again, [{"id": it, **stone} for it in ids])
+    _BURY.run(batch.connection, [{"id": it, **stone} for it in ids])
 
 
 def _erase_units(batch: Batch, owners: Collection[str]) -> None:
     """Units with their terms, their vectors and their tokens in the full text."""
     table = schema.units.c
+    if dialect_of(batch.connection).is_server:
+        theirs = select(table.scope_id).where(table.owner_id.in_(listed("ids"))).distinct()
+        lock_scopes(batch.connection, batch.connection.scalars(theirs, _ids(owners)).all())
     wanted = (
         select(table.id, table.scope_id, table.terms)
         .where(table.owner_id.in_(listed("ids")))
@@ -304,7 +377,8 @@ def _erase_units(batch: Batch, owners: Collection[str]) -> None:
 def _tell_followers(batch: Batch, scope_id: int, units: Sequence[Mapping[str, Any]]) -> None:
     """List the units of a scope that stays as removed, for whoever keeps them packed."""
     scopes = schema.scopes.c
-    version = batch.connection.scalar(select(scopes.version).where(scopes.id == scope_id)) or 0
+    its = select(scopes.version).where(scopes.id == scope_id).with_for_update()
+    version = batch.connection.scalar(its) or 0
     change = {"scope_id": scope_id, "version": version + 1, "entity": "unit", "op": "remove"}
     batch.connection.execute(
         insert(schema.changes),
@@ -325,7 +399,8 @@ def _tell_followers(batch: Batch, scope_id: int, units: Sequence[Mapping[str, An
 def _let_go_of_blob(batch: Batch, org: str, workspace: str, content: str, count: int) -> None:
     table = schema.blobs.c
     its = (table.org == org, table.workspace == workspace, table.hash == content)
-    row = batch.connection.execute(select(table.key, table.reference_count).where(*its)).one()
+    counted = select(table.key, table.reference_count).where(*its).with_for_update()
+    row = batch.connection.execute(counted).one()
     if row.reference_count > count:
         fewer = table.reference_count - count
         batch.connection.execute(update(schema.blobs).where(*its).values(reference_count=fewer))

@@ -19,14 +19,13 @@ from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, 
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.audits import erase_audit_of
-from recollect.backends.sql.database import raise_generation
+from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT, Found, Part, find, names_in
-from recollect.backends.sql.quick import listed
+from recollect.backends.sql.portable import listed, listed_numbers
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
-from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.domain.forgetting import Target
+from recollect.backends.sql.scope_locks import lock_scopes, locked_or_made
+from recollect.domain.forgetting import FORGET, Target
 
-FORGET: Final = "forget"
 # Whoever did something in the name of a forgotten person.
 _NOBODY: Final = "forgotten"
 _PARTS: Final = re.compile(r"[/:|]")
@@ -50,6 +49,10 @@ class Begun:
 def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Begun:
     """Hide all of the target, and erase at once what does not lie in a scope of its own."""
     found = find(connection, target)
+    if dialect_of(connection).is_server:
+        # Others may write there at this moment; what they have written is found with the rest.
+        lock_scopes(connection, (*found.whole, *found.parts, *found.related, *found.shared))
+        found = find(connection, target)
     counts: Counter[str] = Counter()
     counts["audit"] += _erase_audit(connection, target, found, forget_id, now)
     counts["jobs"] += _drop_jobs(connection, target, found)
@@ -75,7 +78,7 @@ def _rename(connection: Connection, scopes: Sequence[int]) -> None:
         nameless = {"agent": FORGOTTEN_AGENT, "user": secrets.token_hex(16)}
         connection.execute(update(table).where(table.c.id == scope_id).values(nameless))
     if scopes:
-        raise_generation(connection)
+        dialect_of(connection).raise_generation(connection)
 
 
 def _move(connection: Connection, scope_id: int, part: Part) -> int:
@@ -89,6 +92,7 @@ def _move(connection: Connection, scope_id: int, part: Part) -> int:
         (schema.records, part.records),
         (schema.turns, part.turns),
         (schema.archives, part.archives),
+        (schema.documents, part.documents),
         (schema.writes, part.writes),
         (schema.proposals, part.proposals),
     ):
@@ -125,6 +129,7 @@ def _list_changes(connection: Connection, scope_id: int, version: int, part: Par
         *(("record", it) for it in sorted(part.records)),
         *(("turn", it) for it in sorted(part.turns)),
         *(("archive", it) for it in sorted(part.archives)),
+        *(("document", it) for it in sorted(part.documents)),
     ]
     rows = [
         {"scope_id": scope_id, "version": version, "seq": seq}
@@ -209,7 +214,7 @@ def _blank_requests(connection: Connection, found: Found) -> int:
     table, ids = schema.idempotency, found.ids
     if not ids:
         return 0
-    wanted = select(table).where(table.c.scope_id.in_(listed("ids")))
+    wanted = select(table).where(table.c.scope_id.in_(listed_numbers("ids")))
     about = [
         row
         for row in rows_of(connection, wanted, {"ids": to_json(list(found.related))})

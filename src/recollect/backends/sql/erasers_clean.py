@@ -1,17 +1,19 @@
-"""Overwriting what SQLite leaves behind in its files.
+"""Remove what SQLite leaves behind in its files after rows are deleted.
 
 With `secure_delete` SQLite overwrites what it deletes. But when it moves rows from page to page to
 keep its trees in balance, copies stay in the unused room of the old pages, and these outlive the
-rows. So after a forgetting the log is emptied into the database, and every byte of the database
-that belongs to no row is set to zero: in the gaps between rows, and in pages that are free.
+rows. There are two ways to remove them:
 
-The whole file is looked through, and once more if others wrote meanwhile. They leave remains of
-their own, which do not matter; but SQLite may move a page that was not looked at yet to where it
-was looked already.
+- `rewrite`, the default: `VACUUM` writes the database anew, and the log is emptied into it. Others
+  cannot write meanwhile.
+- `overwrite`, opt-in: every byte of the live file that belongs to no row is set to zero, in the
+  gaps between rows and in free pages. Others go on writing. The whole file is read, and once more
+  if others wrote meanwhile: SQLite may have moved a page that was not read yet to a place that was.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +31,8 @@ _ATTEMPTS: Final = 8
 _PAGES_AT_ONCE: Final = 1_000
 _PASSES: Final = 2
 _HEADER: Final = 100
+# Up to this size VACUUM needs no file beside the database, only memory.
+_MAX_BYTES_IN_MEMORY: Final = 64 << 20
 _INNER, _LEAVES = frozenset({2, 5}), frozenset({10, 13})
 # With fewer pages, the first byte of a page that is not part of a tree is never one of those.
 _MOST_PAGES: Final = 1 << 25
@@ -41,8 +45,36 @@ _TOUCHES: Final = (
 
 Range = tuple[int, int]
 
+_log = logging.getLogger(__name__)
 
-def clean(database: Path) -> Cleaning:
+
+def rewrite(database: Path) -> Cleaning:
+    """Write the database anew without remains and empty the log, unless others are in the way.
+
+    A disk too full for it counts as being in the way: it is tried again later.
+    """
+    with closing(sqlite3.connect(database, timeout=_PATIENCE, isolation_level=None)) as connection:
+        if database.stat().st_size <= _MAX_BYTES_IN_MEMORY:
+            connection.execute("PRAGMA temp_store = MEMORY")
+        is_rewritten = False
+        for _ in range(_ATTEMPTS):
+            is_rewritten = is_rewritten or _vacuum(connection)
+            if is_rewritten and empty_log(connection):
+                return "done"
+            time.sleep(_PATIENCE / 2)
+    return "waits"
+
+
+def _vacuum(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("VACUUM")
+    except sqlite3.OperationalError as problem:
+        _log.info("the database is not rewritten yet: %s", problem)
+        return False
+    return True
+
+
+def overwrite(database: Path) -> Cleaning:
     """Empty the log and overwrite all unused room, unless others are in the way all the time."""
     with closing(sqlite3.connect(database, timeout=_PATIENCE, isolation_level=None)) as connection:
         passes = 0

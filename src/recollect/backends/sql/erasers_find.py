@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Connection, and_, func, or_, select, true
+from sqlalchemy import Column, ColumnElement, Connection, and_, or_, select, true
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.quick import listed
+from recollect.backends.sql.portable import holds, listed, listed_numbers
 from recollect.backends.sql.rows import Row, rows_of, to_json
-from recollect.backends.sql.scopes import rows_of_scopes
+from recollect.backends.sql.scopes import collection_scopes, rows_of_scopes
 from recollect.domain.forgetting import Target
 from recollect.domain.scope import SHARED_AGENT
 
@@ -33,6 +33,7 @@ class Part:
     records: set[str] = field(default_factory=set[str])
     turns: set[str] = field(default_factory=set[str])
     archives: set[str] = field(default_factory=set[str])
+    documents: set[str] = field(default_factory=set[str])
     writes: set[str] = field(default_factory=set[str])
     proposals: set[str] = field(default_factory=set[str])
     state: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
@@ -55,7 +56,9 @@ class Found:
     @property
     def ids(self) -> set[str]:
         """Everything that goes of scopes which stay, by its id."""
-        owners = ({*it.records, *it.turns, *it.archives} for it in self.parts.values())
+        owners = (
+            {*it.records, *it.turns, *it.archives, *it.documents} for it in self.parts.values()
+        )
         return set[str]().union(*owners)
 
 
@@ -67,6 +70,7 @@ def find(connection: Connection, target: Target) -> Found:
     named |= _take_derived_records(connection, found)
     evidence = _turns_within(connection, target, named)
     _take_turns(connection, [*target.turns, *(evidence if target.with_evidence else ())], found)
+    _take_documents(connection, target, found)
     found.evidence_left = tuple(sorted(evidence - found.ids))
     for scope_id in found.whole:
         found.parts.pop(scope_id, None)
@@ -83,6 +87,7 @@ def names_in(text: str) -> set[str]:
 def _whole_scopes(connection: Connection, target: Target) -> tuple[int, ...]:
     table, person = schema.scopes.c, target.person
     numbers = {row["id"] for _, row in rows_of_scopes(connection, target.scopes)}
+    numbers.update(collection_scopes(connection, target.scopes))
     if person is not None:
         of_person = (
             table.org == person.org,
@@ -158,10 +163,19 @@ def _take_turns(connection: Connection, turns: Collection[str], found: Found) ->
         part.state.update(_state_of(connection, row["scope_id"], row["session"]))
 
 
+def _take_documents(connection: Connection, target: Target, found: Found) -> None:
+    table = schema.documents.c
+    wanted = select(table.id, table.scope_id).where(table.id.in_(listed("ids")))
+    for row in rows_of(connection, wanted, _ids(target.documents)):
+        found.part(row["scope_id"]).documents.add(row["id"])
+
+
 def _take_surroundings(connection: Connection, target: Target, found: Found) -> None:
     """Find the scopes in which something made of it may lie."""
     table = schema.scopes.c
-    of_parts = select(table.org, table.workspace, table.user).where(table.id.in_(listed("ids")))
+    of_parts = select(table.org, table.workspace, table.user).where(
+        table.id.in_(listed_numbers("ids"))
+    )
     people = [tuple(it) for it in connection.execute(of_parts, _ids([*found.parts, *found.whole]))]
     if target.person is not None:
         # Somebody without a scope may still have been proposed for.
@@ -189,7 +203,7 @@ def _take_surroundings(connection: Connection, target: Target, found: Found) -> 
 def _take_proposals_for(connection: Connection, user: str, found: Found) -> None:
     """Take what agents that worked for this user proposed to everybody."""
     table = schema.proposals.c
-    theirs = and_(table.user == user, table.scope_id.in_(listed("ids")))
+    theirs = and_(table.user == user, table.scope_id.in_(listed_numbers("ids")))
     wanted = select(table.id, table.scope_id).where(theirs)
     for row in rows_of(connection, wanted, _ids(found.shared)):
         found.part(row["scope_id"]).proposals.add(row["id"])
@@ -222,7 +236,7 @@ def _names(column: Column[str], ids: Collection[str]) -> ColumnElement[bool]:
     """That a text may name one of these; of many it is asked one by one."""
     if len(ids) > _FEW:
         return true()
-    return or_(*(func.instr(column, it) > 0 for it in sorted(ids)))
+    return or_(*(holds(column, it) for it in sorted(ids)))
 
 
 def _texts_of(connection: Connection, found: Found) -> set[str]:
@@ -249,7 +263,7 @@ def _evidence(row: Row) -> set[str]:
 
 def _of_related(*columns: Column[Any]) -> Any:
     (scope_id,) = (column for column in columns if column.name == "scope_id")
-    within: ColumnElement[bool] = scope_id.in_(listed("ids"))
+    within: ColumnElement[bool] = scope_id.in_(listed_numbers("ids"))
     return select(*columns).where(within)
 
 

@@ -15,17 +15,28 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Integer, column, select, union
+from sqlalchemy import Connection, func, select, union
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.database import place_of
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT, Found
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import rows_of, to_json
+from recollect.domain.disk_space import is_full, what_to_free
 from recollect.domain.forgetting import Person, Target
+from recollect.domain.private_files import open_new
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
 
 _SALT_BYTES: Final = 16
 _NONE: Final = "-"
+_STONES: Final = schema.tombstones.c
+# Ids rise with time, so the highest is of the forgetting that began last.
+_LAST_BEGUN: Final = Quick(
+    select(_STONES.forgotten_at).where(
+        _STONES.id == select(func.max(_STONES.forget_id)).scalar_subquery()
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +50,7 @@ class Entry:
     sessions: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
     turns: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
 
     def tells_of(self, scope: Scope, names: Collection[str]) -> bool:
         """Whether something in this scope that names these is about what was forgotten."""
@@ -46,7 +58,7 @@ class Entry:
         people = {scope.user, *names} if self.people else set[str]()
         sessions = names if self.sessions else ()
         return (
-            not {*self.records, *self.turns}.isdisjoint(names)
+            not {*self.records, *self.turns, *self.documents}.isdisjoint(names)
             or _hash(salt, "scope", scope.key) in self.scopes
             or any(_hash(salt, "person", *place, it) in self.people for it in people if it)
             or any(_hash(salt, "session", scope.key, it) in self.sessions for it in sessions)
@@ -57,11 +69,12 @@ class Entry:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Entry:
-        lists = ("people", "scopes", "sessions", "records", "turns")
+        lists = ("people", "scopes", "sessions", "records", "turns", "documents")
         return cls(
             forget_id=stored["forget_id"],
             salt=stored["salt"],
-            **{name: tuple[str, ...](stored[name]) for name in lists},
+            # A ledger of before there were documents does not name any.
+            **{name: tuple[str, ...](stored.get(name, ())) for name in lists},
         )
 
 
@@ -85,6 +98,7 @@ def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
         ),
         records=tuple(sorted(it for part in parts for it in part.records)),
         turns=tuple(sorted(it for part in parts for it in part.turns)),
+        documents=tuple(sorted(it for part in parts for it in part.documents)),
     )
 
 
@@ -104,7 +118,7 @@ def append(path: Path, entries: Iterable[Entry]) -> None:
     if not new:
         return
     try:
-        with path.open("ab+") as file:
+        with open_new(path, "ab+") as file:
             _cut_torn_line(file.fileno())
             file.write(b"".join(to_json(it.as_json()).encode() + b"\n" for it in new))
             file.flush()
@@ -112,8 +126,8 @@ def append(path: Path, entries: Iterable[Entry]) -> None:
     except OSError as problem:
         raise StorageError(
             f"The forget ledger {path} cannot be written: {problem.strerror}",
-            code="file_unwritable",
-            hint="Check the permissions of its folder and the room on the disk.",
+            code="disk_full" if is_full(problem) else "file_unwritable",
+            hint=what_to_free(path) if is_full(problem) else "Check the permissions of its folder.",
         ) from problem
 
 
@@ -132,16 +146,17 @@ def not_applied(connection: Connection, entries: Iterable[Entry]) -> list[Entry]
 def begun_since(connection: Connection, at: int) -> list[Entry]:
     """The forgettings that began at this moment or later."""
     stones, jobs = schema.tombstones.c, schema.jobs.c
-    # In nearly every case the last stone tells that there were none.
-    last = select(stones.forgotten_at).order_by(column("rowid", Integer).desc()).limit(1)
-    if (connection.scalar(last) or 0) < at:
+    # In nearly every case the last one tells that there were none.
+    last = next((row[0] for row in _LAST_BEGUN.rows(connection, {})), 0)
+    if last < at:
         return []
     later = select(stones.id).where(stones.kind == "forget", stones.forgotten_at >= at)
     begun = set(connection.scalars(later))
     # One that is not in the ledger yet is in its job.
-    working = connection.scalars(select(jobs.payload).where(jobs.kind == "forget"))
+    is_open = jobs.gave_up <= 1
+    working = connection.scalars(select(jobs.payload).where(jobs.kind == "forget", is_open))
     noted = [Entry.from_json(json.loads(it)["entry"]) for it in working]
-    noted += read_ledger(ledger_of(Path(connection.engine.url.database or "")))
+    noted += read_ledger(ledger_of(place_of(connection)))
     return [entry for entry in noted if entry.forget_id in begun]
 
 
@@ -175,6 +190,7 @@ def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[
                 ),
                 records=entry.records,
                 turns=entry.turns,
+                documents=entry.documents,
             ),
         )
 

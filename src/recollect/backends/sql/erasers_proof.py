@@ -27,12 +27,15 @@ from recollect.backends.sql.erasers_terms import (
 )
 from recollect.backends.sql.erasers_terms import traces as traces_in_tables
 from recollect.backends.sql.erasers_words import PLACES, file_words, in_file
-from recollect.backends.sql.many_patterns import ManyPatterns
+from recollect.backends.sql.journaled_database import journal_of
+from recollect.backends.sql.multi_pattern_search import ManyPatterns
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import Remains, Target, Verification
 from recollect.ports.blobs import Blobs
 from recollect.ports.erasure import Mementos
 
 _MOST_CONTENTS = 10
+_OUT_OF_REACH = "the files, logs and backups of the database server, which were not searched"
 
 
 class SqlProof:
@@ -76,13 +79,15 @@ class SqlProof:
             places = await asyncio.to_thread(raw_search.search_file, path, wanted)
             traces += [in_file(it, path, at, database) for it, at in places.items()]
             searched.append(file_words(path, database))
-        copies = database.parent.glob(f"{database.name}.before-restore*")
+        copies = [it.name for it in database.parent.glob(f"{database.name}.before-restore*")]
+        if not isinstance(self._database, SqliteDatabase):
+            copies.append(_OUT_OF_REACH)
         return Verification(
             terms=len(silent),
             searched=tuple(dict.fromkeys(searched)),
             traces=tuple(traces),
             also_said=aside,
-            copies=tuple(sorted(path.name for path in copies)),
+            copies=tuple(sorted(copies)),
         )
 
     async def _search_contents(
@@ -120,4 +125,5 @@ class SqlProof:
     def _places(self) -> list[Path]:
         database = self._database.path
         own = [database, *(database.with_name(database.name + it) for it in ("-wal", "-shm"))]
-        return [it for it in (*own, ledger_of(database), *self._other_files()) if it.is_file()]
+        beside = (ledger_of(database), journal_of(database))
+        return [it for it in (*own, *beside, *self._other_files()) if it.is_file()]

@@ -19,18 +19,17 @@ from sqlalchemy import (
     func,
     or_,
     select,
-    text,
 )
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.erasers_find import Found
 from recollect.backends.sql.erasers_words import PLACES, in_table
-from recollect.backends.sql.many_patterns import ManyPatterns
+from recollect.backends.sql.multi_pattern_search import ManyPatterns
 from recollect.backends.sql.raw_search import (
     keys_of,
     spellings,
     spellings_of_key,
-    tokens_with,
     written_forms,
 )
 from recollect.backends.sql.schema_base import metadata
@@ -53,11 +52,13 @@ _SAID: Final[Mapping[Table, Sequence[str]]] = {
     schema.turns: ("content", "payload"),
     schema.archives: ("query", "summary", "input"),
     schema.proposals: ("content", "title", "reason"),
+    schema.documents: ("title", "source", "summary"),
+    schema.sections: ("text",),
+    schema.items: ("namespace", "key", "value"),
 }
 # Their rows as JSON hold more than what was said.
 _SAID_IN_BODY: Final = ("content", "title", "description", "tags", "metadata", "details", "reason")
 _HELD: Final = (*_SAID, schema.record_tags)
-_SCHEMA: Final = text("SELECT name FROM sqlite_master WHERE instr(sql, :term) LIMIT 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +83,20 @@ def take(connection: Connection, found: Found) -> Taken:
         )
         for told in _told(table, row)
     ]
-    archives, blobs = schema.archives.c, schema.blobs.c
-    contents = (
+    archives, documents, blobs = schema.archives.c, schema.documents.c, schema.blobs.c
+    of_archives = (
         select(blobs.key)
         .join(schema.archives, archives.content_hash == blobs.hash)
         .where(_goes(schema.archives, found))
         .limit(_MOST_ROWS)
     )
+    of_documents = (
+        select(blobs.key)
+        .join(schema.documents, blobs.hash.in_([documents.content_hash, documents.pending_hash]))
+        .where(_goes(schema.documents, found))
+        .limit(_MOST_ROWS)
+    )
+    contents = [*connection.scalars(of_archives), *connection.scalars(of_documents)]
     units, vectors = schema.units.c, schema.vectors.c
     its = or_(units.scope_id.in_(found.whole), units.owner_id.in_(sorted(found.ids)))
     beginnings = (
@@ -99,7 +107,7 @@ def take(connection: Connection, found: Found) -> Taken:
     )
     return Taken(
         texts=texts,
-        contents=list(connection.scalars(contents)),
+        contents=contents,
         vectors=frozenset(connection.scalars(beginnings)),
         scopes=(*found.whole, *found.related),
     )
@@ -124,7 +132,7 @@ def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]
             left = mementos.terms - aside.keys()
             aside |= dict.fromkeys(_found(connection, columns, left, *where), PLACES[table.name])
     for term in mementos.terms - aside.keys():
-        if connection.scalar(_SCHEMA, {"term": term}) is not None:
+        if dialect_of(connection).says(connection, term):
             aside[term] = "a word of the database itself"
     return aside
 
@@ -137,7 +145,10 @@ def traces(connection: Connection, terms: Sequence[str], keys: Mapping[int, str]
         if table not in _HELD
         for term in _found(connection, [it for it in _texts_of(table) if _is_content(it)], terms)
     ]
-    left += [in_table(keys[key], "unit_tokens") for key in sorted(tokens_with(connection, keys))]
+    left += [
+        in_table(keys[key], "unit_tokens")
+        for key in sorted(dialect_of(connection).used_keys(connection, keys))
+    ]
     return left
 
 
@@ -215,8 +226,12 @@ def _goes(table: Table, found: Found) -> ColumnElement[bool]:
     ids = [
         ident
         for part in found.parts.values()
-        for ident in (*part.records, *part.turns, *part.archives, *part.proposals)
+        for ident in (*part.records, *part.turns, *part.archives, *part.documents, *part.proposals)
     ]
+    if table is schema.sections:
+        its = schema.documents.c
+        goes = select(its.id).where(or_(its.scope_id.in_(found.whole), its.id.in_(ids)))
+        return table.c.document_id.in_(goes)
     named = table.c.record_id if table is schema.versions else table.c.id
     return or_(table.c.scope_id.in_(found.whole), named.in_(ids))
 

@@ -8,16 +8,11 @@ from typing import Final
 
 from sqlalchemy.exc import DBAPIError
 
+from recollect.domain.disk_space import has_no_room, what_to_free
 from recollect.errors import StorageBusy, StorageError
 
 # SQLite tells most of these apart only by their text.
 _MEANINGS: Final[tuple[tuple[str, str, str, str], ...]] = (
-    (
-        "full",
-        "disk_full",
-        "The disk is full; nothing of this call was kept, everything before it was",
-        "Free some space and try again.",
-    ),
     (
         "readonly",
         "database_read_only",
@@ -62,6 +57,12 @@ def storage_error(fault: DBAPIError | sqlite3.Error, path: Path) -> StorageError
         return StorageBusy(
             "Another process kept the database locked; nothing of this call was written",
             hint="Try again; if it stays so, look for a process that holds a long transaction.",
+        )
+    if "full" in text or ("disk I/O error" in text and has_no_room(path.parent)):
+        return StorageError(
+            "The disk is full; nothing of this call was kept, everything before it was",
+            code="disk_full",
+            hint=what_to_free(path),
         )
     for sign, code, message, hint in _MEANINGS:
         if sign in text:

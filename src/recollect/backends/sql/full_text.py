@@ -1,4 +1,4 @@
-"""SQLite's full text (FTS5) over the terms of units: candidates for scopes that are not packed.
+"""The database's full text over the terms of units: candidates for scopes that are not packed.
 
 Only a large scope is ever searched so; it is added when it has become large, and then again and
 again what came since. Adding a unit as it comes would cost as much as all else of a save.
@@ -10,16 +10,16 @@ scope or of units that do not answer, and no query syntax can occur in it.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.quick import Quick
+from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.prepared_statement import Quick
 
 Keys = NDArray[np.uint64]
 
@@ -36,30 +36,6 @@ _TERMS: Final = Quick(
     .where(_UNITS.id.between(bindparam("first"), bindparam("last")))
     .order_by(_UNITS.id)
 )
-_ADD: Final = Quick(text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)"))
-# A table without content only forgets a row when it is told exactly what was in it.
-_REMOVE: Final = Quick(
-    text("INSERT INTO unit_tokens(unit_tokens, rowid, tokens) VALUES ('delete', :unit, :tokens)")
-)
-# One parameter for any number of tokens: a build of SQLite may take only some thousand.
-_FREQUENCIES: Final = text(
-    "SELECT term, doc FROM unit_vocabulary WHERE term IN (SELECT value FROM json_each(:tokens))"
-)
-_NEWEST: Final = text(
-    "SELECT rowid FROM unit_tokens WHERE unit_tokens MATCH :query ORDER BY rowid DESC LIMIT :most"
-)
-
-
-# How many pages one step of merging writes, and how many rows it changes when it had nothing to do.
-_PAGES: Final = 200
-_IDLE: Final = 2
-_MERGE: Final = text("INSERT INTO unit_tokens(unit_tokens, rank) VALUES ('merge', :pages)")
-_CHANGES: Final = text("SELECT total_changes()")
-
-
-def token(space: int, key: int) -> str:
-    """The one word that stands for this term in this space."""
-    return f"{space:08x}{key:016x}"
 
 
 def space_of(scope_id: int, first_unit: int) -> int:
@@ -100,12 +76,14 @@ def remove_tokens(connection: Connection, space: int, unit_id: int, keys: Keys) 
 
 def add_many(connection: Connection, space: int, units: Sequence[tuple[int, Keys]]) -> None:
     """Make several units findable."""
-    _write(connection, _ADD, space, units)
+    if units:
+        dialect_of(connection).add_tokens(connection, space, units)
 
 
 def remove_many(connection: Connection, space: int, units: Sequence[tuple[int, Keys]]) -> None:
     """Take several units out."""
-    _write(connection, _REMOVE, space, units)
+    if units:
+        dialect_of(connection).remove_tokens(connection, space, units)
 
 
 def begin_merge(connection: Connection) -> bool:
@@ -113,19 +91,17 @@ def begin_merge(connection: Connection) -> bool:
 
     Taking a unit out only adds that it is gone. Its terms go when all is merged, in steps.
     """
-    return _merge(connection, -_PAGES)
+    return dialect_of(connection).merge_tokens(connection, is_first=True)
 
 
 def go_on_merging(connection: Connection) -> bool:
     """One more step of it; whether there is more to do."""
-    return _merge(connection, _PAGES)
+    return dialect_of(connection).merge_tokens(connection, is_first=False)
 
 
 def document_frequencies(connection: Connection, space: int, keys: Sequence[int]) -> dict[int, int]:
     """In how many units of the space each of these terms is; terms in none are left out."""
-    tokens = {token(space, key): key for key in keys}
-    found = connection.execute(_FREQUENCIES, {"tokens": json.dumps(list(tokens))})
-    return {tokens[row.term]: row.doc for row in found}
+    return dialect_of(connection).frequencies(connection, space, keys)
 
 
 def candidates(
@@ -149,36 +125,9 @@ def candidates(
     return np.union1d(units, _matching(connection, space, newest, room))
 
 
-def _merge(connection: Connection, pages: int) -> bool:
-    before = connection.execute(_CHANGES).scalar_one()
-    connection.execute(_MERGE, {"pages": pages})
-    return connection.execute(_CHANGES).scalar_one() - before >= _IDLE
-
-
-def _write(
-    connection: Connection, statement: Quick, space: int, units: Sequence[tuple[int, Keys]]
-) -> None:
-    if not units:
-        return
-    # In rising order: FTS5 starts a new segment whenever a row number goes down.
-    rows = [
-        {"unit": unit, "tokens": _tokens(space, set(keys.tolist()))}
-        for unit, keys in sorted(units, key=lambda pair: pair[0])
-    ]
-    statement.run(connection, rows)
-
-
-def _tokens(space: int, keys: Iterable[int]) -> str:
-    """The words for several terms, see `token`."""
-    of_space = f"{space:08x}"
-    return " ".join([f"{of_space}{key:016x}" for key in keys])
-
-
 def _matching(
     connection: Connection, space: int, keys: Sequence[int], most: int
 ) -> NDArray[np.int64]:
     if not keys or most < 1:
         return np.empty(0, np.int64)
-    query = " OR ".join(token(space, key) for key in keys)
-    rows = connection.execute(_NEWEST, {"query": query, "most": most}).scalars()
-    return np.fromiter(rows, np.int64)
+    return dialect_of(connection).newest_with(connection, space, keys, most)

@@ -10,13 +10,38 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, insert, select
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import to_json
+from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.change import Committed, Idempotency
+from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.errors import Conflict
+from recollect.ports.clock import Clock
 
 LIFETIME: Final = timedelta(hours=24)
 _TABLE: Final = schema.idempotency.c
+
+
+class SqlKeptResults:
+    """Reads what came of requests."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def find(
+        self, wanted: Idempotency, principal: str, scope: Scope
+    ) -> Mapping[str, Any] | None:
+        now = self._clock.now()
+
+        def read(connection: Connection) -> Mapping[str, Any] | None:
+            for scope_id in find_scopes(connection, [scope]):
+                found = find_result(connection, wanted, principal, scope_id, now)
+                return None if found is None else found.replayed
+            return None
+
+        return await self._database.read(read)
 
 
 def find_result(

@@ -3,31 +3,65 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Final
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, case, delete, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    select,
+    update,
+)
 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.portable import listed
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import to_json
 from recollect.domain.ids import new_id
-from recollect.domain.job import Job, NewJob
+from recollect.domain.job import Job, JobReport, JobState, NewJob
+from recollect.domain.page import Cursor
 from recollect.domain.stats import JobCounts
 from recollect.domain.times import from_micros, to_micros
 from recollect.ports.clock import Clock
 
 _MAX_ERROR: Final = 2_000
+# The column `gave_up`: whether a job is still to be done, or how it ended.
+OPEN: Final = 0
+GAVE_UP: Final = 1
+_DONE: Final = 2
+_CANCELLED: Final = 3
+_ENDINGS: Final[Mapping[int, JobState]] = {
+    GAVE_UP: "failed",
+    _DONE: "done",
+    _CANCELLED: "cancelled",
+}
+# That a job was done or cancelled is told for so long.
+_KEPT: Final = timedelta(days=1)
 _JOBS: Final = schema.jobs.c
+_ANY: Final = Quick(
+    select(_JOBS.id).where(_JOBS.kind == bindparam("kind"), _JOBS.gave_up <= GAVE_UP).limit(1)
+)
+_DUE: Final = Quick(
+    select(_JOBS.id)
+    .where(_JOBS.gave_up == OPEN, _JOBS.run_after <= bindparam("now"))
+    .where(_JOBS.lease_until <= bindparam("now"), _JOBS.kind.in_(listed("kinds")))
+    .limit(1)
+)
 # When the first of these kinds is due: at the later of its time and the end of the lease on it.
 _NEXT_DUE: Final = Quick(
     select(
         func.min(
             case((_JOBS.run_after > _JOBS.lease_until, _JOBS.run_after), else_=_JOBS.lease_until)
         )
-    ).where(_JOBS.gave_up == 0, _JOBS.kind.in_(listed("kinds")))
+    ).where(_JOBS.gave_up == OPEN, _JOBS.kind.in_(listed("kinds")))
 )
 
 
@@ -52,6 +86,8 @@ class SqlJobs:
                 .where(_JOBS.lease_until <= to_micros(now))
                 .order_by(_JOBS.run_after, _JOBS.id)
                 .limit(1)
+                # Of several who look at the same time, each takes another.
+                .with_for_update(skip_locked=True)
             ).one_or_none()
             if row is None:
                 return None
@@ -76,8 +112,9 @@ class SqlJobs:
             )
 
         # Looking first keeps an idle worker from taking the write lock again and again.
-        due = await self.next_due(kinds)
-        return await self._database.write(take) if due is not None and due <= now else None
+        given = {"kinds": to_json(list(kinds)), "now": to_micros(now)}
+        is_due = await self._database.read(lambda it: _DUE.rows(it, given))
+        return await self._database.write(take) if is_due else None
 
     async def extend(self, job: Job, lease_until: datetime) -> bool:
         statement = update(schema.jobs).where(_held(job)).values(lease_until=to_micros(lease_until))
@@ -85,11 +122,12 @@ class SqlJobs:
             lambda connection: connection.execute(statement).rowcount == 1
         )
 
-    async def finish(self, job: Job) -> None:
+    async def finish(self, job: Job, result: Mapping[str, Any] | None = None) -> None:
         as_claimed = _JOBS.run_after == to_micros(job.run_after)
+        now = self._clock.now()
 
         def end(connection: Connection) -> None:
-            if connection.execute(delete(schema.jobs).where(_held(job), as_claimed)).rowcount == 0:
+            if not _ended(connection, and_(_held(job), as_claimed), _DONE, now, result):
                 # It was asked for again while it ran, so it is due once more.
                 free = update(schema.jobs).where(_held(job))
                 connection.execute(free.values(lease_until=0, lease_owner=""))
@@ -111,7 +149,7 @@ class SqlJobs:
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def withdraw(self, kind: str) -> bool:
-        gone = delete(schema.jobs).where(_JOBS.kind == kind)
+        gone = delete(schema.jobs).where(_JOBS.kind == kind, _JOBS.gave_up <= GAVE_UP)
         return await self._database.write(lambda it: it.execute(gone).rowcount > 0)
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
@@ -119,11 +157,43 @@ class SqlJobs:
         ((due,),) = await self._database.read(lambda it: _NEXT_DUE.rows(it, given))
         return None if due is None else from_micros(due)
 
+    async def has(self, kind: str) -> bool:
+        found = await self._database.read(lambda it: _ANY.rows(it, {"kind": kind}), is_quick=True)
+        return bool(found)
+
+    async def reports(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        state: JobState | None = None,
+        kind: str | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+        now: datetime,
+    ) -> list[JobReport]:
+        moment = to_micros(now)
+        wanted = select(schema.jobs).order_by(_JOBS.id.desc()).limit(limit)
+        if ids is not None:
+            wanted = wanted.where(_JOBS.id.in_(ids))
+        if state is not None:
+            wanted = wanted.where(_in_state(state, moment))
+        if kind is not None:
+            wanted = wanted.where(_JOBS.kind == kind)
+        if after is not None:
+            wanted = wanted.where(_JOBS.id < after.id)
+        rows = await self._database.read(lambda it: it.execute(wanted).all())
+        return [_report(row, moment) for row in rows]
+
+    async def cancel(self, job_id: str) -> bool:
+        meant = and_(_JOBS.id == job_id, _JOBS.gave_up <= GAVE_UP)
+        now = self._clock.now()
+        return await self._database.write(lambda it: _ended(it, meant, _CANCELLED, now))
+
     async def counts(self) -> JobCounts:
         statement = select(_JOBS.gave_up, func.count()).group_by(_JOBS.gave_up)
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
-        found = {bool(gave_up): count for gave_up, count in rows}
-        return JobCounts(waiting=found.get(False, 0), failed=found.get(True, 0))
+        found = {row[0]: row[1] for row in rows}
+        return JobCounts(waiting=found.get(OPEN, 0), failed=found.get(GAVE_UP, 0))
 
 
 def insert_jobs(
@@ -140,17 +210,64 @@ def insert_jobs(
             "attempts": 0,
             "gave_up": 0,
         }
-        if statements.SAME_JOB.rows(connection, statements.prefixed(key)):
-            # It may be running now on what it read before this write: a new time, which whoever
-            # finishes it will notice, makes it run again.
-            statements.REPEAT_JOB.run(connection, [statements.prefixed(key | due)])
-            continue
-        unheld = {"lease_until": 0, "lease_owner": "", "last_error": ""}
-        statements.INSERT_JOB.run(connection, [{"id": new_id("job"), **key, **due, **unheld}])
+        if not statements.SAME_JOB.rows(connection, statements.prefixed(key)):
+            unheld = {"lease_until": 0, "lease_owner": "", "last_error": ""}
+            statements.INSERT_JOB.run(connection, [{"id": new_id("job"), **key, **due, **unheld}])
+            if not dialect_of(connection).is_server:
+                continue
+        # It may be running now on what it read before this write: a new time, which whoever
+        # finishes it will notice, makes it run again.
+        statements.REPEAT_JOB.run(connection, [statements.prefixed(key | due)])
+
+
+def _ended(
+    connection: Connection,
+    meant: ColumnElement[bool],
+    ending: int,
+    now: datetime,
+    result: Mapping[str, Any] | None = None,
+) -> bool:
+    """End a job and keep that it ended, without what it was about; False if there is none."""
+    too_old = and_(_JOBS.gave_up >= _DONE, _JOBS.run_after <= to_micros(now - _KEPT))
+    connection.execute(delete(schema.jobs).where(too_old))
+    over = {
+        "gave_up": ending,
+        # Its key is free for the next job of its kind.
+        "key": _JOBS.id,
+        "payload": to_json(result or {}),
+        "run_after": to_micros(now),
+        "lease_until": 0,
+        "lease_owner": "",
+        "last_error": "",
+    }
+    return connection.execute(update(schema.jobs).where(meant).values(over)).rowcount > 0
+
+
+def _in_state(state: JobState, now: int) -> ColumnElement[bool]:
+    endings = {told: number for number, told in _ENDINGS.items()}
+    if state in endings:
+        return _JOBS.gave_up == endings[state]
+    is_leased = _JOBS.lease_until > now
+    return and_(_JOBS.gave_up == OPEN, is_leased if state == "running" else ~is_leased)
+
+
+def _report(row: Any, now: int) -> JobReport:
+    is_running = row.gave_up == OPEN and row.lease_until > now
+    is_kept = row.gave_up >= _DONE
+    return JobReport(
+        id=row.id,
+        kind=row.kind,
+        key="" if is_kept else row.key,
+        state=_ENDINGS.get(row.gave_up, "running" if is_running else "waiting"),
+        attempts=row.attempts,
+        at=from_micros(row.lease_until if is_running else row.run_after),
+        error=row.last_error,
+        result=json.loads(row.payload) if is_kept else {},
+    )
 
 
 def _waiting(kinds: Sequence[str]) -> ColumnElement[bool]:
-    return and_(_JOBS.gave_up == 0, _JOBS.kind.in_(kinds))
+    return and_(_JOBS.gave_up == OPEN, _JOBS.kind.in_(kinds))
 
 
 def _held(job: Job) -> ColumnElement[bool]:

@@ -13,11 +13,11 @@ from heapq import merge
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, select, tuple_
+from sqlalchemy import BigInteger, ColumnElement, Connection, Table, and_, bindparam, select, tuple_
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where, turns_where
-from recollect.backends.sql.quick import Quick
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import Row
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
@@ -89,7 +89,7 @@ def _page(
 
 
 # Building a statement costs more than running it, so those of the common filters are kept.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: bool) -> Quick:
     table = order.table.c
     place: ColumnElement[Any] = table[order.column]
@@ -99,10 +99,10 @@ def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: boo
         # Adding nothing keeps SQLite from walking through all in order instead of sorting the few.
         place = place + 0
         scope_id = scope_id if where.session is not None else scope_id + 0
-    parts = [scope_id == bindparam("scope", 0), order.condition(where)]
+    parts = [scope_id == bindparam("scope", 0, type_=BigInteger()), order.condition(where)]
     if is_continued:
         # Compared together, a page begins in the midst of the index.
-        last = tuple_(bindparam("after_place", 0), bindparam("after_id", ""))
+        last = tuple_(bindparam("after_place", 0, type_=BigInteger()), bindparam("after_id", ""))
         here = tuple_(place, ident)
         parts.append(here < last if order.is_falling else here > last)
     chosen = select(order.table).where(and_(*parts))

@@ -11,12 +11,16 @@ from sqlalchemy import Connection, func, select
 from recollect.backends.sql import schema
 from recollect.backends.sql.backup import back_up, blobs_of
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.editions import answers
+from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.index_generations import answers
+from recollect.backends.sql.index_rebuild import by_another
 from recollect.backends.sql.migrate import knows, revision
-from recollect.backends.sql.renewing import by_another
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob
 from recollect.domain.diagnosis import DatabaseCondition, IndexFigures, TroubledJob
+from recollect.domain.forgetting import FORGET
 from recollect.domain.stats import JobCounts
+from recollect.errors import StorageError
 
 _MOST_TROUBLED: Final = 5
 
@@ -34,25 +38,29 @@ class SqlMaintenance:
         return await self._database.read(lambda connection: _figures(connection, analyzer))
 
     async def size(self) -> int:
-        return await self._database.read(_size)
+        return await self._database.read(lambda it: dialect_of(it).size(it))
 
     async def backup(self, target: Path) -> list[Blob]:
+        if not isinstance(self._database, SqliteDatabase):
+            raise StorageError(
+                f"{self._database.name} is backed up by the server's own tool; nothing was copied",
+                code="backup_by_server",
+                hint="Use pg_dump or mariadb-dump, and copy the archived contents with it; "
+                "`recollect export` writes all memory to one file.",
+            )
         await self._database.read(lambda connection: back_up(connection, target))
         return await asyncio.to_thread(blobs_of, target)
 
 
-def _size(connection: Connection) -> int:
-    pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-    return pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
-
-
 def _condition(connection: Connection) -> DatabaseCondition:
-    verdict = "; ".join(connection.exec_driver_sql("PRAGMA quick_check(3)").scalars())
+    dialect = dialect_of(connection)
     current = revision(connection)
     return DatabaseCondition(
-        bytes=_size(connection),
-        journal_mode=connection.exec_driver_sql("PRAGMA journal_mode").scalar_one(),
-        damage="" if verdict == "ok" else verdict,
+        bytes=dialect.size(connection),
+        journal_mode="" if dialect.is_server else dialect.describe(connection),
+        server=dialect.describe(connection) if dialect.is_server else "",
+        unmet=tuple(dialect.unmet(connection)),
+        damage=dialect.look_for_damage(connection),
         revision=current,
         newest_revision=schema.HEAD_REVISION,
         is_from_the_future=current is not None and not knows(connection, current),
@@ -65,7 +73,8 @@ def _figures(connection: Connection, analyzer: str) -> IndexFigures:
     most = select(func.max(scopes.unit_count), func.max(scopes.unit_length))
     most_units, most_terms = connection.execute(most).one()
     waiting = select(func.count()).where(jobs.gave_up == 0)
-    failed = select(func.count()).where(jobs.gave_up != 0)
+    failed = select(func.count()).where(jobs.gave_up == 1)
+    forgetting = select(func.count()).where(jobs.kind == FORGET, jobs.gave_up <= 1)
     troubled = (
         select(jobs.kind, jobs.key, jobs.attempts, jobs.last_error, jobs.gave_up)
         .where(jobs.last_error != "")
@@ -80,6 +89,7 @@ def _figures(connection: Connection, analyzer: str) -> IndexFigures:
         jobs=JobCounts(
             waiting=connection.scalar(waiting) or 0, failed=connection.scalar(failed) or 0
         ),
+        unfinished_forgettings=connection.scalar(forgetting) or 0,
         troubled=tuple(
             TroubledJob(
                 kind=row.kind,

@@ -10,33 +10,44 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect, select, text
 
-from recollect.backends.sql.database import Database
+from recollect.backends.sql import schema
+from recollect.backends.sql.companions import require_log, require_nothing_lost
+from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.faults import storage_error
-from recollect.backends.sql.schema import FULL_TEXT_SQLITE, HEAD_REVISION, metadata
+from recollect.backends.sql.schema import HEAD_REVISION
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.errors import StorageError
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
+# In the place of a revision while tables are copied into a database.
+COPYING: Final = "copying"
 _EVERY_SCHEMA_HAS: Final = frozenset({"alembic_version", "scopes", "records", "units"})
 
 
-def bring_up_to_date(database: Database) -> None:
+def bring_up_to_date(database: SqliteDatabase) -> None:
     """Create or upgrade the tables in one transaction; does nothing when they are current."""
-    _require_ours_or_empty(database.path)
+    require_usable(database.path)
     if database.read_here(revision) != HEAD_REVISION:
-        database.write_here(lambda connection: _bring(connection, database.path))
+        database.write_here(lambda connection: bring(connection, database.name))
+    database.checkpoints_next = database.read_here(_is_unused)
 
 
-def _bring(connection: Connection, path: Path) -> None:
+def bring(connection: Connection, name: str) -> None:
+    """Create or upgrade the tables of the database of this name."""
     # Asked again under the write lock: another process may have been faster.
     current = revision(connection)
     if current is None:
         create(connection)
     elif current != HEAD_REVISION:
-        upgrade(connection, path)
+        upgrade(connection, name)
+
+
+def _is_unused(connection: Connection) -> bool:
+    return connection.execute(select(schema.scopes.c.id).limit(1)).first() is None
 
 
 def revision(connection: Connection) -> str | None:
@@ -62,11 +73,12 @@ def stored_revision(connection: sqlite3.Connection, path: Path) -> str | None:
 
 def create(connection: Connection) -> None:
     """Make the newest schema straight away; a test holds that migrations lead to the same."""
-    metadata.create_all(connection)
-    for statement in FULL_TEXT_SQLITE:
-        connection.execute(text(statement))
+    dialect_of(connection).create_tables(connection)
     connection.execute(
-        text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+        text(
+            "CREATE TABLE IF NOT EXISTS alembic_version "
+            "(version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
+        )
     )
     connection.execute(text(f"INSERT INTO alembic_version VALUES ('{HEAD_REVISION}')"))
 
@@ -86,22 +98,28 @@ def knows(connection: Connection | None, number: str) -> bool:
     return True
 
 
-def require_known(connection: Connection | None, number: str, path: Path) -> None:
-    """Refuse a schema that a newer version of Recollect made."""
+def require_known(connection: Connection | None, number: str, name: str | Path) -> None:
+    """Refuse a schema that a newer version of Recollect made, and a copy that is not whole."""
+    if number == COPYING:
+        raise StorageError(
+            f"{name} is a copy that was not finished; nothing was changed",
+            code="copy_unfinished",
+            hint="Run the same `recollect copy --from … --to …` again: it goes on.",
+        )
     if not knows(connection, number):
         raise StorageError(
-            f"{path} was written by a newer version of Recollect (schema {number}); "
+            f"{name} was written by a newer version of Recollect (schema {number}); "
             f"this one knows {HEAD_REVISION}. Nothing was changed",
             code="database_newer",
             hint="Upgrade Recollect, or open a backup made with this version.",
         )
 
 
-def upgrade(connection: Connection, path: Path, target: str = "head") -> None:
+def upgrade(connection: Connection, name: str | Path, target: str = "head") -> None:
     """Run the migrations that an older database still lacks."""
     from alembic import command
 
-    require_known(connection, revision(connection) or "base", path)
+    require_known(connection, revision(connection) or "base", name)
     command.upgrade(alembic_config(connection), target)
 
 
@@ -114,12 +132,19 @@ def alembic_config(connection: Connection | None) -> Config:
     return config
 
 
-def _require_ours_or_empty(path: Path) -> None:
-    """Look before the file is opened for use, which already changes how it is kept."""
-    if not path.exists():
+def require_usable(path: Path) -> None:
+    """Refuse a file that is not ours, and an empty place where a memory has been.
+
+    It is looked at before the file is opened for use, which already changes how it is kept.
+    """
+    require_log(path)
+    if not path.exists() or not path.stat().st_size:
+        require_nothing_lost(path)
         return
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as there:
-            stored_revision(there, path)
+            is_empty = stored_revision(there, path) is None
     except sqlite3.Error as fault:
         raise storage_error(fault, path) from fault
+    if is_empty:
+        require_nothing_lost(path)

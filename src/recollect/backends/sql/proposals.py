@@ -49,7 +49,7 @@ class SqlProposals:
         if type is not None:
             conditions.append(_TABLE.type == type)
         if by is not None:
-            conditions.append(_is_by(by))
+            conditions.append(is_by(by))
         if after is not None:
             same_time = and_(_TABLE.created_at == after.at, _TABLE.id < after.id)
             conditions.append(or_(_TABLE.created_at < after.at, same_time))
@@ -84,7 +84,8 @@ def _has_status(status: ProposalStatus, now: datetime) -> ColumnElement[bool]:
     return _TABLE.status == status
 
 
-def _is_by(party: Party) -> ColumnElement[bool]:
+def is_by(party: Party) -> ColumnElement[bool]:
+    """That a proposal was made by this party, working for the same user."""
     is_person = _TABLE.role == PERSON
     return and_(
         _TABLE.proposer == party.name,

@@ -8,9 +8,9 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
-from recollect.backends.sql.many_patterns import ManyPatterns
+from recollect.backends.sql.multi_pattern_search import ManyPatterns
 from recollect.backends.sql.raw_file import RawFile
-from recollect.text.analysis import term_keys, terms
+from recollect.language.analysis import term_keys, terms
 
 # Enough of a token to know it by: what comes before may be left out where tokens lie in order.
 _TAIL: Final = 10

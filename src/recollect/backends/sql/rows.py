@@ -137,7 +137,7 @@ def standing_of_record(row: Row, *, is_of_others: bool) -> Standing:
 
 
 def standing_of_turn(row: Row) -> Standing:
-    return Standing(observed_at=_instant(row["at"]))
+    return Standing(observed_at=_instant(row["at"]), act=row["act"])
 
 
 def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:
@@ -162,6 +162,7 @@ def turn_row(turn: Turn, scope_id: int) -> dict[str, Any]:
         "task": turn.task,
         "payload": to_json(turn.payload) if turn.payload else "{}",
         "recorded_at": to_micros(turn.recorded_at),
+        "act": turn.act,
     }
 
 
@@ -178,6 +179,7 @@ def turn_from(row: Row, scope: Scope) -> Turn:
         task=row["task"],
         payload={} if row["payload"] == "{}" else json.loads(row["payload"]),
         recorded_at=from_micros(row["recorded_at"]),
+        act=row["act"],
     )
 
 

@@ -20,11 +20,15 @@ from sqlalchemy import (
     text,
 )
 
+from recollect.backends.sql.schema_access import agents, keys, metric_hours, sign_ins
 from recollect.backends.sql.schema_base import CONTENT, Big, Id, Label, metadata
+from recollect.backends.sql.schema_documents import documents, sections
+from recollect.backends.sql.schema_items import items
 from recollect.backends.sql.schema_keeping import (
     audit,
     audit_chain,
     conflicts,
+    links,
     proposals,
     tombstones,
     watermarks,
@@ -34,21 +38,29 @@ from recollect.backends.sql.schema_keeping import (
 __all__ = [
     "FULL_TEXT_SQLITE",
     "HEAD_REVISION",
+    "agents",
     "archives",
     "audit",
     "audit_chain",
     "blobs",
     "changes",
     "conflicts",
+    "documents",
     "editions",
     "embedding_models",
     "idempotency",
+    "items",
     "jobs",
+    "keys",
+    "links",
     "metadata",
+    "metric_hours",
     "proposals",
     "record_tags",
     "records",
     "scopes",
+    "sections",
+    "sign_ins",
     "state",
     "tombstones",
     "turns",
@@ -59,7 +71,7 @@ __all__ = [
     "writes",
 ]
 
-HEAD_REVISION: Final = "0007"
+HEAD_REVISION: Final = "0012"
 
 scopes: Final = Table(
     "scopes",
@@ -185,8 +197,11 @@ turns: Final = Table(
     Column("task", Label, info=CONTENT),
     Column("payload", Text, nullable=False, info=CONTENT),
     Column("recorded_at", BigInteger, nullable=False),
+    # What was done by saying it; none until that is decided for a turn of an older schema.
+    Column("act", String(16)),
     UniqueConstraint("scope_id", "session", "ordinal"),
     Index(None, "scope_id", "at", "id"),
+    Index(None, "act", sqlite_where=text("act IS NULL")),
 )
 
 units: Final = Table(

@@ -61,6 +61,24 @@ conflicts: Final = Table(
     Index(None, "second_id"),
 )
 
+# How records and turns relate that both stay; either end may be a record or a turn.
+links: Final = Table(
+    "links",
+    metadata,
+    # Of the newer one.
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("newer", Id, nullable=False),
+    Column("older", Id, nullable=False),
+    Column("relation", String(16), nullable=False),
+    Column("probability", Float, nullable=False),
+    Column("reason", Text, nullable=False, info=CONTENT),
+    Column("decided_by", Label, nullable=False, info=CONTENT),
+    Column("at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("newer", "older"),
+    Index(None, "older"),
+    Index(None, "scope_id"),
+)
+
 # What an agent wants all agents of its workspace to know, and what became of it.
 proposals: Final = Table(
     "proposals",

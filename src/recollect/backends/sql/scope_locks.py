@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sqlalchemy import Connection, Integer, String, bindparam, insert, literal_column, select
+from sqlalchemy import Connection, Integer, String, bindparam, literal_column, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.quick import Quick
-from recollect.backends.sql.rows import Row
+from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.portable import InsertOrIgnore, first_version, listed_numbers
+from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.rows import Row, to_json
 
 _TABLE: Final = schema.scopes.c
 _KEY: Final = {
@@ -27,12 +29,21 @@ _NOTHING: Final = literal_column("0", Integer)
 # A scope that was forgotten and begins anew has versions that it never had before, so that no
 # answer which is kept somewhere is taken for a current one.
 _MAKE: Final = Quick(
-    insert(schema.scopes).values(
+    # Another process may make it at the same moment; both then wait for the same row.
+    InsertOrIgnore(schema.scopes).values(
         **_KEY,
-        version=literal_column("(SELECT user_version << 32 FROM pragma_user_version)"),
+        version=first_version(),
         next_unit=literal_column("1", Integer),
         **dict.fromkeys(("unit_count", "unit_length", "full_text_to"), _NOTHING),
     )
+)
+
+
+_LOCK_ALL: Final = Quick(
+    select(_TABLE.id)
+    .where(_TABLE.id.in_(listed_numbers("numbers")))
+    .order_by(_TABLE.id)
+    .with_for_update(of=schema.scopes)
 )
 
 
@@ -48,6 +59,13 @@ def locked_or_made(connection: Connection, key: Mapping[str, str]) -> Row:
         _MAKE.run(connection, [_given(key)])
         (found,) = _LOCK.rows(connection, _given(key))
     return found
+
+
+def lock_scopes(connection: Connection, scope_ids: Iterable[int]) -> None:
+    """Lock the rows of these scopes, always in the same order; nobody writes there meanwhile."""
+    numbers = sorted(set(scope_ids))
+    if numbers and dialect_of(connection).is_server:
+        _LOCK_ALL.rows(connection, {"numbers": to_json(numbers)})
 
 
 def _given(key: Mapping[str, str]) -> dict[str, str]:

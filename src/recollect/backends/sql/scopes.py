@@ -6,16 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, and_, bindparam, func, or_, select, tuple_
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered
+from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import UNIT_BITS, space_of
-from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.portable import listed
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
-from recollect.domain.scope import Scope
+from recollect.domain.document import collection_owner
+from recollect.domain.scope import COLLECTION_MARK, Scope
 
 _TABLE: Final = schema.scopes.c
+_KEY: Final = (_TABLE.org, _TABLE.workspace, _TABLE.agent, _TABLE.user)
 AGENTS_OF: Final = Quick(
     select(schema.scopes).where(
         *(_TABLE[name] == bindparam(f"of_{name}") for name in ("org", "workspace", "user")),
@@ -90,6 +94,13 @@ def rows_of_scopes(connection: Connection, scopes: Iterable[Scope]) -> Iterator[
     What one caller may read differs only by agent, so the index finds any number of agents;
     a list of whole keys would make SQLite go through every scope there is.
     """
+    if dialect_of(connection).is_server:
+        # A server finds whole keys by the index, and every question is a way to it and back.
+        keys = {tuple(scope_key(scope).values()): scope for scope in scopes}
+        wanted = select(schema.scopes).where(tuple_(*_KEY).in_(list(keys)))
+        for row in rows_of(connection, wanted) if keys else ():
+            yield keys[row["org"], row["workspace"], row["agent"], row["user"]], row
+        return
     agents: dict[tuple[str, str, str], dict[str, Scope]] = {}
     for scope in scopes:
         key = scope_key(scope)
@@ -113,6 +124,22 @@ def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]
         )
         for row in rows
     }
+
+
+def collection_scopes(connection: Connection, owners: Sequence[Scope]) -> dict[int, Scope]:
+    """Return the collections of these owners by their numbers."""
+    table = _TABLE
+    if not owners:
+        return {}
+    places = {(owner.org, owner.workspace, owner.user or "") for owner in owners}
+    here = [
+        and_(table.org == org, table.workspace == workspace, table.user == user)
+        for org, workspace, user in sorted(places)
+    ]
+    is_collection = func.substr(table.agent, 1, len(COLLECTION_MARK)) == COLLECTION_MARK
+    numbers = connection.scalars(select(table.id).where(or_(*here), is_collection))
+    scopes = scopes_by_id(connection, numbers)
+    return {number: scope for number, scope in scopes.items() if collection_owner(scope) in owners}
 
 
 def _rows(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:

@@ -21,7 +21,7 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers_find import names_in
 from recollect.backends.sql.erasers_ledger import begun_since
-from recollect.backends.sql.quick import Quick
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import Row, scope_key
 from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.backends.sql.scopes import find_scopes

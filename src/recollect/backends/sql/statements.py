@@ -20,7 +20,14 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.portable import (
+    InsertOrIgnore,
+    InsertOrReplace,
+    count_where,
+    listed,
+    listed_numbers,
+)
+from recollect.backends.sql.prepared_statement import Quick
 
 INSERT_RECORDS: Final = Quick(insert(schema.records))
 INSERT_TAGS: Final = Quick(insert(schema.record_tags))
@@ -39,7 +46,7 @@ INSERT_AUDIT: Final = Quick(
     )
 )
 # A unit that two workers embedded at once keeps the newer of two equal vectors.
-INSERT_VECTORS: Final = Quick(insert(schema.vectors).prefix_with("OR REPLACE", dialect="sqlite"))
+INSERT_VECTORS: Final = Quick(InsertOrReplace(schema.vectors))
 CLOSE_SCOPE: Final = Quick(
     update(schema.scopes)
     .where(schema.scopes.c.id == bindparam("new_id"))
@@ -83,9 +90,7 @@ LAST_RECORDED: Final = Quick(
 CHANGES_SINCE: Final = Quick(
     select(
         func.count(distinct(schema.changes.c.version)),
-        func.count().filter(
-            or_(schema.changes.c.entity == "record", schema.changes.c.op == "purge")
-        ),
+        count_where(or_(schema.changes.c.entity == "record", schema.changes.c.op == "purge")),
     ).where(
         schema.changes.c.scope_id == bindparam("scope"),
         schema.changes.c.version > bindparam("expected"),
@@ -125,8 +130,10 @@ _SAME_JOB: Final = (
     schema.jobs.c.kind == bindparam("new_kind"),
     schema.jobs.c.key == bindparam("new_key"),
 )
-SAME_JOB: Final = Quick(select(schema.jobs.c.id).where(*_SAME_JOB))
-INSERT_JOB: Final = Quick(insert(schema.jobs))
+# Locked, so that nobody ends it before it is asked for again.
+SAME_JOB: Final = Quick(select(schema.jobs.c.id).where(*_SAME_JOB).with_for_update())
+# Somebody may add the same one at the same moment: then theirs is there.
+INSERT_JOB: Final = Quick(InsertOrIgnore(schema.jobs))
 REPEAT_JOB: Final = Quick(
     update(schema.jobs)
     .where(*_SAME_JOB)
@@ -141,6 +148,7 @@ CURRENT: Final = {
         ("record", schema.records.c.id, schema.records.c.version),
         ("turn", schema.turns.c.id, schema.turns.c.id),
         ("archive", schema.archives.c.id, schema.archives.c.id),
+        ("document", schema.documents.c.id, schema.documents.c.version),
     )
 }
 UNITS_OF_OWNER: Final = Quick(
@@ -154,7 +162,8 @@ DELETE_UNITS_OF_OWNER: Final = Quick(
 # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
 OWNERS_OF_UNITS: Final = Quick(
     select(schema.units.c.id, schema.units.c.owner_id).where(
-        schema.units.c.id.in_(listed("units")), schema.units.c.scope_id + 0 == bindparam("scope")
+        schema.units.c.id.in_(listed_numbers("units")),
+        schema.units.c.scope_id + 0 == bindparam("scope"),
     )
 )
 

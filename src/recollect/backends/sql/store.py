@@ -14,16 +14,19 @@ from sqlalchemy import (
     Select,
     and_,
     func,
+    or_,
     select,
 )
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from recollect.backends.sql import commit, schema
+from recollect.backends.sql.attached_rows import link_from
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.listings import list_records, list_turns
-from recollect.backends.sql.past import in_order, past_records
-from recollect.backends.sql.quick import Quick, listed
+from recollect.backends.sql.past_records import in_order, past_records
+from recollect.backends.sql.portable import count_where, listed, listed_numbers
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import (
     STANDING,
     past_row,
@@ -38,6 +41,7 @@ from recollect.backends.sql.rows import (
 from recollect.backends.sql.scopes import find_scopes, read_versions
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
+from recollect.domain.link import Link
 from recollect.domain.page import Cursor
 from recollect.domain.record import Kind, Record, Status, Version
 from recollect.domain.scope import Scope
@@ -63,7 +67,8 @@ class SqlStore:
     async def commit(self, changes: ChangeSet) -> Committed:
         return await self._database.write(
             # The time is taken inside the transaction, so that later commits have later times.
-            lambda connection: commit.write(connection, changes, self._clock.now())
+            lambda connection: commit.write(connection, changes, self._clock.now()),
+            is_removal=changes.is_removal,
         )
 
     async def records(
@@ -146,6 +151,14 @@ class SqlStore:
         are_few = len(records) <= _FEW_STANDINGS and len(turns) <= _FEW
         return await self._database.read(read, is_quick=are_few)
 
+    async def links(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[Link]:
+        def read(connection: Connection) -> list[Link]:
+            found = find_scopes(connection, scopes)
+            rows = _LINKS.by_name(connection, _lists(found, ids))
+            return [link_from(row, found[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read, is_quick=_are_few(ids)) if ids else []
+
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
         def read(connection: Connection) -> list[Version]:
             found = find_scopes(connection, scopes)
@@ -187,6 +200,7 @@ class SqlStore:
                     connection, func.count(turns.session.distinct()), turns.scope_id.in_(found)
                 ),
                 units=_number(connection, func.sum(units.unit_count), units.id.in_(found)),
+                links=_links_by_relation(connection, found),
             )
 
         return await self._database.read(read)
@@ -195,14 +209,25 @@ class SqlStore:
         await self._database.close()
 
 
+_LINKS: Final = Quick(
+    select(schema.links)
+    .where(
+        or_(schema.links.c.newer.in_(listed("ids")), schema.links.c.older.in_(listed("ids"))),
+        # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
+        (schema.links.c.scope_id + 0).in_(listed_numbers("scopes")),
+    )
+    .order_by(schema.links.c.at, schema.links.c.newer)
+)
+
+
 # Building a statement costs more than running it, so those of the common filters are kept.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def _records_by_id(where: Filter) -> Quick:
     table = schema.records.c
     return Quick(_records_statement(where).order_by(table.observed_at.desc(), table.id.desc()))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def _turns_by_id(where: Filter) -> Quick:
     table = schema.turns.c
     in_order = (
@@ -213,18 +238,18 @@ def _turns_by_id(where: Filter) -> Quick:
     return Quick(_turns_statement(where).order_by(*in_order))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def _records_in_any_order(where: Filter) -> Quick:
     return Quick(_records_statement(where))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def _standings_of_records(where: Filter) -> Quick:
     table = schema.records.c
     return Quick(_records_statement(where).with_only_columns(*(table[name] for name in STANDING)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=KEPT_STATEMENTS)
 def _turns_in_any_order(where: Filter) -> Quick:
     return Quick(_turns_statement(where))
 
@@ -249,7 +274,7 @@ def _lists(scopes: Iterable[int], ids: Sequence[str]) -> dict[str, Any]:
 def _by_id(table: ReadOnlyColumnCollection[str, Column[Any]]) -> ColumnElement[bool]:
     """Rows with the given ids in the given scopes."""
     # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
-    return and_(table.id.in_(listed("ids")), (table.scope_id + 0).in_(listed("scopes")))
+    return and_(table.id.in_(listed("ids")), (table.scope_id + 0).in_(listed_numbers("scopes")))
 
 
 def _tallies(
@@ -259,7 +284,7 @@ def _tallies(
     table = schema.records.c
     # One walk through the records, in which nothing is sorted as grouping would.
     kinds = select(
-        *(func.count().filter(table.kind == kind.value).label(kind.value) for kind in Kind)
+        *(count_where(table.kind == kind.value).label(kind.value) for kind in Kind)
     ).where(table.scope_id.in_(scopes))
     by_kind = {name: count for name, count in rows_of(connection, kinds)[0].items() if count}
     # Adding nothing lets SQLite find what is not active by its small index.
@@ -272,6 +297,12 @@ def _tallies(
     if active := sum(by_kind.values()) - sum(by_status.values()):
         by_status[Status.ACTIVE.value] = active
     return by_kind, by_status
+
+
+def _links_by_relation(connection: Connection, scopes: Collection[int]) -> dict[str, int]:
+    table = schema.links.c
+    counted = select(table.relation, func.count()).where(table.scope_id.in_(scopes))
+    return {row[0]: row[1] for row in connection.execute(counted.group_by(table.relation))}
 
 
 def _number(connection: Connection, figure: ColumnElement[Any], where: ColumnElement[bool]) -> int:

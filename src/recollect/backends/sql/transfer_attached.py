@@ -1,4 +1,4 @@
-"""Conflicts, watermarks and proposals out of a SQL database and into it."""
+"""Conflicts, links, watermarks, proposals and items out of a SQL database and into it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, and_, select
+from sqlalchemy import Connection, Table, and_, func, insert, select, union_all
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.attached_rows import conflict_from, proposal_from
+from recollect.backends.sql.attached_rows import conflict_from, link_from, proposal_from
 from recollect.backends.sql.commit import Commit
-from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.items import item_from, item_row
+from recollect.backends.sql.rows import Row, rows_of, scope_key
+from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.change import ChangeSet
 from recollect.domain.conflict import Conflict
+from recollect.domain.item import StoredItem, encoded
+from recollect.domain.link import Link
 from recollect.domain.proposal import Proposal
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import Attached, ReadMark
@@ -51,9 +55,14 @@ def add_attached(connection: Connection, item: Attached, now: datetime) -> Outco
     if _is_forgotten(connection, item):
         return Outcome.FORGOTTEN
     match item:
+        case StoredItem():
+            return _add_item(connection, item)
         case Conflict():
             outcome = _meet_conflict(connection, item)
             changes = _changes(item, conflicts=(item,))
+        case Link():
+            outcome = _meet_link(connection, item)
+            changes = _changes(item, links=(item,))
         case Proposal():
             outcome = _meet_proposal(connection, item)
             changes = _changes(item, proposals=(item,))
@@ -81,10 +90,14 @@ def _is_forgotten(connection: Connection, item: Attached) -> bool:
     match item:
         case Conflict():
             named = [item.id, item.first, item.second]
+        case Link():
+            named = [*item.ends]
         case Proposal():
             named = [item.id, item.target, item.record]
         case ReadMark():
             named = [item.turn]
+        case StoredItem():
+            named = [item.id]
     stones = schema.tombstones.c.id
     return connection.scalar(select(stones).where(stones.in_(named)).limit(1)) is not None
 
@@ -109,6 +122,20 @@ def _meet_conflict(connection: Connection, item: Conflict) -> Outcome:
     return Outcome.ADDED if len(scope_ids) == 2 and are_theirs else Outcome.RECORD_MISSING
 
 
+def _meet_link(connection: Connection, item: Link) -> Outcome:
+    table = schema.links
+    pair = select(table).where(table.c.newer == item.newer, table.c.older == item.older)
+    for row in rows_of(connection, pair):
+        scope = scopes_by_id(connection, [row["scope_id"]])[row["scope_id"]]
+        return Outcome.UNCHANGED if link_from(row, scope) == item else Outcome.PLACE_TAKEN
+    owners = (schema.records, schema.turns)
+    both = union_all(*(select(it.c.scope_id).where(it.c.id.in_(item.ends)) for it in owners))
+    scope_ids = connection.scalars(both).all()
+    scopes = scopes_by_id(connection, scope_ids)
+    are_theirs = all(it.of_user == item.scope.of_user for it in scopes.values())
+    return Outcome.ADDED if len(scope_ids) == 2 and are_theirs else Outcome.RECORD_MISSING
+
+
 def _meet_proposal(connection: Connection, item: Proposal) -> Outcome:
     stored = _stored(connection, schema.proposals, item.id)
     if stored is None:
@@ -120,6 +147,27 @@ def _meet_proposal(connection: Connection, item: Proposal) -> Outcome:
     return (
         Outcome.UNCHANGED if item == known or (is_decided_since and is_same) else Outcome.ID_TAKEN
     )
+
+
+def _add_item(connection: Connection, item: StoredItem) -> Outcome:
+    """Add an item where nothing is in its place; what is there stays."""
+    scope_id: int = locked_or_made(connection, scope_key(item.scope))["id"]
+    table = schema.items.c
+    there = and_(
+        table.scope_id == scope_id,
+        table.namespace == encoded(item.namespace),
+        table.key == item.key,
+    )
+    for row in rows_of(connection, select(schema.items).where(there)):
+        known = item_from(row, item.scope)
+        is_same = (known.id, known.value) == (item.id, item.value)
+        return Outcome.UNCHANGED if is_same else Outcome.PLACE_TAKEN
+    if _stored(connection, schema.items, item.id) is not None:
+        return Outcome.ID_TAKEN
+    last = connection.scalar(select(func.max(table.position)).where(table.scope_id == scope_id))
+    row = item_row(replace(item, position=(last or 0) + 1), scope_id)
+    connection.execute(insert(schema.items), row)
+    return Outcome.ADDED
 
 
 def _meet_mark(connection: Connection, item: ReadMark, before: int) -> Outcome:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select, tuple_
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import archive_from
 from recollect.backends.sql.commit import Commit
+from recollect.backends.sql.documents import document_from, source_hash
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.rows import record_row, rows_of, to_json, turn_from, turn_row
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -19,6 +20,7 @@ from recollect.backends.sql.transfer_attached import IMPORT
 from recollect.backends.sql.transfer_reading import histories
 from recollect.domain.archive import Archive, NewArchive
 from recollect.domain.change import ChangeSet, RecordChange
+from recollect.domain.document import Document, DocumentChange, as_given
 from recollect.domain.record import Version
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
@@ -45,6 +47,7 @@ def add_owners(connection: Connection, arrivals: Sequence[Arrival], now: datetim
     arriving.write_turns()
     arriving.write_records()
     arriving.write_archives()
+    arriving.write_documents()
     arriving.write_units()
     arriving.write_audit(IMPORT)
     committed = arriving.close()
@@ -60,6 +63,8 @@ class _Known:
     turns: dict[str, Turn]
     places: set[_Place]
     archives: dict[str, Archive]
+    documents: dict[str, Document]
+    sources: set[tuple[Scope, str]]
     contents: set[_Content]
     forgotten: set[str]
 
@@ -74,6 +79,8 @@ class _Known:
                 return self._meet_turn(item)
             case Archive():
                 return self._meet_archive(item, brings_content=arrival.blob is not None)
+            case Document():
+                return self._meet_document(item, brings_content=arrival.blob is not None)
             case _:
                 raise AssertionError("what is about others is not met here")
 
@@ -104,17 +111,32 @@ class _Known:
         self.contents.add(_content(item))
         return Outcome.ADDED
 
+    def _meet_document(self, item: Document, *, brings_content: bool) -> Outcome:
+        document = self.documents.get(item.id)
+        if document is not None:
+            is_same = _as_told(document) == _as_told(item)
+            return Outcome.UNCHANGED if is_same else Outcome.ID_TAKEN
+        if (item.scope, item.source) in self.sources:
+            return Outcome.PLACE_TAKEN
+        if not brings_content and _content(item) not in self.contents:
+            return Outcome.CONTENT_MISSING
+        self.documents[item.id] = item
+        self.sources.add((item.scope, item.source))
+        self.contents.add(_content(item))
+        return Outcome.ADDED
+
 
 def _known(connection: Connection, arrivals: Sequence[Arrival]) -> _Known:
     items = [arrival.item for arrival in arrivals]
     ids = [name_of(item) for item in items]
     turns = [item for item in items if isinstance(item, Turn)]
-    archives = [item for item in items if isinstance(item, Archive)]
-    record_rows, turn_rows, archive_rows = (
+    with_content = [item for item in items if isinstance(item, Archive | Document)]
+    documents = [item for item in items if isinstance(item, Document)]
+    record_rows, turn_rows, archive_rows, document_rows = (
         rows_of(connection, select(table).where(table.c.id.in_(ids)))
-        for table in (schema.records, schema.turns, schema.archives)
+        for table in (schema.records, schema.turns, schema.archives, schema.documents)
     )
-    found = {row["scope_id"] for row in (*record_rows, *turn_rows, *archive_rows)}
+    found = {row["scope_id"] for row in (*record_rows, *turn_rows, *archive_rows, *document_rows)}
     scopes = scopes_by_id(connection, found)
     stones = schema.tombstones.c.id
     return _Known(
@@ -122,7 +144,9 @@ def _known(connection: Connection, arrivals: Sequence[Arrival]) -> _Known:
         turns={row["id"]: turn_from(row, scopes[row["scope_id"]]) for row in turn_rows},
         places=_taken_places(connection, turns),
         archives={row["id"]: archive_from(row, scopes[row["scope_id"]]) for row in archive_rows},
-        contents=_held_contents(connection, archives),
+        documents={row["id"]: document_from(row, scopes[row["scope_id"]]) for row in document_rows},
+        sources=_taken_sources(connection, documents),
+        contents=_held_contents(connection, with_content),
         forgotten=set(connection.scalars(select(stones).where(stones.in_(ids)))),
     )
 
@@ -137,7 +161,7 @@ def _taken_places(connection: Connection, arrived: Sequence[Turn]) -> set[_Place
     return {(scopes[scope_id], session, ordinal) for scope_id, session, ordinal in rows}
 
 
-def _held_contents(connection: Connection, arrived: Sequence[Archive]) -> set[_Content]:
+def _held_contents(connection: Connection, arrived: Sequence[Archive | Document]) -> set[_Content]:
     table = schema.blobs.c
     content = (table.org, table.workspace, table.hash)
     wanted = [_content(archive) for archive in arrived]
@@ -145,17 +169,41 @@ def _held_contents(connection: Connection, arrived: Sequence[Archive]) -> set[_C
     return {(org, workspace, hashed) for org, workspace, hashed in rows}
 
 
+def _taken_sources(connection: Connection, arrived: Sequence[Document]) -> set[tuple[Scope, str]]:
+    scopes = find_scopes(connection, list({document.scope for document in arrived}))
+    table = schema.documents.c
+    hashes = {source_hash(document.source) for document in arrived}
+    rows = connection.execute(
+        select(table.scope_id, table.source).where(
+            table.scope_id.in_(list(scopes)), table.source_hash.in_(sorted(hashes))
+        )
+    )
+    return {(scopes[scope_id], source) for scope_id, source in rows}
+
+
 def _place(turn: Turn) -> _Place:
     return turn.scope, turn.session, turn.ordinal
 
 
-def _content(archive: Archive) -> _Content:
+def _content(archive: Archive | Document) -> _Content:
     return archive.scope.org, archive.scope.workspace, archive.content_hash
 
 
 def _as_archived(archive: Archive) -> Archive:
     """An archive as it was before anybody loaded it or told better what it says."""
     return replace(archive, summary="", last_loaded=None, loads=0)
+
+
+def _as_told(document: Document) -> Document:
+    """Return a document as an export tells it, without when it was last read."""
+    return replace(as_given(document), updated_at=document.created_at)
+
+
+def _as_pending(document: Document) -> Document:
+    """Return a document that arrives as one whose content waits to be read."""
+    if document.status == "archived":
+        return document
+    return replace(document, content_hash="", pending_hash=document.content_hash)
 
 
 class _Arriving(Commit):
@@ -175,6 +223,11 @@ class _Arriving(Commit):
                 for arrival in arrivals
                 if isinstance(arrival.item, Archive)
             ),
+            documents=tuple(
+                DocumentChange(document=_as_pending(arrival.item), blob=arrival.blob)
+                for arrival in arrivals
+                if isinstance(arrival.item, Document)
+            ),
             jobs=tuple(arrival.job for arrival in arrivals if arrival.job is not None),
             audit=tuple(arrival.audit for arrival in arrivals if arrival.audit is not None),
         )
@@ -186,6 +239,7 @@ class _Arriving(Commit):
             scope = self._scope(turn.scope)
             scope.changes.append(("turn", turn.id, "put"))
             rows.append(turn_row(turn, scope.id))
+            self._note_turn(turn.scope, rows[-1])
         if rows:
             self._connection.execute(insert(schema.turns), rows)
 
@@ -195,6 +249,8 @@ class _Arriving(Commit):
         for history in self._histories:
             scope = self._scope(history.current.scope)
             scope.changes.append(("record", history.current.id, "put"))
+            for version in history.versions:
+                self._note_record(history.current.scope, _row(version, scope.id))
             current.append(_row(history.versions[-1], scope.id))
             past.extend(_past_row(version, scope.id) for version in history.versions[:-1])
         if current:

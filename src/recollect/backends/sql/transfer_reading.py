@@ -17,12 +17,15 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    union_all,
 )
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import archive_from
-from recollect.backends.sql.attached_rows import conflict_from, proposal_from
+from recollect.backends.sql.attached_rows import conflict_from, link_from, proposal_from
+from recollect.backends.sql.documents import document_from
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.items import item_from
 from recollect.backends.sql.rows import (
     Row,
     past_row,
@@ -31,13 +34,14 @@ from recollect.backends.sql.rows import (
     turn_from,
     version_from,
 )
-from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.backends.sql.scopes import collection_scopes, find_scopes, scopes_by_id
 from recollect.backends.sql.transfer_attached import (
     READ_MARKS,
     read_mark_from,
 )
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.category import USER_PROFILE, is_user_profile, with_aliases
+from recollect.domain.document import Document, as_given
 from recollect.domain.record import Version
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import Attached, ExportCounts, Item, RecordHistory
@@ -122,7 +126,10 @@ class _Chosen(_Everything):
 
 
 def _chosen(connection: Connection, extent: Extent) -> _Chosen:
-    found = find_scopes(connection, extent.scopes)
+    found = {
+        **find_scopes(connection, extent.scopes),
+        **collection_scopes(connection, extent.scopes),
+    }
     profiles = find_scopes(connection, extent.profiles)
     versions = schema.versions.c
     past = (
@@ -148,6 +155,7 @@ def _counts(connection: Connection, chosen: _Everything) -> ExportCounts:
         return connection.scalar(select(func.count()).select_from(statement.subquery())) or 0
 
     records, turns, archives = schema.records.c, schema.turns.c, schema.archives.c
+    documents = schema.documents.c
     current = count(select(records.id).where(chosen.records))
     past = select(records.id).join(schema.versions, schema.versions.c.record_id == records.id)
     attached = _attached(chosen)
@@ -156,9 +164,12 @@ def _counts(connection: Connection, chosen: _Everything) -> ExportCounts:
         versions=current + count(past.where(chosen.records)),
         turns=count(select(turns.id).where(chosen.whole(turns.scope_id))),
         archives=count(select(archives.id).where(chosen.whole(archives.scope_id))),
+        documents=count(select(documents.id).where(chosen.whole(documents.scope_id))),
         conflicts=count(attached.conflicts),
+        links=count(attached.links),
         watermarks=count(attached.marks),
         proposals=count(attached.proposals),
+        items=count(attached.items),
     )
 
 
@@ -187,6 +198,12 @@ def _owners(
     )
     for rows in _pages(connection, of_scope, archives.created_at, archives.id):
         yield from (archive_from(row, scope) for row in rows)
+    documents = schema.documents.c
+    of_scope = select(schema.documents).where(
+        documents.scope_id == scope_id, chosen.whole(documents.scope_id)
+    )
+    for rows in _pages(connection, of_scope, documents.created_at, documents.id):
+        yield from (as_given(document_from(row, scope)) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,13 +211,17 @@ class _Attached:
     """The queries for what is about records and turns."""
 
     conflicts: Select[Any]
+    links: Select[Any]
     marks: Select[Any]
     proposals: Select[Any]
+    items: Select[Any]
 
 
 def _attached(chosen: _Everything) -> _Attached:
-    conflicts, proposals = schema.conflicts.c, schema.proposals.c
+    conflicts, links, proposals = schema.conflicts.c, schema.links.c, schema.proposals.c
     read = select(schema.records.c.id).where(chosen.records)
+    turns = select(schema.turns.c.id).where(chosen.whole(schema.turns.c.scope_id))
+    ends = union_all(read, turns)
     return _Attached(
         # One of its records may be of another scope, or be forgotten just now.
         conflicts=select(schema.conflicts).where(
@@ -208,8 +229,12 @@ def _attached(chosen: _Everything) -> _Attached:
             conflicts.first_id.in_(read),
             conflicts.second_id.in_(read),
         ),
+        links=select(schema.links).where(
+            chosen.whole(links.scope_id), links.newer.in_(ends), links.older.in_(ends)
+        ),
         marks=READ_MARKS.where(chosen.whole(schema.watermarks.c.scope_id)),
         proposals=select(schema.proposals).where(chosen.whole(proposals.scope_id)),
+        items=select(schema.items).where(chosen.whole(schema.items.c.scope_id)),
     )
 
 
@@ -220,12 +245,20 @@ def _about_them(
     of_scope = attached.conflicts.where(conflicts.scope_id == scope_id)
     for rows in _pages(connection, of_scope, conflicts.created_at, conflicts.id):
         yield from (conflict_from(row, scope) for row in rows)
+    links = schema.links.c
+    of_scope = attached.links.where(links.scope_id == scope_id)
+    for rows in _pages(connection, of_scope, links.newer, links.older):
+        yield from (link_from(row, scope) for row in rows)
     of_scope = attached.marks.where(marks.scope_id == scope_id)
     for rows in _pages(connection, of_scope, marks.session):
         yield from (read_mark_from(row, scope) for row in rows)
     of_scope = attached.proposals.where(proposals.scope_id == scope_id)
     for rows in _pages(connection, of_scope, proposals.created_at, proposals.id):
         yield from (proposal_from(row, scope) for row in rows)
+    items = schema.items.c
+    of_scope = attached.items.where(items.scope_id == scope_id)
+    for rows in _pages(connection, of_scope, items.position, items.id):
+        yield from (item_from(row, scope) for row in rows)
 
 
 def _pages(
@@ -240,7 +273,7 @@ def _pages(
         rows = rows_of(connection, page.where(tuple_(*place) > after)) if len(rows) == _PAGE else ()
 
 
-def _blob_of(connection: Connection, archive: Archive) -> Blob:
+def _blob_of(connection: Connection, archive: Archive | Document) -> Blob:
     blobs, scope = schema.blobs.c, archive.scope
     its = (
         blobs.org == scope.org,

@@ -21,6 +21,7 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.attached_rows import conflict_from
 from recollect.backends.sql.conditions import NOT_ACTIVE
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.portable import count_where
 from recollect.backends.sql.rows import Row, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.category import with_aliases
@@ -246,9 +247,9 @@ def _held(connection: Connection, scope_id: int, now: datetime) -> Row:
     """How much of what is active a scope holds; all in one walk, and nothing is sorted for it."""
     counted = select(
         func.count().label("total"),
-        func.total(_records.confidence).label("confidence"),
-        func.count().filter(_records.tier == Tier.SHORT.value).label("buffered"),
-        *(func.count().filter(_records.kind == kind.value).label(kind.value) for kind in Kind),
+        func.coalesce(func.sum(_records.confidence), 0.0).label("confidence"),
+        count_where(_records.tier == Tier.SHORT.value).label("buffered"),
+        *(count_where(_records.kind == kind.value).label(kind.value) for kind in Kind),
     ).where(_records.scope_id == scope_id, _is_active(now))
     return rows_of(connection, counted)[0]
 

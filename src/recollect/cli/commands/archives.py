@@ -1,4 +1,4 @@
-"""`recollect archives`: the large tool results that were put away, and how long they stay."""
+"""`recollect archives`: archived tool results and their retention."""
 
 from __future__ import annotations
 
@@ -21,24 +21,34 @@ Session = Annotated[str | None, typer.Option(metavar="ID", help="Only of this se
 
 
 def archives(context: typer.Context) -> None:
-    """See the tool results that were put away, and clean them up."""
-    commands = {"list": list_archives, "show": show_archive, "sweep": sweep}
-    run_group(context, "Large tool results that were put away.", commands)
+    """List, read and clean up archived tool results."""
+    commands = {
+        "list": list_archives,
+        "show": show_archive,
+        "delete": delete_archive,
+        "sweep": sweep,
+    }
+    run_group(context, "Archived tool results.", commands)
 
 
 async def list_archives(
     memory: Memory,
     session: Session = None,
     tool: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this tool.")] = None,
-    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+    limit: Annotated[int, typer.Option(help="Maximum number.")] = 50,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
+    ] = None,
 ) -> Answer:
-    """The archived results, newest first."""
-    found = await memory.archives.list(session=session, tool=tool, limit=limit)
+    """List archived tool results, newest first."""
+    found = await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
 
     def tell(console: Console) -> None:
-        _tell(console, found)
+        _tell(console, found.items)
+        if found.next_cursor is not None:
+            show.line(console, f"More: --cursor {found.next_cursor}")
         if not found:
-            show.line(console, "There are no archived tool results.")
+            show.line(console, "No archived tool results.")
 
     return Answer(found, tell)
 
@@ -50,22 +60,31 @@ async def show_archive(
         str | None, typer.Option(metavar="TEXT", help="Only the passages about this.")
     ] = None,
     range: Annotated[
-        str | None, typer.Option(metavar="RANGE", help="Only lines 10-20, or chars 0-2000.")
+        str | None, typer.Option(metavar="RANGE", help="Only a range: lines 10-20 or chars 0-2000.")
     ] = None,
 ) -> Answer:
-    """One archived result with its content."""
+    """Show one archived tool result with its content."""
     archive = await memory.archives.get(archive_id)
     text = await memory.load_tool_history(archive_id, query, range)
     return Answer({**as_json(archive), "text": text}, lambda console: show.line(console, text))
 
 
+async def delete_archive(
+    memory: Memory,
+    archive_id: Annotated[str, typer.Argument(metavar="ID", help="The archive.")],
+) -> Answer:
+    """Delete an archived tool result and its content for good."""
+    gone = await memory.archives.delete(archive_id)
+    return Answer(gone, lambda console: show.line(console, f"Removed {gone.id}."))
+
+
 async def sweep(
     memory: Memory,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what would be removed.")
+        bool, typer.Option("--dry-run", help="Only report what would be removed.")
     ] = False,
 ) -> Answer:
-    """Remove the results that are past their time or beyond the limits of the settings."""
+    """Delete archived results that are past retention or over the configured limits."""
     swept = await memory.archives.sweep(dry_run=dry_run)
 
     def tell(console: Console) -> None:

@@ -1,4 +1,4 @@
-"""`recollect tools`: what agents are given to use memory with, and trying it."""
+"""`recollect tools`: list the memory tools of an agent and call them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,22 @@ if TYPE_CHECKING:
 
     from recollect.tools import Toolbox
 
-Language = Annotated[Literal["zh", "en"], typer.Option(help="Of titles and descriptions.")]
+Language = Annotated[Literal["zh", "en"], typer.Option(help="Language of titles and descriptions.")]
 
 
 def tools(context: typer.Context) -> None:
-    """See the memory tools of an agent, and call one."""
+    """List the memory tools of an agent and call one."""
     run_group(
-        context, "The memory tools that agents are given.", {"list": list_tools, "call": call}
+        context,
+        "The memory tools of an agent.",
+        {"list": list_tools, "call": call, "guide": guide},
     )
+
+
+def guide(memory: Memory, language: Language = "en") -> Answer:
+    """Print instructions on using memory for a system prompt; empty if memory is disabled."""
+    text = memory.guide(language)
+    return Answer({"text": text}, lambda console: show.line(console, text))
 
 
 def list_tools(
@@ -34,10 +42,10 @@ def list_tools(
     language: Language = "en",
     format: Annotated[
         Literal["openai", "anthropic", "json"] | None,
-        typer.Option(help="Print the schemas as a framework takes them."),
+        typer.Option(help="Print the schemas in the format of a framework."),
     ] = None,
 ) -> Answer:
-    """The tools there are; none when memory is disabled for the agent."""
+    """List the tools; none if memory is disabled for the agent."""
     box = memory.tools(language)
     if format is not None:
         schemas = _schemas(box, format)

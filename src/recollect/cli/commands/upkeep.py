@@ -8,7 +8,7 @@ import typer
 
 from recollect.cli import show_upkeep
 from recollect.cli.answer import Answer
-from recollect.cli.commands.saving import Reason, RecordId
+from recollect.cli.commands.records import Reason, RecordId
 from recollect.cli.input import moment_of, text_of
 from recollect.cli.show import line, page_of_records, record_card
 from recollect.memory import Memory
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from recollect.domain.record import Record
 
 ConflictId = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be done.")]
 Content = Annotated[
     str | None, typer.Option(help="The text; - reads it from standard input.", callback=text_of)
 ]
 
 
 async def health(memory: Memory) -> Answer:
-    """How much there is, how far it is trusted, and what somebody should look at."""
+    """Show how much is stored, how far it is trusted, and what needs attention."""
     found = await memory.upkeep.health()
     return Answer(found, lambda console: show_upkeep.health(console, found))
 
 
 async def conflicts(memory: Memory) -> Answer:
-    """Records that contradict each other and wait for a decision."""
+    """List the open conflicts between records."""
     found = await memory.upkeep.conflicts()
     return Answer(found, lambda console: show_upkeep.disputes(console, found))
 
@@ -48,11 +48,11 @@ async def resolve(
     content: Content = None,
     at: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="When the later took the place of the earlier."),
+        typer.Option(metavar="TIME", help="When the later record replaced the earlier one."),
     ] = None,
     reason: Reason = "",
 ) -> Answer:
-    """Decide a conflict; what both records said before stays in their history."""
+    """Resolve a conflict; the previous versions of both records stay in their history."""
     decided = await memory.upkeep.resolve(
         conflict_id,
         cast("Resolution", resolution),
@@ -65,10 +65,10 @@ async def resolve(
 
 async def quarantine(
     memory: Memory,
-    limit: Annotated[int, typer.Option(help="How many on a page.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Where the page before ended.")] = None,
+    limit: Annotated[int, typer.Option(help="Number per page.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="Continue after the previous page.")] = None,
 ) -> Answer:
-    """Records that their source does not bear out: never recalled until somebody accepts them."""
+    """List records that their source does not support; they are not recalled until accepted."""
     page = await memory.upkeep.quarantined(limit=limit, cursor=cursor)
     return Answer(page, lambda console: page_of_records(console, page))
 
@@ -76,23 +76,23 @@ async def quarantine(
 async def accept(
     memory: Memory, record_id: RecordId, content: Content = None, reason: Reason = ""
 ) -> Answer:
-    """Let a quarantined record be recalled, as it is or with another --content."""
+    """Release a record from quarantine, as it is or with new --content."""
     return _told("Accepted", await memory.upkeep.accept(record_id, content, reason=reason))
 
 
 async def reject(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
-    """Delete a quarantined record; undo brings it back."""
+    """Delete a quarantined record; undo restores it."""
     return _told("Rejected", await memory.upkeep.reject(record_id, reason))
 
 
 async def buffer(memory: Memory) -> Answer:
-    """Short-term records, the newest and most important first, and how long they have left."""
+    """List short-term records, newest and most important first, with the time they have left."""
     entries = await memory.upkeep.buffer()
     return Answer(entries, lambda console: show_upkeep.buffered(console, entries))
 
 
 async def promote(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
-    """Keep a short-term record for good."""
+    """Make a short-term record permanent."""
     return _told("Kept", await memory.upkeep.promote(record_id, reason=reason))
 
 
@@ -100,10 +100,10 @@ async def sweep(
     memory: Memory,
     dry_run: DryRun = False,
     all_scopes: Annotated[
-        bool, typer.Option("--all-scopes", help="Sweep what anybody keeps in this database.")
+        bool, typer.Option("--all-scopes", help="Sweep the records of everybody in this database.")
     ] = False,
 ) -> Answer:
-    """Hide or remove what is past its time, against the rules of retention or too much."""
+    """Hide or remove records that are expired, past retention, or over capacity."""
     swept = await memory.upkeep.sweep(dry_run=dry_run, all_scopes=all_scopes)
     return Answer(swept, lambda console: show_upkeep.swept(console, swept))
 

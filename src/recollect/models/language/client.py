@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import random
 from typing import Final, TypeVar
 
 from pydantic_ai import Agent, AgentRunResult
-from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ModelHTTPError, UserError
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
 from recollect.domain.model_tier import ModelChoice
 from recollect.models.language.faults import too_slow
+from recollect.models.language.forms import (
+    AskedFor,
+    Way,
+    form_asked_for,
+    refuses_form,
+    simpler_way,
+)
 from recollect.models.language.library_faults import as_model_error, may_pass
 from recollect.models.readable import readable
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
@@ -26,6 +34,7 @@ _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 20.0
 
 Output = TypeVar("Output")
+_log: Final = logging.getLogger(__name__)
 
 
 class RemoteModel:
@@ -34,10 +43,11 @@ class RemoteModel:
     def __init__(self, model: Model, *, name: str, choice: ModelChoice) -> None:
         self._name = name
         self._model = model
-        self._timeout = choice.timeout
         self._retries = choice.retries
         # The one further try for an answer is the repair: the library shows the model its error.
         self._agent = Agent(model, name="recollect", retries={"output": 1})
+        # How a form is asked for; what the server refused once is not tried again.
+        self._way: Way = "schema"
 
     @property
     def name(self) -> str:
@@ -68,29 +78,51 @@ class RemoteModel:
     async def _asked(self, prompt: Prompt, output: type[Output]) -> AgentRunResult[Output]:
         spent = RunUsage()
         try:
-            async with asyncio.timeout(self._timeout) as limit:
-                return await self._tried(prompt, output, spent, limit.when())
+            async with asyncio.timeout(prompt.seconds) as limit:
+                return await self._asked_in_some_way(prompt, output, spent, limit.when())
         except TimeoutError:
-            failed = too_slow(self._name, self._timeout)
+            failed = too_slow(self._name, prompt.seconds or 0)
         except (AgentRunError, UserError) as problem:
             failed = as_model_error(self._name, problem)
         raise failed.having_spent(spent.input_tokens, spent.output_tokens)
 
-    async def _tried(
+    async def _asked_in_some_way(
         self,
         prompt: Prompt,
         output: type[Output],
         spent: RunUsage,
         deadline: float | None,
     ) -> AgentRunResult[Output]:
+        """Ask in the way that the server is known to take, and in a simpler one if it refuses."""
+        while True:
+            asked = form_asked_for(output, self._way)
+            try:
+                return await self._tried(prompt, asked, spent, deadline)
+            except ModelHTTPError as problem:
+                simpler = simpler_way(self._way)
+                if output is str or simpler is None or not refuses_form(problem):
+                    raise
+                _log.info(
+                    "%s takes no form as %s, so it is asked as %s", self._name, self._way, simpler
+                )
+                self._way = simpler
+
+    async def _tried(
+        self,
+        prompt: Prompt,
+        asked: AskedFor[Output],
+        spent: RunUsage,
+        deadline: float | None,
+    ) -> AgentRunResult[Output]:
         """Ask, and again after a pause while that may help and there is time for it."""
+        told = "\n\n".join(filter(None, (readable(prompt.system), asked.instructions)))
         for attempt in itertools.count():
             try:
                 return await self._agent.run(
                     readable(prompt.text),
-                    output_type=output,
-                    instructions=readable(prompt.system) or None,
-                    model_settings=self._settings(prompt),
+                    output_type=asked.output,
+                    instructions=told or None,
+                    model_settings=self._settings(prompt, asked),
                     usage=spent,
                 )
             except ModelAPIError as problem:
@@ -102,8 +134,10 @@ class RemoteModel:
                 await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
-    def _settings(self, prompt: Prompt) -> ModelSettings:
+    def _settings(self, prompt: Prompt, asked: AskedFor[Output]) -> ModelSettings:
         settings = ModelSettings(max_tokens=prompt.max_tokens, temperature=prompt.temperature)
+        if asked.is_json:
+            settings["extra_body"] = {"response_format": {"type": "json_object"}}
         # Tries are counted here, for every provider alike.
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0

@@ -11,6 +11,7 @@ from recollect.domain.model_tier import ModelUsage
 from recollect.errors import ModelError
 from recollect.ports.clock import Clock
 from recollect.ports.language_model import Filled, LanguageModel, Prompt, Shape, Written
+from recollect.ports.tracing import span
 
 # About a token a Chinese character, and a third more than English takes: a call is let through
 # only if it fits for certain.
@@ -56,7 +57,8 @@ class CountedModel:
         self._held += most
         self._usage = replace(self._usage, calls=self._usage.calls + 1)
         try:
-            yield
+            with span("language model", task=self._usage.task, model=self.name):
+                yield
         except ModelError as problem:
             self._spend(problem.input_tokens, problem.output_tokens)
             self._usage = replace(self._usage, failures=self._usage.failures + 1)

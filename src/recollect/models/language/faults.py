@@ -17,7 +17,7 @@ def too_slow(model: str, seconds: float) -> ModelError:
     return ModelUnavailable(
         f"{model} did not answer within {seconds:g} s",
         code="model_timeout",
-        hint="It may answer later; models.timeout sets how long a call may take.",
+        hint="It may answer later; models.seconds says how long a call of each tier may take.",
     )
 
 

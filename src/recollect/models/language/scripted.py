@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from recollect.models.language.faults import bad_output
+from recollect.models.language.faults import bad_output, too_slow
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
 
 
@@ -32,8 +32,16 @@ class ScriptedModel:
     Running out of replies is an AssertionError: the test asked more than its script says.
     """
 
-    def __init__(self, replies: Iterable[Reply], *, name: str = "scripted:model") -> None:
+    def __init__(
+        self,
+        replies: Iterable[Reply],
+        *,
+        name: str = "scripted:model",
+        seconds: float | None = None,
+    ) -> None:
         self._name = name
+        # How long an answer may take where the prompt does not say.
+        self._seconds = seconds
         self._replies = iter(replies)
         self.prompts: list[Prompt] = []
         self.is_closed = False
@@ -75,9 +83,14 @@ class ScriptedModel:
         self.prompts.append(prompt)
         reply = next(self._replies, None)
         assert reply is not None, f"the script has no reply left for: {prompt.text[:200]}"
-        while isinstance(reply, Slowly):
-            await asyncio.sleep(reply.seconds)
-            reply = reply.reply
+        seconds = self._seconds if prompt.seconds is None else prompt.seconds
+        try:
+            async with asyncio.timeout(seconds):
+                while isinstance(reply, Slowly):
+                    await asyncio.sleep(reply.seconds)
+                    reply = reply.reply
+        except TimeoutError:
+            raise too_slow(self._name, seconds or 0) from None
         if isinstance(reply, Exception):
             raise reply
         return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)

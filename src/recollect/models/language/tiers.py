@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+from datetime import timedelta
 
-from recollect.domain.model_tier import LANGUAGE_TASKS, LanguageTask, ModelChoice, ModelUsage
+from recollect.domain.model_tier import (
+    LANGUAGE_TASKS,
+    USUAL_SECONDS,
+    LanguageTask,
+    ModelChoice,
+    ModelUsage,
+)
 from recollect.errors import SettingsError
 from recollect.models.faults import missing_library
 from recollect.models.language.counted import CountedModel
+from recollect.models.language.guarded import GuardedModel, Limits
 from recollect.models.language.lazy import LazyModel, Opener, open_remote
 from recollect.ports.clock import Clock
 from recollect.ports.language_model import LanguageModel
@@ -18,7 +26,7 @@ class Tiers:
 
     def __init__(self, choice: ModelChoice, clock: Clock, opener: Opener = open_remote) -> None:
         self._opened: dict[str, LazyModel] = {}
-        self._tiers: dict[LanguageTask, CountedModel] = {}
+        self._tiers: dict[LanguageTask, GuardedModel] = {}
         for task in LANGUAGE_TASKS:
             name: str = getattr(choice.tiers, task)
             if not name:
@@ -26,7 +34,12 @@ class Tiers:
             _check(task, name)
             model = self._opened.setdefault(name, LazyModel(name, choice, opener))
             unused = ModelUsage(task=task, model=name, daily_tokens=choice.daily_tokens.get(task))
-            self._tiers[task] = CountedModel(model, unused, clock)
+            limits = Limits(
+                seconds=choice.seconds.get(task, USUAL_SECONDS[task]),
+                failures=choice.pause_after,
+                pause=timedelta(seconds=choice.pause_seconds),
+            )
+            self._tiers[task] = GuardedModel(CountedModel(model, unused, clock), limits, clock)
         if self._tiers and opener is open_remote and not importlib.util.find_spec("pydantic_ai"):
             raise missing_library("pydantic-ai-slim", "models")
 

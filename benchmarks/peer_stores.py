@@ -1,0 +1,332 @@
+"""Memories that `peers.py` measures, each behind the same four calls.
+
+`python peer_stores.py NAME TEXTS FOLDER WHAT` runs in the environment of the one it names and
+prints one line of JSON. Vectors are looked up, so that no model is part of the figures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+LIMIT = 10
+SMALL, LARGE = 100, 10_000
+USERS, SAVES = 10, 200
+BATCH = 500
+
+
+class Texts:
+    """What is saved and asked, and the vector of each."""
+
+    def __init__(self, path: Path) -> None:
+        held = np.load(path, allow_pickle=False)
+        texts = json.loads(str(held["texts"]))
+        questions = json.loads(str(held["questions"]))
+        self.texts: list[str] = texts
+        self.questions: list[str] = questions
+        rows = held["vectors"]
+        self.dimension = rows.shape[1]
+        self.vectors = dict(zip([*texts, *questions], rows, strict=True))
+
+
+class Peer(Protocol):
+    """A memory of texts, each of one user's."""
+
+    async def save(self, user: str, text: str) -> None: ...
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None: ...
+
+    async def recall(self, user: str, question: str) -> int:
+        """How many were found."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Recollect:
+    """This project as it comes, but without comparing what is saved, as no other does that."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        self._texts, self._folder = texts, folder
+        self._scopes: dict[str, Any] = {}
+
+    async def opened(self) -> Recollect:
+        from recollect import Memory
+        from recollect.domain.calibration import Calibration
+        from recollect.settings import Settings
+
+        texts = self._texts
+
+        class LookedUp:
+            model, dimension, calibration = "looked-up", texts.dimension, Calibration()
+
+            def reads(self, text: str) -> bool:
+                return True
+
+            async def embed(self, wanted: Sequence[str], purpose: str, progress: Any = None) -> Any:
+                rows = [texts.vectors.get(it, self._other) for it in wanted]
+                return np.stack(rows).astype(np.float32)
+
+            def notes(self) -> tuple[str, ...]:
+                return ()
+
+            async def close(self) -> None: ...
+
+            # A question is embedded without the words that only ask.
+            _other = next(iter(texts.vectors.values()))
+
+        settings = Settings.load({"data_dir": self._folder, "writing": {"judge": "rules"}})
+        self._memory = await Memory.open(settings, embedder=LookedUp())
+        return self
+
+    def _of(self, user: str) -> Any:
+        if user not in self._scopes:
+            self._scopes[user] = self._memory.scope(user=user)
+        return self._scopes[user]
+
+    async def save(self, user: str, text: str) -> None:
+        await self._of(user).remember(text)
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        await self._of(user).remember_many(list(texts))
+
+    async def settle(self) -> None:
+        """Until every text has its vector."""
+        await self._memory.drain()
+
+    async def recall(self, user: str, question: str) -> int:
+        return len((await self._of(user).recall(question, limit=LIMIT, min_score=0)).hits)
+
+    async def close(self) -> None:
+        await self._memory.close()
+
+
+class NumpySqlite:
+    """The floor: a table of texts and a matrix of vectors that is kept while nothing is written."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        import sqlite3
+
+        self._vectors = texts.vectors
+        self._db = sqlite3.connect(folder / "numpy.db", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=FULL")
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS notes"
+            " (id INTEGER PRIMARY KEY, user TEXT, content TEXT, vector BLOB)"
+        )
+        self._db.execute("CREATE INDEX IF NOT EXISTS by_user ON notes (user)")
+        self._held: dict[str, Any] = {}
+
+    async def save(self, user: str, text: str) -> None:
+        await self.save_many(user, [text])
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        self._held.pop(user, None)
+        self._db.execute("BEGIN")
+        self._db.executemany(
+            "INSERT INTO notes (user, content, vector) VALUES (?, ?, ?)",
+            [(user, text, self._vectors[text].tobytes()) for text in texts],
+        )
+        self._db.execute("COMMIT")
+
+    async def recall(self, user: str, question: str) -> int:
+        if user not in self._held:
+            rows = self._db.execute("SELECT id, vector FROM notes WHERE user = ?", (user,))
+            ids, blobs = zip(*rows, strict=True)
+            matrix = np.frombuffer(b"".join(blobs), np.float32).reshape(len(ids), -1)
+            self._held[user] = np.array(ids), matrix
+        ids, matrix = self._held[user]
+        best = np.argsort(matrix @ self._vectors[question])[::-1][:LIMIT]
+        marks = ",".join("?" * len(best))
+        wanted = ids[best].tolist()
+        return len(
+            self._db.execute(f"SELECT * FROM notes WHERE id IN ({marks})", wanted).fetchall()
+        )
+
+    async def close(self) -> None:
+        self._db.close()
+
+
+class SqliteVec:
+    """sqlite-vec and FTS5 side by side, brought together by reciprocal ranks."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        import pysqlite3
+        import sqlite_vec
+
+        self._vectors = texts.vectors
+        self._db = pysqlite3.connect(str(folder / "vec.db"), isolation_level=None)
+        self._db.enable_load_extension(True)
+        sqlite_vec.load(self._db)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=FULL")
+        for statement in (
+            "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, user TEXT, content TEXT)",
+            "CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0"
+            f"(user TEXT PARTITION KEY, vector FLOAT[{texts.dimension}])",
+            "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(content, tokenize='trigram')",
+        ):
+            self._db.execute(statement)
+
+    async def save(self, user: str, text: str) -> None:
+        await self.save_many(user, [text])
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        db = self._db
+        db.execute("BEGIN IMMEDIATE")
+        first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()[0]
+        numbered = list(enumerate(texts, first))
+        db.executemany("INSERT INTO notes VALUES (?, ?, ?)", [(n, user, t) for n, t in numbered])
+        db.executemany(
+            "INSERT INTO near (rowid, user, vector) VALUES (?, ?, ?)",
+            [(n, user, self._vectors[t].tobytes()) for n, t in numbered],
+        )
+        db.executemany("INSERT INTO words (rowid, content) VALUES (?, ?)", numbered)
+        db.execute("COMMIT")
+
+    async def recall(self, user: str, question: str) -> int:
+        near = self._db.execute(
+            "SELECT rowid FROM near WHERE user = ? AND vector MATCH ? AND k = 30",
+            (user, self._vectors[question].tobytes()),
+        ).fetchall()
+        asked = " OR ".join(f'"{it}"' for it in _words(question))
+        found = self._db.execute(
+            "SELECT words.rowid FROM words JOIN notes ON notes.id = words.rowid"
+            " WHERE words MATCH ? AND notes.user = ? ORDER BY rank LIMIT 30",
+            (asked, user),
+        ).fetchall()
+        scores: dict[int, float] = {}
+        for rows in (near, found):
+            for rank, (number,) in enumerate(rows):
+                scores[number] = scores.get(number, 0) + 1 / (60 + rank)
+        best = sorted(scores, key=scores.__getitem__, reverse=True)[:LIMIT]
+        marks = ",".join("?" * len(best))
+        return len(self._db.execute(f"SELECT * FROM notes WHERE id IN ({marks})", best).fetchall())
+
+    async def close(self) -> None:
+        self._db.close()
+
+
+class LangGraph:
+    """LangGraph's SqliteStore, which needs a SQLite that loads extensions."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        import pysqlite3
+
+        sys.modules["sqlite3"] = pysqlite3
+        from langgraph.store.base import PutOp
+        from langgraph.store.sqlite import SqliteStore
+
+        vectors = texts.vectors
+        db = pysqlite3.connect(str(folder / "langgraph.db"), isolation_level=None)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=FULL")
+        index = {
+            "dims": texts.dimension,
+            "embed": lambda wanted: [vectors[it].tolist() for it in wanted],
+            "text_fields": ["text"],
+        }
+        self._db, self._put = db, PutOp
+        self._store = SqliteStore(db, index=index)  # pyright: ignore[reportArgumentType]
+        self._store.setup()
+        self._next = time.time_ns()
+
+    def _op(self, user: str, text: str) -> Any:
+        self._next += 1
+        return self._put(("memories", user), str(self._next), {"text": text})
+
+    async def save(self, user: str, text: str) -> None:
+        self._store.batch([self._op(user, text)])
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        self._store.batch([self._op(user, text) for text in texts])
+
+    async def recall(self, user: str, question: str) -> int:
+        return len(self._store.search(("memories", user), query=question, limit=LIMIT))
+
+    async def close(self) -> None:
+        self._db.close()
+
+
+PEERS: dict[str, Callable[[Texts, Path], Any]] = {
+    "recollect": Recollect,
+    "langgraph": LangGraph,
+    "sqlite-vec": SqliteVec,
+    "numpy": NumpySqlite,
+}
+
+
+def _words(question: str) -> list[str]:
+    """Words of three letters or more, and every three signs of a text without spaces."""
+    if question.isascii():
+        return [it for it in question.rstrip("?").split() if len(it) > 2] or ["xyz"]
+    return [question[at : at + 3] for at in range(len(question) - 3)]
+
+
+async def milliseconds(calls: Iterable[Coroutine[Any, Any, Any]]) -> list[float]:
+    times: list[float] = []
+    for call in calls:
+        start = time.perf_counter()
+        await call
+        times.append((time.perf_counter() - start) * 1e3)
+    return sorted(times)
+
+
+async def fill(peer: Any, user: str, texts: Sequence[str]) -> float:
+    start = time.perf_counter()
+    for at in range(0, len(texts), BATCH):
+        await peer.save_many(user, texts[at : at + BATCH])
+    if hasattr(peer, "settle"):
+        await peer.settle()
+    return time.perf_counter() - start
+
+
+async def recalls(peer: Any, users: Sequence[str], questions: Sequence[str]) -> float:
+    for user in users:
+        for question in questions[:3]:
+            assert await peer.recall(user, question)
+    asked = [
+        peer.recall(users[number % len(users)], question)
+        for number, question in enumerate(questions[3:])
+    ]
+    return statistics.median(await milliseconds(asked))
+
+
+async def measure(peer: Any, texts: Texts) -> dict[str, float]:
+    users = [f"user-{number}" for number in range(USERS)]
+    for number, user in enumerate(users):
+        await fill(peer, user, texts.texts[number * SMALL : (number + 1) * SMALL])
+    figures = {"recall_100_ms": await recalls(peer, users, texts.questions[:200])}
+    saves = await milliseconds(peer.save("saver", it) for it in texts.texts[:SAVES])
+    figures["save_p50_ms"] = statistics.median(saves)
+    figures["save_p95_ms"] = saves[int(0.95 * len(saves))]
+    seconds = await fill(peer, "large", texts.texts[:LARGE])
+    figures["bulk_per_s"] = LARGE / seconds
+    figures["recall_10000_ms"] = await recalls(peer, ["large"], texts.questions[200:303])
+    return figures
+
+
+async def main() -> None:
+    name, source, folder, what = sys.argv[1:]
+    texts = Texts(Path(source))
+    peer = PEERS[name](texts, Path(folder))
+    if hasattr(peer, "opened"):
+        peer = await peer.opened()
+    if what == "first":
+        assert await peer.recall("user-0", texts.questions[0])
+        print(json.dumps({}), flush=True)
+    else:
+        print(json.dumps(await measure(peer, texts)), flush=True)
+    await peer.close()
+
+
+asyncio.run(main())

@@ -1,1 +1,0 @@
-"""Data of recollect's local embedder; recollect reads the folders beside this file."""

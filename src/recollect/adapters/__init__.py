@@ -1,0 +1,1 @@
+"""Memory inside other frameworks. Each module needs its framework, an optional extra."""

@@ -1,0 +1,149 @@
+"""Memory for Anthropic's client: its memory tool on our items, and middleware for its calls.
+
+    tool = RecollectMemoryTool(memory)                      # "memory_20250818"
+    client = Anthropic(middleware=[RecollectMiddleware(memory, session="monday")])
+
+The tool keeps the files of /memories: durable, exported and forgotten with everything else. The
+middleware adds what is remembered to the system prompt of each call and makes its messages fit;
+the program's own list stays as it is.
+"""
+# The framework has an environment of its own, where the tests of this module run.
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from anthropic import Middleware
+from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
+
+from recollect.adapters.anthropic_files import MemoryFiles
+from recollect.adapters.bridge import AnyMemory, Bridge
+from recollect.adapters.companion import Companion
+from recollect.adapters.plain import Chat
+from recollect.domain.context import Tongue
+
+__all__ = ["AsyncRecollectMemoryTool", "RecollectMemoryTool", "RecollectMiddleware"]
+
+_MESSAGES: Final = "/v1/messages"
+
+
+class RecollectMemoryTool(BetaAbstractMemoryTool):
+    """Anthropic's memory tool for the blocking client; `memory` is one of `recollect.sync`."""
+
+    def __init__(self, memory: AnyMemory, **options: Any) -> None:
+        super().__init__(**options)
+        self._bridge = Bridge(memory)
+        self.files = MemoryFiles(self._bridge.memory)
+
+    def execute(self, command: Any) -> str:
+        return self._bridge.run(lambda: self.files.execute(command))
+
+    view = create = str_replace = insert = delete = rename = execute
+
+    def clear_all_memory(self) -> str:
+        return self._bridge.run(self.files.clear)
+
+
+class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
+    """Anthropic's memory tool for the async client."""
+
+    def __init__(self, memory: AnyMemory, **options: Any) -> None:
+        super().__init__(**options)
+        self._bridge = Bridge(memory)
+        self.files = MemoryFiles(self._bridge.memory)
+
+    async def execute(self, command: Any) -> str:
+        return await self._bridge.arun(lambda: self.files.execute(command))
+
+    view = create = str_replace = insert = delete = rename = execute
+
+    async def clear_all_memory(self) -> str:
+        return await self._bridge.arun(self.files.clear)
+
+
+class RecollectMiddleware(Middleware):
+    """Memory for one conversation, for blocking and async clients.
+
+    Give a conversation its own: `client.with_options(middleware=[RecollectMiddleware(…)])`. Call
+    `leave` (`aleave`) when it is over; `degraded` tells what went wrong with memory meanwhile.
+    """
+
+    def __init__(
+        self,
+        memory: AnyMemory,
+        *,
+        session: str,
+        model: str | None = None,
+        context_tokens: int | None = None,
+        language: Tongue = "en",
+    ) -> None:
+        self._bridge = Bridge(memory)
+        self._companion = Companion(
+            self._bridge.memory, model=model, context_tokens=context_tokens, language=language
+        )
+        self._session = session
+        self._said: list[Mapping[str, Any]] = []
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Return what went wrong with memory so far."""
+        return self._companion.degraded
+
+    def handle(self, request: Any, call_next: Callable[[Any], Any]) -> Any:
+        if not _is_call(request):
+            return call_next(request)
+        body = self._bridge.run(lambda: self._planned(request.json))
+        response = call_next(request.copy(body=body))
+        if _is_answer(request, response):
+            self._took(request.json, response.parse())
+        return response
+
+    async def handle_async(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        if not _is_call(request):
+            return await call_next(request)
+        body = await self._bridge.arun(lambda: self._planned(request.json))
+        response = await call_next(request.copy(body=body))
+        if _is_answer(request, response):
+            self._took(request.json, await response.parse())
+        return response
+
+    def leave(self) -> None:
+        """Have the conversation read for what is worth remembering."""
+        self._bridge.run(self._chat().leave)
+
+    async def aleave(self) -> None:
+        """Have the conversation read for what is worth remembering."""
+        await self._bridge.arun(self._chat().leave)
+
+    async def _planned(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        self._said = list(body["messages"])
+        sent = await self._chat().to_send()
+        system = _joined(body.get("system"), sent.system)
+        return {**body, "messages": sent.messages, **({"system": system} if system else {})}
+
+    def _took(self, body: Mapping[str, Any], answer: Any) -> None:
+        spoken = {"role": "assistant", "content": answer.to_dict()["content"]}
+        self._said = [*body["messages"], spoken]
+
+    def _chat(self) -> Chat:
+        return Chat(self._companion, self._said, self._session, "anthropic", "")
+
+
+def _is_call(request: Any) -> bool:
+    is_messages = request.url.partition("?")[0] == _MESSAGES
+    return is_messages and isinstance(request.json, Mapping) and "messages" in request.json
+
+
+def _is_answer(request: Any, response: Any) -> bool:
+    return not request.stream and response.status_code == 200
+
+
+def _joined(system: Any, told: Any) -> Any:
+    """Return the system prompt with ours at its end; blocks of the program stay cached."""
+    if not told or not system:
+        return told or system
+    if isinstance(system, str):
+        return f"{system}\n\n{told}"
+    return [*system, {"type": "text", "text": str(told)}]

@@ -1,0 +1,130 @@
+"""Memory for Google's Agent Development Kit: `Runner(…, memory_service=RecollectMemoryService(m))`.
+
+`preload_memory` and `load_memory` of the kit find what is remembered. The kit hands a session over
+when it is asked to, best in an agent's `after_agent_callback`; the same one twice changes nothing.
+"""
+# The framework has an environment of its own, where the tests of this module run.
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from google.adk.events import Event
+from google.adk.memory import BaseMemoryService
+from google.adk.memory.base_memory_service import SearchMemoryResponse
+from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.sessions import Session
+from google.genai import types
+
+from recollect.adapters.bridge import AnyMemory, Bridge
+from recollect.adapters.companion import Companion, text_message
+from recollect.domain.hit import Hit
+from recollect.domain.message import Message
+from recollect.domain.record import Record
+from recollect.domain.turn import Turn
+from recollect.errors import RecollectError
+from recollect.recall.fence import fenced
+
+__all__ = ["RecollectMemoryService"]
+
+
+class RecollectMemoryService(BaseMemoryService):
+    """The kit's memory service: its users are our users, and an app is an agent of ours.
+
+    Apps on one memory share what users told about themselves, and keep the rest apart. `degraded`
+    tells what went wrong with memory; a run never fails because of it.
+    """
+
+    def __init__(self, memory: AnyMemory) -> None:
+        self._bridge = Bridge(memory)
+        self._apps: dict[str, Companion] = {}
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Return what went wrong with memory so far."""
+        return tuple(told for app in self._apps.values() for told in app.degraded)
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        """Take over what is new in a session, and have it read for what is worth remembering."""
+        app, said = self._app(session.app_name), views_of(session.events)
+
+        async def take_over() -> None:
+            if said:
+                await app.sync(said, session=session.id, user=session.user_id)
+            await app.leave(session=session.id, user=session.user_id)
+
+        await self._bridge.arun(take_over)
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        **_: Any,
+    ) -> None:
+        """Observe events, which must not have been added before."""
+        app, said = self._app(app_name), views_of(events)
+        await self._bridge.arun(lambda: app.observe(said, session=session_id, user=user_id))
+
+    async def add_memory(
+        self, *, app_name: str, user_id: str, memories: Sequence[MemoryEntry], **_: Any
+    ) -> None:
+        """Save memories as they are."""
+        texts = [text for it in memories if (text := _text_of(it.content))]
+        memory = self._app(app_name).seen_by(user_id)
+        await self._bridge.arun(lambda: memory.remember_many(texts))
+
+    async def search_memory(
+        self, *, app_name: str, user_id: str, query: str
+    ) -> SearchMemoryResponse:
+        """Return what is remembered about a query, best first; nothing where memory fails."""
+        app = self._app(app_name)
+        try:
+            found = await self._bridge.arun(lambda: app.seen_by(user_id).recall(query))
+        except RecollectError as problem:
+            app.tell(problem)
+            return SearchMemoryResponse()
+        return SearchMemoryResponse(memories=[_entry(hit) for hit in found])
+
+    async def delete_memory(
+        self, *, app_name: str, user_id: str, memory_id: str | None = None
+    ) -> None:
+        """Hide a memory; what was said in a session has no id to name."""
+        if memory_id:
+            memory = self._app(app_name).seen_by(user_id)
+            await self._bridge.arun(lambda: memory.delete(memory_id))
+
+    def _app(self, name: str) -> Companion:
+        if name not in self._apps:
+            self._apps[name] = Companion(self._bridge.memory.scope(agent=name))
+        return self._apps[name]
+
+
+def views_of(events: Sequence[Event]) -> list[Message]:
+    """Return what the user and the agents said; a part of an answer on its way is none."""
+    return [
+        text_message("user" if it.author == "user" else "assistant", text)
+        for it in events
+        if not it.partial and (text := _text_of(it.content))
+    ]
+
+
+def _text_of(content: types.Content | None) -> str:
+    parts = (content.parts or ()) if content else ()
+    return "\n".join(it.text for it in parts if it.text and not it.thought)
+
+
+def _entry(hit: Hit) -> MemoryEntry:
+    """Return a hit as the kit's entry; the kit puts it between tags of its own."""
+    item = hit.item
+    when = item.at if isinstance(item, Turn) else item.created_at
+    return MemoryEntry(
+        id=hit.id if isinstance(item, Record) else None,
+        content=types.Content(role="user", parts=[types.Part(text=fenced(hit.content))]),
+        author=item.role if isinstance(item, Turn) else None,
+        timestamp=when.isoformat(timespec="seconds"),
+    )

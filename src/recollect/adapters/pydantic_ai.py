@@ -1,0 +1,300 @@
+"""Memory for PydanticAI agents: `Agent(model, capabilities=[RecollectMemory(memory)])`.
+
+Every model request gets what is remembered among its instructions and a window that fits; neither
+is stored in the message history. Large tool results are archived, and the history keeps what
+stands for them. What was said is read for what is worth remembering when the run ends, also when
+it fails or is cancelled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+from pydantic_ai import RunContext
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import (
+    InstructionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    RetryFeedbackPart,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import Tool
+from pydantic_ai.toolsets import FunctionToolset
+
+from recollect.adapters.bridge import AnyMemory, Bridge
+from recollect.adapters.companion import Companion, newest_words
+from recollect.context.edits import Drop, Insert, Replace
+from recollect.context.history import SessionPlan
+from recollect.context.notes import SessionNotes
+from recollect.domain.context import Tongue
+from recollect.domain.message import FilePart, Message, Part, ToolCall
+from recollect.domain.message import TextPart as OurText
+
+__all__ = ["RecollectMemory"]
+
+ID: Final = "memory"
+User = Callable[[RunContext[Any]], str | None]
+
+
+class RecollectMemory(AbstractCapability[Any]):
+    """Memory for one agent.
+
+    A conversation is the run's `conversation_id` unless `session` names it. `user` says whose it
+    is, as a name or as a function of the run's context; by default it is the memory's own user.
+    `degraded` tells what went wrong with memory; a run never fails because of it.
+    """
+
+    def __init__(
+        self,
+        memory: AnyMemory,
+        *,
+        session: str | None = None,
+        user: str | User | None = None,
+        model: str | None = None,
+        context_tokens: int | None = None,
+        language: Tongue = "en",
+        with_tools: bool = True,
+    ) -> None:
+        self.id = ID
+        self._given = memory
+        self._bridge = Bridge(memory)
+        self._companion = Companion(
+            self._bridge.memory, model=model, context_tokens=context_tokens, language=language
+        )
+        self._session = session
+        self._user = user
+        self._with_tools = with_tools
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Return what went wrong with memory so far."""
+        return self._companion.degraded
+
+    def for_delegate(self, agent: str, **options: Any) -> RecollectMemory:
+        """Return the memory of an agent that this one delegates to: the same user, its own notes.
+
+        Give it to the run: `helper.run(task, capabilities=[memory.for_delegate("helper")])`.
+        """
+        return RecollectMemory(
+            self._given.scope(agent=agent),
+            user=self._user,
+            language=self._companion.language,
+            **options,
+        )
+
+    async def notes(self, session: str | None = None) -> SessionNotes:
+        """Return what the tools of a conversation have found: structures and chunks."""
+        wanted = session or self._session
+        return await self._bridge.arun(lambda: self._notes(wanted))
+
+    async def reset(self, session: str | None = None) -> None:
+        """Let go of what belongs to the current question; cached structures stay."""
+        (await self.notes(session)).clear_query_context()
+
+    async def reset_all(self, session: str | None = None) -> None:
+        """Let go of everything that the tools of a conversation have found."""
+        (await self.notes(session)).reset()
+
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Return the memory tools."""
+        if not self._with_tools:
+            return None
+        box = self._companion.toolbox()
+        return FunctionToolset(
+            [
+                Tool[Any].from_schema(
+                    self._tool(spec.name),
+                    name=spec.name,
+                    description=spec.description(self._companion.language),
+                    json_schema=spec.schema(self._companion.language),
+                    takes_ctx=True,
+                )
+                for spec in box.specs
+            ]
+        )
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Change what goes to the model for this one request."""
+        flat = flattened(request_context.messages)
+        views = [piece.view for piece in flat]
+        session, user = self._whose(ctx)
+        plan = await self._bridge.arun(
+            lambda: self._companion.plan(views, session=session, user=user)
+        )
+        parameters = request_context.model_request_parameters
+        if plan.system:
+            told = InstructionPart(content=plan.system, dynamic=True)
+            parts = [*(parameters.instruction_parts or ()), told]
+            parameters = replace(parameters, instruction_parts=parts)
+        return replace(
+            request_context,
+            messages=planned(request_context.messages, flat, plan),
+            model_request_parameters=parameters,
+        )
+
+    async def after_tool_execute(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: Any, args: Any, result: Any
+    ) -> Any:
+        """Put a large result away; the history keeps what stands for it."""
+        if not isinstance(result, str):
+            return result
+        question = newest_words([piece.view for piece in flattened(ctx.messages)])
+        session, user = self._whose(ctx)
+        return await self._bridge.arun(
+            lambda: self._companion.result(
+                call.tool_name, args, result, question=question, session=session, user=user
+            )
+        )
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Callable[[], Any]) -> Any:
+        """Have the conversation read when the run is over, however it ends."""
+        session, user = self._whose(ctx)
+        views: list[Message] = []
+        try:
+            result = await handler()
+            views = [piece.view for piece in flattened(result.all_messages())]
+            return result
+        finally:
+            # What was said before a failure was taken over with the last request.
+            await self._bridge.arun(lambda: self._left(views, session, user))
+
+    async def _left(self, views: Sequence[Message], session: str | None, user: str | None) -> None:
+        if views:
+            await self._companion.sync(views, session=session, user=user)
+        await self._companion.leave(session=session, user=user)
+
+    async def _notes(self, session: str | None) -> SessionNotes:
+        opened = await self._companion.session(session)
+        await opened
+        return opened.notes
+
+    def _whose(self, ctx: RunContext[Any]) -> tuple[str | None, str | None]:
+        user = self._user(ctx) if callable(self._user) else self._user
+        return self._session or ctx.conversation_id, user
+
+    def _tool(self, name: str) -> Callable[..., Any]:
+        async def call(ctx: RunContext[Any], **arguments: Any) -> str:
+            session, user = self._whose(ctx)
+            box = self._companion.toolbox(user=user, session=session)
+            return await self._bridge.arun(lambda: box.call(name, arguments))
+
+        return call
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a history as one message of ours, and where it stands there.
+
+    Of a request every part is one, of a response all parts together.
+    """
+
+    view: Message
+    message: int
+    part: int | None
+
+
+def flattened(messages: Sequence[ModelMessage]) -> list[Piece]:
+    """Return a history as messages of ours, one after another."""
+    pieces: list[Piece] = []
+    for at, message in enumerate(messages):
+        if isinstance(message, ModelResponse):
+            pieces.append(Piece(_response_view(message), at, None))
+            continue
+        pieces += [Piece(_part_view(part), at, place) for place, part in enumerate(message.parts)]
+    return pieces
+
+
+def planned(
+    messages: Sequence[ModelMessage], flat: Sequence[Piece], plan: SessionPlan
+) -> list[ModelMessage]:
+    """Return the history after a plan; what stays are the same objects."""
+    dropped = {flat[it.index] for it in plan.edits if isinstance(it, Drop)}
+    replaced = {flat[it.index]: it.message for it in plan.edits if isinstance(it, Replace)}
+    inserted: dict[int, list[ModelMessage]] = {}
+    for edit in plan.edits:
+        if isinstance(edit, Insert):
+            at = flat[edit.before].message if edit.before < len(flat) else len(messages)
+            told = UserPromptPart(content=edit.message.text)
+            inserted.setdefault(at, []).append(ModelRequest(parts=[told]))
+    result: list[ModelMessage] = []
+    for at, message in enumerate(messages):
+        pieces = [it for it in flat if it.message == at]
+        result += inserted.get(at, [])
+        if not any(it in dropped or it in replaced for it in pieces):
+            result.append(message)
+        elif isinstance(message, ModelRequest) and any(it not in dropped for it in pieces):
+            kept = [
+                _replaced(part, replaced[piece].text) if piece in replaced else part
+                for part, piece in zip(message.parts, pieces, strict=True)
+                if piece not in dropped
+            ]
+            result.append(replace(message, parts=kept))
+    return [*result, *inserted.get(len(messages), [])]
+
+
+def _replaced(part: ModelRequestPart, text: str) -> ModelRequestPart:
+    return cast("ModelRequestPart", replace(cast("Any", part), content=text))
+
+
+def _part_view(part: ModelRequestPart) -> Message:
+    match part:
+        case UserPromptPart():
+            return Message(role="user", parts=tuple(_contents(part.content)))
+        case ToolReturnPart():
+            return _result(part.tool_call_id, part.model_response_str())
+        case RetryFeedbackPart():
+            return Message(role="user", parts=(OurText(text=str(part.content)),))
+        case SystemPromptPart():
+            return Message(role="system", parts=(OurText(text=str(part.content)),))
+        case _:
+            return Message(role="system", parts=())
+
+
+def _result(call: str, text: str) -> Message:
+    return Message(role="tool", answers=call, parts=(OurText(text=text),))
+
+
+def _response_view(message: ModelResponse) -> Message:
+    parts: list[Part] = []
+    calls: list[ToolCall] = []
+    for part in message.parts:
+        match part:
+            case TextPart():
+                parts.append(OurText(text=part.content))
+            case ToolCallPart():
+                given = json.dumps(part.args_as_dict(), ensure_ascii=False, default=str)
+                calls.append(ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=given))
+            case _:
+                parts.append(FilePart(source={"pydantic_ai": part.part_kind}, name=part.part_kind))
+    return Message(role="assistant", parts=tuple(parts), tool_calls=tuple(calls))
+
+
+def _contents(content: object) -> list[Part]:
+    if isinstance(content, str):
+        return [OurText(text=content)]
+    several = cast("Sequence[object]", content)
+    return [
+        OurText(text=it) if isinstance(it, str) else FilePart(source=_named(it), name=_kind(it))
+        for it in several
+    ]
+
+
+def _named(part: object) -> Mapping[str, Any]:
+    return {"pydantic_ai": _kind(part)}
+
+
+def _kind(part: object) -> str:
+    return str(getattr(part, "kind", type(part).__name__))

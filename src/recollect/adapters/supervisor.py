@@ -1,0 +1,167 @@
+"""Memory for a LangGraph supervisor and its sub-agents.
+
+The supervisor's memory alone reads and writes. What is remembered about a task stands in the
+system prompt of whoever works on it; preferences, conclusions and effects are written after a
+sub-agent returns. Sub-agents keep nothing. It fits sub-agents that are tools of a supervisor, and
+those of langgraph-supervisor's `create_supervisor`.
+"""
+# The framework has an environment of its own, where the tests of this module run.
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from langchain.agents.middleware.types import AgentMiddleware, ModelRequest
+from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+
+from recollect.adapters.bridge import AnyMemory, Bridge
+from recollect.adapters.companion import Companion, newest_words
+from recollect.adapters.langchain import (
+    MemoryState,
+    RecollectMiddleware,
+    Run,
+    run_of,
+    view_of,
+    with_system_text,
+)
+from recollect.domain.context import Tongue
+from recollect.domain.message import Message
+from recollect.errors import RecollectError
+
+__all__ = ["SupervisorMemory"]
+
+# Of a long answer so much is looked at; the conversation keeps the rest.
+_LONGEST: Final = 2_000
+
+_log: Final = logging.getLogger(__name__)
+
+
+class SupervisorMemory:
+    """What a supervisor and its sub-agents know.
+
+    `create_agent(model, tools=[…], middleware=[memory.supervisor()])` is the supervisor, and
+    `create_agent(model, middleware=[memory.worker("billing")], name="billing")` a sub-agent. With
+    `create_supervisor` the supervisor gets `prompt=memory.prompt("You are …")`.
+    """
+
+    def __init__(self, memory: AnyMemory, *, language: Tongue = "en") -> None:
+        self._memory = memory
+        self._language: Tongue = language
+        self._bridge = Bridge(memory)
+        self._companion = Companion(self._bridge.memory, language=language)
+
+    def supervisor(self, **options: Any) -> RecollectMiddleware:
+        """Return the supervisor's middleware: recall at entry, its conversation, its tools."""
+        return RecollectMiddleware(self._memory, language=self._language, **options)
+
+    def worker(self, name: str) -> AgentMiddleware:
+        """Return a sub-agent's middleware: recall for its task, and writing when it is done."""
+        return _Worker(self, name)
+
+    def prompt(self, instructions: str) -> RunnableLambda[Any, Any]:
+        """Return the prompt of a supervisor made by `create_supervisor`: recall at entry."""
+
+        def blocking(state: Any) -> list[AnyMessage]:
+            run = run_of(self._bridge.memory)
+            known = self._bridge.run(lambda: self.known(state["messages"], run))
+            return self._prompted(instructions, known, state)
+
+        async def awaited(state: Any) -> list[AnyMessage]:
+            run = run_of(self._bridge.memory)
+            known = await self._bridge.arun(lambda: self.known(state["messages"], run))
+            return self._prompted(instructions, known, state)
+
+        return RunnableLambda(blocking, awaited)
+
+    def _prompted(self, instructions: str, known: str, state: Any) -> list[AnyMessage]:
+        text = "\n\n".join(filter(None, (instructions, known)))
+        return [SystemMessage(content=text), *state["messages"]]
+
+    async def known(self, messages: Sequence[AnyMessage], run: Run) -> str:
+        """Return what is remembered about the task at hand, if it needs memory at all."""
+        task = newest_words([view_of(message) for message in messages])
+        memory = self._companion.seen_by(run.user)
+        try:
+            if not task or not (await memory.route(task)).should_read:
+                return ""
+        except RecollectError as problem:
+            self._companion.tell(problem)
+            return ""
+        return await self._companion.context(task, user=run.user)
+
+    async def write(self, agent: str, messages: Sequence[AnyMessage], run: Run) -> None:
+        """Write what the user asked to keep, what the agent concluded and what its tools did."""
+        said = [view_of(message) for message in messages]
+        start = max((at for at, it in enumerate(said) if it.role == "user"), default=-1)
+        for native, message in zip(messages[start:], said[start:], strict=True):
+            is_answer = isinstance(native, AIMessage) and not native.tool_calls
+            if message.role == "user" or is_answer or isinstance(native, ToolMessage):
+                await self._write(agent, message, run)
+
+    async def _write(self, agent: str, message: Message, run: Run) -> None:
+        text = message.text[:_LONGEST]
+        memory = self._companion.seen_by(run.user)
+        source = "user" if message.role == "user" else agent
+        try:
+            judged = await memory.route(text)
+            if judged.should_write and judged.namespaces:
+                await memory.write(text, category=judged.namespaces[0], source=source)
+        except RecollectError as problem:
+            self._companion.tell(problem)
+
+    def take_degraded(self) -> list[str]:
+        """Return what went wrong with memory so far, and begin anew."""
+        return list(self._companion.take_degraded())
+
+
+class _Worker(AgentMiddleware):
+    """A sub-agent's side of the supervisor's memory."""
+
+    state_schema = MemoryState
+
+    def __init__(self, memory: SupervisorMemory, agent: str) -> None:
+        super().__init__()
+        self._memory = memory
+        self._agent = agent
+        self.tools = []
+
+    @property
+    def name(self) -> str:
+        return f"recollect-{self._agent}"
+
+    def wrap_model_call(self, request: ModelRequest, handler: Callable[..., Any]) -> Any:
+        run = run_of(self._bridge.memory)
+        known = self._bridge.run(lambda: self._memory.known(request.messages, run))
+        return handler(with_system_text(request, known))
+
+    async def awrap_model_call(
+        self, request: ModelRequest, handler: Callable[..., Awaitable[Any]]
+    ) -> Any:
+        run = run_of(self._bridge.memory)
+        known = await self._bridge.arun(lambda: self._memory.known(request.messages, run))
+        return await handler(with_system_text(request, known))
+
+    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        run = run_of(self._bridge.memory)
+        self._bridge.run(lambda: self._memory.write(self._agent, state["messages"], run))
+        return self._told()
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        run = run_of(self._bridge.memory)
+        await self._bridge.arun(lambda: self._memory.write(self._agent, state["messages"], run))
+        return self._told()
+
+    def _told(self) -> dict[str, Any] | None:
+        # A sub-agent that is a tool gives its state to nobody: the supervisor tells it too.
+        degraded = self._memory.take_degraded()
+        for told in degraded:
+            _log.warning("memory of %s was degraded: %s", self._agent, told)
+        return {"memory_degraded": degraded} if degraded else None
+
+    @property
+    def _bridge(self) -> Bridge:
+        return self._memory._bridge

@@ -1,0 +1,648 @@
+"""The parts of an open memory, each made when it is first asked for.
+
+A program that asks one question starts several times faster without the rules that read
+conversations, the schema of exports and all else that it never uses. That is why most modules
+are imported in here where a part is made, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from recollect.assemble.recall import archive_passages, recall_options, recall_paths
+from recollect.assemble.reranking import second_look
+from recollect.backends.local.byte_vectors import plain_product
+from recollect.backends.local.keyword_index import LocalKeywordIndex
+from recollect.backends.local.unit_metadata import Catalogue
+from recollect.backends.local.vector_index import LocalVectorIndex
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers_ledger import ledger_of
+from recollect.backends.sql.jobs import SqlJobs
+from recollect.backends.sql.store import SqlStore
+from recollect.domain.forgetting import FORGET
+from recollect.domain.meter import Meter
+from recollect.domain.model_tier import ModelUsage
+from recollect.domain.stats import CacheStats
+from recollect.errors import RecollectError, StorageError
+from recollect.memory.parts import Parts
+from recollect.models.byte_product import quick_product
+from recollect.ports.clock import Clock
+from recollect.ports.judge import Judge
+from recollect.recall.cache import CachedRecaller, CacheOptions
+from recollect.recall.entity_path import EntityPath
+from recollect.recall.late_vectors import LateVectors
+from recollect.recall.listing import Listing
+from recollect.recall.meaning import Meaning
+from recollect.recall.pipeline import Recaller
+from recollect.recall.scan import Scan
+from recollect.settings import Settings
+
+if TYPE_CHECKING:
+    from recollect.assemble.agent_stores import AgentWiring
+    from recollect.assemble.vectors import EmbeddingWork
+    from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.backends.sql.transfer import SqlTransfer
+    from recollect.domain.archive import Archive
+    from recollect.domain.document import Document
+    from recollect.domain.unit import OwnerUnits
+    from recollect.embedding.reindex import Reindexer, ReindexService
+    from recollect.erasure.forgetting import Forgetting
+    from recollect.knowledge.base import KnowledgeBase
+    from recollect.lifecycle.audit_trail import AuditService
+    from recollect.lifecycle.bulk_edits import Bulk
+    from recollect.lifecycle.change_feed import ChangeFeed
+    from recollect.lifecycle.feedback import FeedbackCounter
+    from recollect.lifecycle.idempotency import IdempotentWork
+    from recollect.lifecycle.items import ItemKeeper
+    from recollect.lifecycle.job_control import JobControl
+    from recollect.lifecycle.job_worker import Worker
+    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.metrics import MetricsKeeper
+    from recollect.lifecycle.short_term import Promoter
+    from recollect.lifecycle.statistics import StatisticsCollector
+    from recollect.lifecycle.usage import Usage
+    from recollect.lifecycle.versions import Versions
+    from recollect.lifecycle.working_memory import WorkingMemory
+    from recollect.lifecycle.workspace_directory import WorkspaceDirectory
+    from recollect.memory.parts import SharingParts, UpkeepServices
+    from recollect.ports.agents import AgentOverlays
+    from recollect.ports.store import Store
+    from recollect.recall.prefetch import Prefetch
+    from recollect.transfer.backup import Backups
+    from recollect.transfer.chat_import import ChatImporter
+    from recollect.transfer.exporter import Exporter
+    from recollect.transfer.importer import Importer
+    from recollect.writing.candidates import Indexes
+    from recollect.writing.judges import JudgeChain
+    from recollect.writing.observer import Observer
+    from recollect.writing.parts import WritingParts
+    from recollect.writing.redaction import Redactor
+    from recollect.writing.saver import Saver
+
+_log = logging.getLogger(__name__)
+
+_MEGABYTE: Final = 1 << 20
+# A program that is open for a moment only leaves the work that waits to another.
+_WORK_AFTER: Final = 3.0
+
+
+class Wiring(Parts):
+    """The parts, on one database."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        database: Database,
+        meaning: Meaning,
+        embedding_cache: Callable[[], CacheStats],
+        forget_texts: Callable[[], None],
+        embedder_usage: Callable[[], tuple[ModelUsage, ...]],
+        judge: Judge | None = None,
+    ) -> None:
+        self.settings = settings
+        self.declared_agents = settings.agents
+        self.clock = clock
+        self.database = database
+        self.meaning = meaning
+        self._embedding_cache = embedding_cache
+        self.forget_texts = forget_texts
+        self._embedder_usage = embedder_usage
+        self._own_judge = judge
+        self.understood = (meaning, embedding_cache, forget_texts, embedder_usage, judge)
+        # Those that agents have for themselves, by kind and place.
+        self.stores: dict[tuple[str, str], AgentWiring] = {}
+        # Why some of them could not be opened: the memory of all others is there all the same.
+        self.unopened: dict[tuple[str, str], RecollectError] = {}
+        self._second_look = second_look(settings)
+        self._starting: asyncio.Task[None] | None = None
+        self._erasing: asyncio.Task[None] | None = None
+        recall = settings.recall
+        self.store: Store = SqlStore(database, clock)
+        self.jobs = SqlJobs(database, clock)
+        self.meter = Meter()
+        self.late_vectors = LateVectors(meaning, self.store, self.jobs)
+        self.listing = Listing(self.store, clock)
+        catalogue = Catalogue(recall.index_memory_mb * _MEGABYTE)
+        self.units = LocalKeywordIndex(database, catalogue, recall.index_memory_mb * _MEGABYTE)
+        self.vectors = LocalVectorIndex(
+            database,
+            catalogue,
+            recall.vector_memory_mb * _MEGABYTE,
+            quick_product(plain_product),
+        )
+        self.recaller = CachedRecaller(
+            Recaller(
+                self.store,
+                self.units,
+                recall_paths(
+                    settings, self.units, self.vectors, meaning, self.late_vectors, self.meter
+                ),
+                EntityPath(self.units),
+                Scan(self.store, self.units),
+                archive_passages(settings, database),
+                clock,
+                recall_options(settings, meaning.calibration),
+                self._second_look,
+            ),
+            self.store,
+            meaning,
+            clock,
+            CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size),
+            self.meter,
+        )
+
+    def try_settings(self) -> None:
+        """Make what the settings name for sessions: a fault is told when memory is opened."""
+        wanted, usual = self.settings, Settings()
+        parts = ("models", "notes", "session", "archive")
+        if any(getattr(wanted, it) != getattr(usual, it) for it in parts):
+            _ = self.working
+
+    async def hide_forgotten(self) -> None:
+        """Hide what an older copy of the database brought back, before anybody sees it."""
+        if ledger_of(self.database.path).exists():
+            from recollect.assemble.erasure import hide_forgotten
+
+            await hide_forgotten(self.database, self.clock)
+
+    async def go_on_forgetting(self) -> None:
+        """Finish beside everything else what was forgotten and interrupted before it was erased."""
+        if await self.jobs.has(FORGET):
+            self._erasing = asyncio.create_task(self._erase(), name="recollect-erase")
+
+    async def _erase(self) -> None:
+        # Importing takes a while, in which whoever asks would wait.
+        await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
+        from recollect.assemble.background import eraser_of
+        from recollect.backends.sql.erasure import SqlErasure
+
+        await SqlErasure(self.database, self.clock).rouse()
+        await eraser_of(self).run_due()
+
+    def start(self) -> None:
+        """Begin, in a moment, what goes on beside a memory."""
+        self._starting = asyncio.create_task(self._start(), name="recollect-start")
+
+    async def _start(self) -> None:
+        await asyncio.sleep(_WORK_AFTER)
+        # Importing takes a while, in which whoever asks would wait.
+        await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
+        self.worker.start()
+        self.working.sweeper.start()
+        self.trail.sealer.start()
+        self.metrics.start()
+
+    def of_agent(self, agent: str | None) -> Parts:
+        key = self.settings.store_of(agent)
+        if key in self.unopened:
+            raise self.unopened[key]
+        return self.stores.get(key, self)
+
+    async def has_memory_of(self, agent: str) -> bool:
+        from recollect.backends.sql.agents import SqlAgentOverlays
+
+        return await SqlAgentOverlays(self.database).has_memory(agent)
+
+    async def open_stores(self) -> None:
+        if any(map(self.settings.has_own_store, self.settings.agents)):
+            from recollect.assemble.agent_stores import open_agent_stores
+
+            await open_agent_stores(self)
+
+    def require_all_stores(self) -> None:
+        for problem in self.unopened.values():
+            raise StorageError(
+                f"An agent's store cannot be opened, so nothing was changed: {problem.message}",
+                code="store_unopened",
+                hint=problem.hint,
+            )
+
+    @property
+    def searched(self) -> tuple[Indexes, ...]:
+        """What finds the records that a new one is compared with."""
+        return ((self.units, self.vectors),)
+
+    @property
+    def all_stores(self) -> tuple[Parts, ...]:
+        return self, *self.stores.values()
+
+    async def close(self) -> None:
+        """Finish and close what was made, and the stores of agents."""
+        for store in self.stores.values():
+            await store.close_store()
+        await self._close_work()
+        await self.meaning.close()
+        await self.store.close()
+
+    async def _close_work(self) -> None:
+        if self._erasing is not None:
+            # What is to be forgotten is gone when a memory was opened and closed again.
+            await asyncio.wait([self._erasing])
+            if not self._erasing.cancelled() and (problem := self._erasing.exception()):
+                _log.warning("forgetting goes on when the memory is next opened: %s", problem)
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        await self.late_vectors.settled()
+        made = vars(self)
+        if "metrics" in made:
+            await self.metrics.close()
+        if "keys" in made:
+            await self.keys.close()
+        if "usage" in made:
+            await self.usage.close()
+        if "worker" in made:
+            await self.worker.stop()
+        if "knowledge" in made:
+            await self.knowledge.close()
+        if "working" in made:
+            await self.working.close()
+        if "trail" in made or self.database.has_written:
+            await self.trail.sealer.close()
+        await self.recaller.close()
+
+    @cached_property
+    def maintenance(self) -> SqlMaintenance:
+        from recollect.backends.sql.maintenance import SqlMaintenance
+
+        return SqlMaintenance(self.database)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        from recollect.writing.redaction import Redactor
+
+        return Redactor(self.settings.writing.redact)
+
+    @cached_property
+    def saver(self) -> Saver:
+        from recollect.assemble.judge import judging_of
+        from recollect.writing.saver import Saver
+
+        judging = judging_of(self.settings)
+        return Saver(
+            self.store, self.listing, self.meaning, self.clock, self.redactor, judging=judging
+        )
+
+    @cached_property
+    def judge(self) -> JudgeChain:
+        from recollect.assemble.judge import judge_of
+
+        return judge_of(self.settings, self.working.models, self._own_judge)
+
+    @cached_property
+    def versions(self) -> Versions:
+        from recollect.lifecycle.versions import Versions
+
+        return Versions(self.store, self.listing, self.saver, self.clock)
+
+    @cached_property
+    def feedback(self) -> FeedbackCounter:
+        from recollect.lifecycle.feedback import FeedbackCounter
+
+        return FeedbackCounter(self.store, self.listing, self.meter)
+
+    @cached_property
+    def _counting(self) -> tuple[Usage, Promoter]:
+        from recollect.assemble.upkeep import usage_of
+
+        return usage_of(self.settings, self.database, self.store, self.saver, self.clock)
+
+    @cached_property
+    def usage(self) -> Usage:
+        return self._counting[0]
+
+    @cached_property
+    def observer(self) -> Observer:
+        from recollect.assemble.writing import schedule_of
+        from recollect.writing.observer import Observer
+
+        schedule = schedule_of(self.settings)
+        return Observer(self.store, self.late_vectors, self.clock, self.redactor, schedule)
+
+    @cached_property
+    def prefetch(self) -> Prefetch:
+        from recollect.assemble.prefetch import prefetch_of
+
+        return prefetch_of(
+            self.settings,
+            self.recaller,
+            self.clock,
+            self.usage,
+            self.database,
+            self.meter,
+            lambda: self.knowledge,
+        )
+
+    @cached_property
+    def trail(self) -> AuditService:
+        from recollect.assemble.audit import trail_of
+
+        return trail_of(
+            self.settings,
+            self.database,
+            self.clock,
+            self.store,
+            self.recaller,
+            self.usage,
+            lambda caller: self.knowledge.scopes(caller),
+        )
+
+    @cached_property
+    def working(self) -> WorkingMemory:
+        from recollect.assemble.sessions import working_memory
+
+        return working_memory(
+            self.settings,
+            self.database,
+            self.clock,
+            self.meaning,
+            self.observer,
+            self.prefetch,
+            self.meter,
+        )
+
+    @cached_property
+    def upkeep(self) -> UpkeepServices:
+        from recollect.assemble.upkeep import tending_of
+
+        return tending_of(
+            self.settings,
+            self.database,
+            self.clock,
+            self.store,
+            self.listing,
+            self.saver,
+            self.units,
+            self.meaning,
+            self.redactor,
+            *self._counting,
+            self.working,
+        )
+
+    @cached_property
+    def sharing(self) -> SharingParts:
+        from recollect.assemble.sharing import sharing_of
+
+        return sharing_of(
+            self.settings,
+            self.database,
+            self.store,
+            self.writing.candidates,
+            self.listing,
+            self.saver,
+            self.meaning,
+            self.redactor,
+            self.clock,
+            self.judge,
+        )
+
+    @cached_property
+    def writing(self) -> WritingParts:
+        from recollect.assemble.judge import judging_of
+        from recollect.assemble.writing import writing_of
+
+        return writing_of(
+            self.settings,
+            self.database,
+            self.store,
+            self.searched,
+            self.meaning,
+            self.clock,
+            self.redactor,
+            self.working.models,
+            self.saver,
+            self.judge,
+            judging_of(self.settings),
+            self.meter,
+        )
+
+    @cached_property
+    def forgetting(self) -> Forgetting:
+        from recollect.assemble.erasure import forgetting_of
+
+        return forgetting_of(
+            self.settings,
+            self.database,
+            self.clock,
+            self.store,
+            self.listing,
+            self.usage,
+            self.recaller,
+            self.working.sessions,
+            self.forget_texts,
+            self.knowledge.own_document,
+        )
+
+    @cached_property
+    def embedding(self) -> EmbeddingWork:
+        from recollect.assemble.vectors import embedding_work
+
+        return embedding_work(
+            self.database,
+            self.store,
+            self.meaning,
+            self.jobs,
+            self.late_vectors,
+            self._stored_units,
+        )
+
+    async def _stored_units(self, owner: Archive | Document) -> OwnerUnits | None:
+        """Return what is searched of something whose text is stored apart."""
+        from recollect.domain.archive import Archive
+
+        if isinstance(owner, Archive):
+            return await self.working.indexer.units(owner)
+        return await self.knowledge.ingester.units(owner)
+
+    @cached_property
+    def knowledge(self) -> KnowledgeBase:
+        from recollect.assemble.knowledge import knowledge_base
+
+        is_rewriting = self.settings.knowledge.rewrite and self.settings.tiers.classify
+        return knowledge_base(
+            self.settings,
+            self.database,
+            self.clock,
+            self.units,
+            self.vectors,
+            self.meaning,
+            self.redactor,
+            self.working.models.of("classify") if is_rewriting else None,
+        )
+
+    @cached_property
+    def reindexer(self) -> Reindexer:
+        from recollect.backends.sql.index_rebuild import SqlEditions
+        from recollect.embedding.reindex import Reindexer
+
+        return Reindexer(SqlEditions(self.database), self._stored_units, self.jobs)
+
+    @cached_property
+    def renewal(self) -> ReindexService:
+        from recollect.embedding.reindex import ReindexService
+
+        return ReindexService(
+            self.embedding.serving,
+            self.working.indexer,
+            self.reindexer,
+            self.embedding.reembedder,
+            self.meaning,
+            self.jobs,
+            self.worker,
+        )
+
+    @cached_property
+    def figures(self) -> StatisticsCollector:
+        from recollect.lifecycle.statistics import StatisticsCollector
+
+        return StatisticsCollector(
+            self.store,
+            self.jobs,
+            self.maintenance,
+            self.units,
+            self.vectors,
+            self.recaller,
+            self.meaning,
+            self._embedding_cache,
+            self.working.sessions.summary_cache,
+            self._model_usage,
+            lambda: self.judge,
+            self.metrics,
+        )
+
+    def _model_usage(self) -> tuple[ModelUsage, ...]:
+        look = self._second_look
+        others = (*self._embedder_usage(), *(() if look is None else (look.usage(),)))
+        return (*self.working.models.usage(), *others)
+
+    @cached_property
+    def _transfer(self) -> SqlTransfer:
+        from recollect.backends.sql.transfer import SqlTransfer
+
+        return SqlTransfer(self.database, self.clock)
+
+    @cached_property
+    def exporter(self) -> Exporter:
+        from recollect.transfer.exporter import Exporter
+
+        return Exporter(self._transfer, self.working.blobs, self.clock)
+
+    @cached_property
+    def importer(self) -> Importer:
+        from recollect.transfer.importer import Importer
+
+        working = self.working
+        return Importer(
+            self._transfer,
+            self.embedding.filler,
+            working.archives,
+            working.blobs,
+            self.redactor,
+        )
+
+    @cached_property
+    def chat_importer(self) -> ChatImporter:
+        from recollect.transfer.chat_import import ChatImporter
+
+        return ChatImporter(self.store, self.observer, self.clock)
+
+    @cached_property
+    def backups(self) -> Backups:
+        from recollect.backends.objects import open_blobs
+        from recollect.transfer.backup import Backups
+
+        return Backups(self.maintenance, self.working.blobs, open_blobs)
+
+    @cached_property
+    def worker(self) -> Worker:
+        from recollect.assemble.background import worker_of
+
+        return worker_of(self)
+
+    @cached_property
+    def job_desk(self) -> JobControl:
+        from recollect.lifecycle.job_control import JobControl
+
+        return JobControl(
+            self.jobs,
+            self.clock,
+            lambda: self.renewal.progress(),
+            lambda document: self.knowledge.ingester.progress(document),
+        )
+
+    @cached_property
+    def directory(self) -> WorkspaceDirectory:
+        from recollect.backends.sql.directory import SqlDirectory
+        from recollect.lifecycle.workspace_directory import WorkspaceDirectory
+
+        return WorkspaceDirectory(SqlDirectory(self.database), self.store, self.clock)
+
+    @cached_property
+    def items(self) -> ItemKeeper:
+        from recollect.backends.sql.items import SqlItems
+        from recollect.lifecycle.items import ItemKeeper
+
+        return ItemKeeper(
+            SqlItems(self.database), self.units, self.meaning, self.redactor, self.clock
+        )
+
+    @cached_property
+    def bulk(self) -> Bulk:
+        from recollect.lifecycle.bulk_edits import Bulk
+
+        return Bulk(self.saver, self.versions, self.clock)
+
+    @cached_property
+    def metrics(self) -> MetricsKeeper:
+        from recollect.backends.sql.metrics import SqlMetricHours
+        from recollect.lifecycle.metrics import MetricsKeeper
+
+        hours = SqlMetricHours(self.database)
+        return MetricsKeeper(self.meter, hours, self.clock, self._take_over)
+
+    def _take_over(self, meter: Meter) -> None:
+        """Bring in what other parts have counted since they were made."""
+        caches = {"recall_cache": self.recaller.stats(), "embedding_cache": self._embedding_cache()}
+        if "working" in vars(self):
+            caches["summary_cache"] = self.working.sessions.summary_cache()
+            for usage in self._model_usage():
+                meter.set_total("model_calls", usage.calls, usage.task)
+                meter.set_total("model_failures", usage.failures, usage.task)
+                tokens = usage.input_tokens + usage.output_tokens
+                meter.set_total("model_tokens", tokens, usage.task)
+        for name, stats in caches.items():
+            meter.set_total(name, stats.hits, "hit")
+            meter.set_total(name, stats.misses, "miss")
+
+    @cached_property
+    def agent_overlays(self) -> AgentOverlays:
+        from recollect.backends.sql.agents import SqlAgentOverlays
+
+        return SqlAgentOverlays(self.database)
+
+    @cached_property
+    def keys(self) -> KeyDesk:
+        from recollect.backends.sql.keys import SqlKeys
+        from recollect.lifecycle.keys import KeyDesk
+
+        return KeyDesk(SqlKeys(self.database), self.clock)
+
+    @cached_property
+    def once(self) -> IdempotentWork:
+        from recollect.backends.sql.idempotency import SqlKeptResults
+        from recollect.lifecycle.idempotency import IdempotentWork
+
+        return IdempotentWork(SqlKeptResults(self.database, self.clock), self.store)
+
+    @cached_property
+    def following(self) -> ChangeFeed:
+        from recollect.backends.sql.change_log import SqlChangeLog
+        from recollect.lifecycle.change_feed import ChangeFeed
+
+        return ChangeFeed(SqlChangeLog(self.database), self.store)

@@ -1,0 +1,190 @@
+"""Settings → what is wrong with them, or with what they name."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+from recollect.assemble.database import database_at, journal_at, server_at
+from recollect.assemble.embedding import check_embedder, embedder_in_use
+from recollect.assemble.sessions import model_choice
+from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
+from recollect.backends.sql.audit_log import SqlAudit, require_newest
+from recollect.backends.sql.companions import companions_of
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.journaled_database import journal_of
+from recollect.backends.sql.maintenance import SqlMaintenance
+from recollect.backends.sql.migrate import require_usable, revision
+from recollect.backends.sql.scope_models import SqlServing
+from recollect.domain.diagnosis import Diagnosis, Finding
+from recollect.domain.embedder import EmbedderCheck
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.private_files import is_private
+from recollect.domain.private_files import make_private as make_path_private
+from recollect.errors import SettingsError, StorageError
+from recollect.lifecycle.audit_integrity import Verifier
+from recollect.lifecycle.doctor import (
+    Doctor,
+    IndexBudgets,
+    contents_finding,
+    nothing_stored,
+    unreadable,
+)
+from recollect.lifecycle.environment_check import (
+    Places,
+    check_models,
+    embedder_finding,
+    look_around,
+    unusable_settings,
+)
+from recollect.models.language.tiers import Tiers
+from recollect.ports.clock import SystemClock
+from recollect.settings import Settings, settings_file
+
+
+async def make_private(settings: Settings) -> None:
+    """Take away everybody else's access to what is kept."""
+    await asyncio.to_thread(_make_private, settings)
+
+
+async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
+    """How every part is doing. Nothing is changed, and what cannot be opened is a finding too.
+
+    A `deep` look also compares all that is stored with the audit.
+    """
+    places = Places(
+        settings_file=settings_file(),
+        changed_settings=settings.changed(),
+        data_dir=settings.data_dir,
+        database=settings.database,
+        log_file=settings.log_file,
+        private=tuple(await asyncio.to_thread(_kept, settings)),
+    )
+    tried = await check_embedder(settings)
+    findings = await asyncio.to_thread(look_around, places)
+    findings.append(embedder_finding(tried, embedder_in_use(settings)))
+    findings += await _models(settings)
+    if settings.server_url:
+        return Diagnosis.of([*findings, *await _examine_server(settings, tried, deep=deep)])
+    if settings.is_journal:
+        return Diagnosis.of([*findings, *await _examine_journal(settings, tried, deep=deep)])
+    is_temporary = settings.is_temporary
+    try:
+        if not is_temporary:
+            await asyncio.to_thread(require_usable, settings.database)
+    except StorageError as problem:
+        return Diagnosis.of([*findings, unreadable("database", problem)])
+    if is_temporary or not settings.database.exists():
+        missing = nothing_stored(settings.database, is_temporary=is_temporary)
+        return Diagnosis.of([*findings, missing])
+    database = database_at(settings, settings.database)
+    try:
+        findings += await _doctor(settings, database, tried).examine()
+        findings += await _older(database)
+        if deep:
+            findings.append(await _contents(database))
+        return Diagnosis.of(findings)
+    finally:
+        await database.close()
+
+
+async def _examine_journal(
+    settings: Settings, tried: EmbedderCheck, *, deep: bool
+) -> list[Finding]:
+    """The findings of a journal, which is played for it; nothing is written."""
+    if not journal_of(settings.database).exists():
+        return [nothing_stored(journal_of(settings.database), is_temporary=False)]
+    try:
+        database = await asyncio.to_thread(journal_at, settings)
+    except StorageError as problem:
+        return [unreadable("database", problem)]
+    try:
+        findings = await _doctor(settings, database, tried).examine()
+        findings += await _older(database)
+        return [*findings, await _contents(database)] if deep else findings
+    finally:
+        await database.close()
+
+
+async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+    """The findings of a database server; nothing is made on it."""
+    try:
+        database = server_at(settings)
+    except StorageError as problem:
+        return [unreadable("database", problem)]
+    try:
+        if await database.read(revision) is None:
+            kept = "reached; its tables are made when something is first kept"
+            return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
+        findings = await _doctor(settings, database, tried).examine()
+        return [*findings, await _contents(database)] if deep else findings
+    except StorageError as problem:
+        return [unreadable("database", problem)]
+    finally:
+        await database.close()
+
+
+def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doctor:
+    recall = settings.recall
+    return Doctor(
+        SqlMaintenance(database),
+        SqlServing(database),
+        str(journal_of(settings.database)) if settings.is_journal else settings.store_name,
+        EmbeddingModel(name=tried.model, dimension=tried.dimension) if tried.model else None,
+        IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),
+    )
+
+
+async def _models(settings: Settings) -> list[Finding]:
+    tiers = Tiers(model_choice(settings), SystemClock())
+    try:
+        return await check_models(tiers)
+    finally:
+        await tiers.close()
+
+
+def _kept(settings: Settings) -> list[Path]:
+    """Every file and folder of ours that holds memories; none of the folders of others."""
+    database, logs = settings.database, settings.log_file.parent
+    kept = [database, *companions_of(database), logs, *logs.glob(f"{settings.log_file.name}*")]
+    if isinstance(settings.blobs, Path):
+        kept += [settings.blobs, *settings.blobs.rglob("*")]
+    if database == settings.data_dir / "memory" / "memory.db":
+        kept += [settings.data_dir, database.parent]
+    return [path for path in dict.fromkeys(kept) if path.exists()]
+
+
+def _make_private(settings: Settings) -> None:
+    for path in _kept(settings):
+        if not is_private(path):
+            # What belongs to somebody else is still told by `diagnose`.
+            with contextlib.suppress(OSError):
+                make_path_private(path)
+
+
+async def _older(database: Database) -> list[Finding]:
+    """The finding that the database is older than what lies beside it, if it is."""
+    known = await asyncio.to_thread(known_heads, database.path)
+    try:
+        await database.read(lambda it: require_newest(it, database.path, known))
+    except StorageError as problem:
+        # One that cannot be read at all is told already.
+        return [unreadable("audit", problem)] * (problem.code == "database_older")
+    return []
+
+
+async def _contents(database: Database) -> Finding:
+    """The finding of comparing everything that is stored with the audit."""
+    log = SqlAudit(database)
+    verifier = Verifier(log, AnchorFile(anchor_of(database.path)))
+    try:
+        verdicts = [await verifier.verify(*workspace) for workspace in await log.workspaces()]
+    except StorageError as problem:
+        return unreadable("contents", problem)
+    return contents_finding(verdicts)
+
+
+def diagnose_settings(problem: SettingsError) -> Diagnosis:
+    """What can be said when the settings themselves cannot be used."""
+    return Diagnosis.of(unusable_settings(problem.message, problem.hint))

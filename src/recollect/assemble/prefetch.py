@@ -1,0 +1,62 @@
+"""Settings → what is looked up for a message before a model reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.upkeep import SqlUpkeep
+from recollect.domain.context import ContextOptions
+from recollect.domain.meter import Meter
+from recollect.language.token_estimate import EstimatedTokens
+from recollect.lifecycle.usage import Usage
+from recollect.models.exact_tokens import ExactTokens
+from recollect.ports.clock import Clock
+from recollect.ports.source import PassageSource
+from recollect.ports.tokens import TokenCounter
+from recollect.recall.cache import CachedRecaller
+from recollect.recall.prefetch import Prefetch, PrefetchOptions
+from recollect.settings import Settings
+
+
+def prefetch_of(
+    settings: Settings,
+    recaller: CachedRecaller,
+    clock: Clock,
+    usage: Usage,
+    database: Database,
+    meter: Meter,
+    source: Callable[[], PassageSource],
+) -> Prefetch:
+    """What makes a block for the prompt, and has counted what enters it."""
+    tokens, options = token_counter(settings), _options(settings)
+    upkeep = SqlUpkeep(database)
+    return Prefetch(
+        recaller, tokens, clock, options, upkeep, usage.entered, usage.injected, meter, source
+    )
+
+
+def token_counter(settings: Settings) -> TokenCounter:
+    """How tokens are counted: nearly, or as one of OpenAI's encodings does."""
+    encoding = settings.session.tokens
+    return EstimatedTokens() if encoding == "estimate" else ExactTokens(encoding)
+
+
+def _options(settings: Settings) -> PrefetchOptions:
+    recall = settings.recall
+
+    def limit_of(name: str) -> int:
+        # Looked up each time: agents may be set up anew while memory is open.
+        agent = settings.agent(name)
+        return (agent.prefetch_limit or recall.prefetch_limit) if agent.enabled else 0
+
+    return PrefetchOptions(
+        limit=recall.prefetch_limit,
+        limit_of_agent=limit_of,
+        context=ContextOptions(
+            form=recall.context_form,
+            max_tokens=recall.max_context_tokens,
+            place=recall.context_place,
+        ),
+        document_tokens=settings.knowledge.context_tokens,
+    )

@@ -1,0 +1,111 @@
+"""Settings → the paths of recall and how they are weighed."""
+
+from __future__ import annotations
+
+from recollect.backends.sql.archives import SqlArchives
+from recollect.backends.sql.database import Database
+from recollect.domain.archive import Archive
+from recollect.domain.calibration import MemoryCalibration
+from recollect.domain.meter import Meter
+from recollect.ports.units import UnitIndex
+from recollect.ports.vectors import VectorIndex
+from recollect.recall.archived import ArchivePassages
+from recollect.recall.fuse import Weights
+from recollect.recall.late_vectors import LateVectors
+from recollect.recall.meaning import Meaning
+from recollect.recall.neighbourhood import NeighbourhoodOptions
+from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
+from recollect.recall.paths import Path as RecallPath
+from recollect.recall.pipeline import RecallOptions
+from recollect.recall.scoring import ScoringOptions
+from recollect.recall.time_path import TimePath
+from recollect.recall.timed_path import TimedPath
+from recollect.settings import Settings
+from recollect.settings.sections import RecallSettings
+
+
+def recall_paths(
+    settings: Settings,
+    units: UnitIndex,
+    vectors: VectorIndex,
+    meaning: Meaning,
+    late: LateVectors,
+    meter: Meter,
+) -> list[RecallPath]:
+    """The paths that count for anything."""
+    recall = settings.recall
+    by_meaning = VectorPath(meaning, vectors, late, recall.patience)
+    paths: list[RecallPath] = [KeywordPath(units), by_meaning, TimePath(units)]
+    if recall.recent:
+        paths.append(_recent_path(recall, units))
+    return [TimedPath(path, meter) for path in paths]
+
+
+def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
+    return RecentPath(
+        units, days=recall.recent_days, limit=recall.recent, weight=recall.recent_weight
+    )
+
+
+def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
+    """The archives, with a way to the texts that lie in the blob store."""
+    archives = SqlArchives(database)
+
+    async def text_of(archive: Archive) -> str:
+        # Few questions lead to an archive, and reading one takes many modules.
+        from recollect.assemble.contents import contents_of
+        from recollect.context.archives.vault import Vault
+
+        vault = Vault(contents_of(settings, database))
+        found = await archives.with_blob([archive.scope], archive.id)
+        return "" if found is None else (await vault.read(*found)).text or ""
+
+    return ArchivePassages(archives, text_of)
+
+
+def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOptions:
+    """Return the settings' options; what depends on the model is as it was measured with it."""
+    recall = settings.recall
+    return RecallOptions(
+        limit=recall.limit,
+        min_score=recall.min_score,
+        candidates=recall.candidates,
+        gap=recall.gap,
+        patience=recall.patience,
+        duplicates=recall.duplicates,
+        intent=None if recall.intent == "auto" else recall.intent,
+        weights=Weights(
+            keyword=recall.keyword_weight,
+            vector=model.vector_weight if recall.vector_weight is None else recall.vector_weight,
+            recent=recall.recent_weight,
+            time=recall.time_boost,
+            entity=recall.entity_weight,
+            speaker=recall.speaker_boost,
+            assistant=recall.assistant_discount,
+            terse=recall.terse_discount,
+            outdated=recall.outdated_discount,
+            answering=recall.answer_kind_boost,
+            fusion=recall.fusion,
+            confidence=model,
+            surroundings=NeighbourhoodOptions(
+                neighbour=recall.neighbour_weight,
+                session=recall.session_weight,
+                day=recall.day_weight,
+                answer=recall.answer_weight,
+            ),
+        ),
+        rerank=rerank_options(recall),
+    )
+
+
+def rerank_options(recall: RecallSettings) -> ScoringOptions:
+    return ScoringOptions(
+        relevance=recall.relevance_weight,
+        decay=recall.decay_weight,
+        decay_lambda=recall.decay_lambda,
+        source=recall.source_weight,
+        sources=recall.source_boosts,
+        kinds=recall.kind_boosts,
+        confidence=recall.confidence_boost,
+        use=recall.use_boost,
+    )

@@ -1,0 +1,136 @@
+"""MySQL and MariaDB: full text by FULLTEXT over our own terms, names compared to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Connection, LargeBinary, String, text
+from sqlalchemy.dialects import mysql
+from sqlalchemy.types import Float, Text, TypeEngine
+
+from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
+from recollect.backends.sql.dialects.server import ServerDialect
+from recollect.backends.sql.portable import MARIADB_COLLATION, MYSQL_COLLATION
+from recollect.backends.sql.prepared_statement import Quick
+
+_OLDEST_MYSQL: Final = (8, 0, 17)
+_OLDEST_MARIADB: Final = (10, 6)
+_COLLATIONS: Final = (
+    "SELECT table_name, table_collation FROM information_schema.tables WHERE table_schema = "
+    "DATABASE() AND table_name IN ('scopes', 'records', 'turns', 'jobs', 'state', 'record_tags')"
+)
+_ADD: Final = Quick(text("INSERT INTO unit_tokens (unit_id, tokens) VALUES (:unit, :tokens)"))
+# The full text of InnoDB knows no snapshots: a row that is deleted is gone for those too who began
+# before. So it is only marked, and goes when nobody can be reading any more.
+_REMOVE: Final = Quick(
+    text("UPDATE unit_tokens SET gone_at = UNIX_TIMESTAMP() WHERE unit_id = :unit")
+)
+_SWEEP: Final = text(
+    "DELETE FROM unit_tokens WHERE gone_at BETWEEN 1 AND UNIX_TIMESTAMP() - :seconds"
+)
+_LONGEST_READ_SECONDS: Final = 60
+# Words without a sign are any of them; our words are fixed, so no parser for Chinese is needed.
+_NEWEST: Final = text(
+    "SELECT unit_id FROM unit_tokens WHERE MATCH (tokens) AGAINST (:query IN BOOLEAN MODE) "
+    "AND gone_at = 0 ORDER BY unit_id DESC LIMIT :most"
+)
+
+
+class MysqlDialect(ServerDialect):
+    """MySQL 8 and MariaDB 10.6, and newer."""
+
+    def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
+        match type_:
+            case Text():
+                return mysql.LONGTEXT()
+            case String():
+                return mysql.VARCHAR(type_.length)
+            case LargeBinary():
+                return mysql.LONGBLOB()
+            case Float():
+                # A FLOAT has only 24 bits here.
+                return mysql.DOUBLE()
+            case _:
+                return type_
+
+    def table_options(self, connection: Connection) -> dict[str, Any]:
+        return {
+            "mysql_engine": "InnoDB",
+            "mysql_charset": "utf8mb4",
+            "mysql_collate": collation_of(connection),
+            # Rows of long texts would not fit on a page otherwise.
+            "mysql_row_format": "DYNAMIC",
+        }
+
+    def go_on_numbering(self, connection: Connection, tables: Sequence[str]) -> None:
+        # InnoDB goes on from the highest number by itself.
+        pass
+
+    def full_text(self) -> Sequence[str]:
+        return (
+            "CREATE TABLE IF NOT EXISTS unit_tokens (unit_id BIGINT PRIMARY KEY, "
+            "tokens LONGTEXT CHARACTER SET ascii COLLATE ascii_bin NOT NULL, "
+            "gone_at BIGINT NOT NULL DEFAULT 0, INDEX ix_unit_tokens_gone_at (gone_at), "
+            "FULLTEXT INDEX ix_unit_tokens_tokens (tokens)) ENGINE=InnoDB",
+        )
+
+    def size(self, connection: Connection) -> int:
+        size = connection.exec_driver_sql(
+            "SELECT SUM(data_length + index_length) FROM information_schema.tables "
+            "WHERE table_schema = DATABASE()"
+        ).scalar_one()
+        return int(size or 0)
+
+    def describe(self, connection: Connection) -> str:
+        version = str(connection.exec_driver_sql("SELECT VERSION()").scalar_one())
+        return version if "MariaDB" in version else f"MySQL {version}"
+
+    def unmet(self, connection: Connection) -> list[tuple[str, str]]:
+        unmet: list[tuple[str, str]] = []
+        version = connection.dialect.server_version_info or ()
+        is_mariadb = getattr(connection.dialect, "is_mariadb", False)
+        oldest = _OLDEST_MARIADB if is_mariadb else _OLDEST_MYSQL
+        if version < oldest:
+            name = "MariaDB" if is_mariadb else "MySQL"
+            unmet.append((f"it is older than {name} {'.'.join(map(str, oldest))}", "Upgrade it."))
+        wanted = collation_of(connection)
+        others = connection.exec_driver_sql(_COLLATIONS).all()
+        if tables := sorted(name for name, collation in others if collation != wanted):
+            told = ", ".join(tables[:3])
+            remedy = f"ALTER TABLE … CONVERT TO CHARACTER SET utf8mb4 COLLATE {wanted}."
+            unmet.append((f"tables compare names loosely ({told}): two people may be one", remedy))
+        return unmet
+
+    def add_tokens(
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+    ) -> None:
+        connection.execute(_SWEEP, {"seconds": _LONGEST_READ_SECONDS})
+        rows = [{"unit": unit, "tokens": " ".join(tokens(space, keys))} for unit, keys in units]
+        _ADD.run(connection, rows)
+        self.count_terms(connection, space, units, +1)
+
+    def remove_tokens(
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+    ) -> None:
+        _REMOVE.run(connection, [{"unit": unit} for unit, _ in units])
+        self.count_terms(connection, space, units, -1)
+
+    def merge_tokens(self, connection: Connection, *, is_first: bool) -> bool:
+        # What is to be forgotten goes at once.
+        connection.execute(_SWEEP, {"seconds": 0})
+        return False
+
+    def newest_with(
+        self, connection: Connection, space: int, keys: Sequence[int], most: int
+    ) -> Ids:
+        query = " ".join(token(space, key) for key in keys)
+        rows = connection.execute(_NEWEST, {"query": query, "most": most}).scalars()
+        return np.fromiter(rows, np.int64)
+
+
+def collation_of(connection: Connection) -> str:
+    """Return the collation by which texts are equal only when every letter is."""
+    is_mariadb = getattr(connection.dialect, "is_mariadb", False)
+    return MARIADB_COLLATION if is_mariadb else MYSQL_COLLATION

@@ -1,0 +1,95 @@
+"""PostgreSQL: full text by tsvector and GIN over our own terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Connection, String, text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.types import Text, TypeEngine
+
+from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
+from recollect.backends.sql.dialects.server import ServerDialect
+from recollect.backends.sql.prepared_statement import Quick
+
+_OLDEST: Final = 140_000
+# Arrays and casts instead of to_tsvector and to_tsquery: no parser looks at the terms.
+_ADD: Final = Quick(
+    text(
+        "INSERT INTO unit_tokens (unit_id, tokens) "
+        "VALUES (:unit, array_to_tsvector(string_to_array(:tokens, ' ')))"
+    )
+)
+_REMOVE: Final = Quick(text("DELETE FROM unit_tokens WHERE unit_id = :unit"))
+_NEWEST: Final = text(
+    "SELECT unit_id FROM unit_tokens WHERE tokens @@ CAST(:query AS tsquery) "
+    "ORDER BY unit_id DESC LIMIT :most"
+)
+
+
+class PostgresqlDialect(ServerDialect):
+    """PostgreSQL 14 and newer."""
+
+    def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
+        if isinstance(type_, String) and not isinstance(type_, Text):
+            # By code point, as SQLite and Python order text, whatever the database's own order is.
+            return postgresql.VARCHAR(type_.length, collation="C")
+        return type_
+
+    def full_text(self) -> Sequence[str]:
+        return (
+            "CREATE TABLE unit_tokens (unit_id BIGINT PRIMARY KEY, tokens TSVECTOR NOT NULL)",
+            "CREATE INDEX ix_unit_tokens_tokens ON unit_tokens USING gin (tokens)",
+        )
+
+    def go_on_numbering(self, connection: Connection, tables: Sequence[str]) -> None:
+        for table in tables:
+            connection.exec_driver_sql(
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"
+            )
+
+    def size(self, connection: Connection) -> int:
+        return connection.exec_driver_sql(
+            "SELECT pg_database_size(current_database())"
+        ).scalar_one()
+
+    def describe(self, connection: Connection) -> str:
+        version = connection.exec_driver_sql("SHOW server_version").scalar_one()
+        return f"PostgreSQL {version}"
+
+    def unmet(self, connection: Connection) -> list[tuple[str, str]]:
+        def ask(question: str) -> Any:
+            return connection.exec_driver_sql(question).scalar_one()
+
+        unmet: list[tuple[str, str]] = []
+        if int(ask("SHOW server_version_num")) < _OLDEST:
+            unmet.append(("it is older than PostgreSQL 14", "Upgrade the server."))
+        if (encoding := ask("SHOW server_encoding")) != "UTF8":
+            remedy = "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and copy memory there."
+            unmet.append((f"its encoding is {encoding}, which cannot hold every text", remedy))
+        if not ask("SELECT has_schema_privilege(current_schema(), 'CREATE')"):
+            remedy = "GRANT USAGE, CREATE ON SCHEMA public TO this user."
+            unmet.append(("this user may not make tables, which an upgrade needs", remedy))
+        return unmet
+
+    def add_tokens(
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+    ) -> None:
+        rows = [{"unit": unit, "tokens": " ".join(tokens(space, keys))} for unit, keys in units]
+        _ADD.run(connection, rows)
+        self.count_terms(connection, space, units, +1)
+
+    def remove_tokens(
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+    ) -> None:
+        _REMOVE.run(connection, [{"unit": unit} for unit, _ in units])
+        self.count_terms(connection, space, units, -1)
+
+    def newest_with(
+        self, connection: Connection, space: int, keys: Sequence[int], most: int
+    ) -> Ids:
+        query = " | ".join(f"'{token(space, key)}'" for key in keys)
+        rows = connection.execute(_NEWEST, {"query": query, "most": most}).scalars()
+        return np.fromiter(rows, np.int64)

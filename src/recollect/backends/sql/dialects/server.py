@@ -1,0 +1,184 @@
+"""What PostgreSQL and MySQL share: tables that SQLite does not need, and counting terms."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    select,
+    update,
+)
+from sqlalchemy.types import TypeEngine
+
+from recollect.backends.sql.dialects.base import Keys
+from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
+from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.rows import to_json
+from recollect.backends.sql.schema_base import metadata
+
+_GENERATION: Final = "generation"
+# Whoever seals the audit holds the row of this name.
+SEAL: Final = "seal"
+
+server_metadata: Final = MetaData()
+
+# In how many units of a space a term is. SQLite's full text counts that itself.
+term_counts: Final = Table(
+    "term_counts",
+    server_metadata,
+    Column("space", BigInteger, nullable=False, autoincrement=False),
+    # The key of the term as a signed number.
+    Column("term", BigInteger, nullable=False, autoincrement=False),
+    Column("units", Integer, nullable=False),
+    PrimaryKeyConstraint("space", "term"),
+)
+# Numbers of the whole database. SQLite has its PRAGMA user_version.
+counters: Final = Table(
+    "counters",
+    server_metadata,
+    Column("name", String(32), primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+
+_COUNTS: Final = Quick(
+    select(term_counts.c.term, term_counts.c.units).where(
+        term_counts.c.space == bindparam("of_space", type_=BigInteger()),
+        term_counts.c.term.in_(listed_numbers("terms")),
+    )
+)
+_KNOWN: Final = Quick(InsertOrIgnore(term_counts))
+_COUNT: Final = Quick(
+    update(term_counts)
+    .where(
+        term_counts.c.space == bindparam("of_space", type_=BigInteger()),
+        term_counts.c.term == bindparam("of_term", type_=BigInteger()),
+    )
+    .values(units=term_counts.c.units + bindparam("more", type_=Integer()))
+)
+_UNUSED: Final = delete(term_counts).where(
+    term_counts.c.space == bindparam("of_space", type_=BigInteger()), term_counts.c.units <= 0
+)
+_USED: Final = Quick(
+    select(term_counts.c.term).where(term_counts.c.term.in_(listed_numbers("terms"))).distinct()
+)
+_LOCK: Final = select(counters.c.value).where(counters.c.name == bindparam("of_name"))
+
+
+class ServerDialect(ABC):
+    """A database that several processes write to at the same time."""
+
+    is_server = True
+
+    @abstractmethod
+    def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
+        """Return the type that a column of ours has here."""
+
+    @abstractmethod
+    def full_text(self) -> Sequence[str]:
+        """Return the statements that make the full text."""
+
+    def table_options(self, connection: Connection) -> dict[str, Any]:
+        """Return what is said of every table when it is made."""
+        return {}
+
+    def create_tables(self, connection: Connection) -> None:
+        self._tables(self.table_options(connection)).create_all(connection)
+        for statement in self.full_text():
+            connection.exec_driver_sql(statement)
+        for name in (_GENERATION, SEAL):
+            connection.execute(InsertOrIgnore(counters), {"name": name, "value": 0})
+
+    def _tables(self, options: Mapping[str, Any]) -> MetaData:
+        """Return every table as it is made here: the types differ, the names do not."""
+        copy = MetaData(naming_convention=metadata.naming_convention)
+        for table in (*metadata.sorted_tables, *server_metadata.sorted_tables):
+            made = table.to_metadata(copy)
+            made.dialect_kwargs.update(options)
+            for column in made.c:
+                column.type = self.column_type(column.type)
+                if isinstance(column.type, Text):
+                    column.server_default = None
+        return copy
+
+    def raise_generation(self, connection: Connection) -> None:
+        raised = update(counters).where(counters.c.name == _GENERATION)
+        connection.execute(raised.values(value=counters.c.value + 1))
+
+    def generation(self, connection: Connection) -> int:
+        value = select(counters.c.value).where(counters.c.name == _GENERATION)
+        return connection.execute(value).scalar_one()
+
+    def set_generation(self, connection: Connection, number: int) -> None:
+        connection.execute(
+            update(counters).where(counters.c.name == _GENERATION).values(value=number)
+        )
+
+    @abstractmethod
+    def go_on_numbering(self, connection: Connection, tables: Sequence[str]) -> None:
+        """Let new rows of these tables be numbered from the highest number on."""
+
+    def clear_tokens(self, connection: Connection) -> None:
+        connection.execute(delete(term_counts))
+        connection.exec_driver_sql("DELETE FROM unit_tokens")
+
+    def look_for_damage(self, connection: Connection) -> str:
+        # The server watches over its own files.
+        return ""
+
+    def count_terms(
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]], sign: int
+    ) -> None:
+        """Add units to the counts of their terms, or with a negative sign take them off."""
+        counts: Counter[int] = Counter()
+        for _, keys in units:
+            counts.update(np.unique(keys).view(np.int64).tolist())
+        # In one order, so that two who count at the same time do not wait for each other.
+        terms = sorted(counts.items())
+        if sign > 0:
+            _KNOWN.run(connection, [{"space": space, "term": it, "units": 0} for it, _ in terms])
+        more = [{"of_space": space, "of_term": it, "more": sign * count} for it, count in terms]
+        _COUNT.run(connection, more)
+        if sign < 0:
+            connection.execute(_UNUSED, {"of_space": space})
+
+    def frequencies(
+        self, connection: Connection, space: int, keys: Sequence[int]
+    ) -> dict[int, int]:
+        given = {"of_space": space, "terms": to_json(_signed(keys).tolist())}
+        found = _COUNTS.rows(connection, given)
+        return {term % (1 << 64): units for term, units in found}
+
+    def merge_tokens(self, connection: Connection, *, is_first: bool) -> bool:
+        return False
+
+    def used_keys(self, connection: Connection, keys: Collection[int]) -> set[int]:
+        given = {"terms": to_json(_signed(list(keys)).tolist())}
+        return {term % (1 << 64) for (term,) in _USED.rows(connection, given)}
+
+    def says(self, connection: Connection, term: str) -> bool:
+        # No file of the server's is searched, so its own words cannot be mistaken for remains.
+        return False
+
+
+def lock_counter(connection: Connection, name: str) -> None:
+    """Let only one transaction at a time go on from here; the others wait for its end."""
+    connection.execute(_LOCK.with_for_update(), {"of_name": name})
+
+
+def _signed(keys: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array(keys, np.uint64).view(np.int64)

@@ -1,0 +1,401 @@
+"""Documents and sections as rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.blob_counts import find_blob, release_blob, take_blob
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.portable import count_where, listed, listed_numbers
+from recollect.backends.sql.rows import Row, rows_of, to_json
+from recollect.backends.sql.scopes import collection_scopes, find_scopes, scopes_by_id
+from recollect.domain.archive import Blob
+from recollect.domain.document import (
+    Collection,
+    Document,
+    DocumentChange,
+    DocumentStatus,
+    Section,
+    collection_name,
+)
+from recollect.domain.page import Cursor
+from recollect.domain.scope import Scope
+from recollect.domain.times import from_micros, to_micros
+from recollect.errors import Conflict, NotFound, StaleVersion
+from recollect.ports.documents import LocatedChunk, Span
+
+_DOCUMENTS: Final = schema.documents
+_SECTIONS: Final = schema.sections
+_UNITS: Final = schema.units
+
+
+class SqlDocuments:
+    """A `Documents` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(
+        self,
+        scopes: Sequence[Scope],
+        *,
+        ids: Sequence[str] | None = None,
+        sources: Sequence[str] | None = None,
+        status: DocumentStatus | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Document]:
+        table = _DOCUMENTS.c
+
+        def read(connection: Connection) -> list[Document]:
+            found = find_scopes(connection, scopes)
+            wanted = select(_DOCUMENTS).where(table.scope_id.in_(list(found)))
+            given: dict[str, Any] = {}
+            if ids is not None:
+                wanted = wanted.where(table.id.in_(listed("ids")))
+                given["ids"] = to_json(list(ids))
+            if sources is not None:
+                wanted = wanted.where(table.source_hash.in_(listed("sources")))
+                given["sources"] = to_json([source_hash(source) for source in sources])
+            if status is not None:
+                wanted = wanted.where(table.status == status)
+            if after is not None:
+                wanted = wanted.where(tuple_(table.updated_at, table.id) < (after.at, after.id))
+            wanted = wanted.order_by(table.updated_at.desc(), table.id.desc()).limit(limit)
+            rows = rows_of(connection, wanted, given)
+            return [document_from(row, found[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read)
+
+    async def collections(self, owners: Sequence[Scope]) -> list[Collection]:
+        def read(connection: Connection) -> list[Collection]:
+            found = collection_scopes(connection, owners)
+            table = _DOCUMENTS.c
+            counted = (
+                select(
+                    table.scope_id,
+                    func.count().label("documents"),
+                    func.sum(table.chunks).label("chunks"),
+                    func.sum(table.bytes).label("bytes"),
+                    count_where(table.error != "").label("failed"),
+                )
+                .where(table.scope_id.in_(list(found)))
+                .group_by(table.scope_id)
+            )
+            collections = [
+                Collection(
+                    name=collection_name(found[row.scope_id]),
+                    scope=found[row.scope_id],
+                    documents=row.documents,
+                    chunks=row.chunks,
+                    bytes=row.bytes,
+                    failed=row.failed,
+                )
+                for row in connection.execute(counted)
+            ]
+            return sorted(collections, key=lambda collection: collection.scope.key)
+
+        return await self._database.read(read)
+
+    async def sections(
+        self, document_id: str, *, after: int = -1, limit: int | None = None
+    ) -> list[Section]:
+        table = _SECTIONS.c
+        wanted = (
+            select(_SECTIONS)
+            .where(table.document_id == document_id, table.ordinal > after)
+            .order_by(table.ordinal)
+            .limit(limit)
+        )
+        return await self._database.read(
+            lambda connection: [section_from(row) for row in rows_of(connection, wanted)]
+        )
+
+    async def chunk_spans(self, document_id: str, *, after: int, limit: int) -> list[Span]:
+        units = _UNITS.c
+        wanted = (
+            select(units.ordinal, units.start, units.end)
+            .distinct()
+            .join(_DOCUMENTS, _DOCUMENTS.c.id == units.owner_id)
+            .where(units.owner_id == document_id, units.ordinal > max(after, 0))
+            .where(units.ordinal <= _DOCUMENTS.c.chunks)
+            .order_by(units.ordinal)
+            .limit(limit)
+        )
+        return await self._database.read(
+            lambda connection: [(row.start, row.end) for row in connection.execute(wanted)]
+        )
+
+    async def locate(self, units: Sequence[int], *, reach: int) -> dict[int, LocatedChunk]:
+        def read(connection: Connection) -> dict[int, LocatedChunk]:
+            return _locate(connection, units, reach)
+
+        return await self._database.read(read)
+
+    async def pending(self, *, after: str, limit: int) -> list[Document]:
+        table = _DOCUMENTS.c
+        wanted = (
+            select(_DOCUMENTS)
+            .where(table.pending_hash != "", table.error == "", table.id > after)
+            .order_by(table.id)
+            .limit(limit)
+        )
+
+        def read(connection: Connection) -> list[Document]:
+            rows = rows_of(connection, wanted)
+            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            return [document_from(row, scopes[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read)
+
+    async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
+        return await self._database.read(
+            lambda connection: find_blob(connection, scope, content_hash)
+        )
+
+
+def put_document(
+    connection: Connection, change: DocumentChange, scope_id: int, now: int
+) -> tuple[str, ...]:
+    """Write a document's next state; return the keys of blobs that nothing needs now."""
+    document = change.document
+    before = _current(connection, document, scope_id)
+    unused: tuple[str, ...] = ()
+    held = () if before is None else before.hashes
+    for content in document.hashes:
+        if content not in held:
+            brought = change.blob
+            unused += take_blob(
+                connection,
+                document.scope,
+                content,
+                brought if brought is not None and brought.hash == content else None,
+                now,
+            )
+    row = _document_row(document, scope_id)
+    if before is None:
+        connection.execute(insert(_DOCUMENTS), row)
+    else:
+        same = _DOCUMENTS.c.id == document.id
+        connection.execute(update(_DOCUMENTS).where(same).values(row))
+    if change.sections is not None:
+        _replace_sections(connection, document.id, change.sections)
+    for content in held:
+        if content not in document.hashes:
+            unused += release_blob(connection, document.scope, content)
+    return unused
+
+
+def remove_document(connection: Connection, document: Document) -> tuple[str, ...] | None:
+    """Delete a document; return the keys of blobs that nothing needs now, None if it was gone."""
+    table = _DOCUMENTS.c
+    for row in rows_of(connection, select(_DOCUMENTS).where(table.id == document.id)):
+        current = document_from(row, document.scope)
+        connection.execute(delete(_SECTIONS).where(_SECTIONS.c.document_id == document.id))
+        connection.execute(delete(_DOCUMENTS).where(table.id == document.id))
+        unused: tuple[str, ...] = ()
+        for content in current.hashes:
+            unused += release_blob(connection, document.scope, content)
+        return unused
+    return None
+
+
+def document_from(row: Row, scope: Scope) -> Document:
+    return Document(
+        id=row["id"],
+        scope=scope,
+        source=row["source"],
+        title=row["title"],
+        type=row["type"],
+        tags=tuple(json.loads(row["tags"])),
+        status=row["status"],
+        error=row["error"],
+        content_hash=row["content_hash"],
+        pending_hash=row["pending_hash"],
+        bytes=row["bytes"],
+        chars=row["chars"],
+        sections=row["sections"],
+        chunks=row["chunks"],
+        summary=row["summary"],
+        version=row["version"],
+        created_at=from_micros(row["created_at"]),
+        updated_at=from_micros(row["updated_at"]),
+    )
+
+
+def section_from(row: Row) -> Section:
+    return Section(
+        ordinal=row["ordinal"],
+        level=row["level"],
+        path=tuple(json.loads(row["path"])),
+        page=row["page"],
+        start=row["start"],
+        end=row["end"],
+        text=row["text"],
+        summary=row["summary"],
+    )
+
+
+def source_hash(source: str) -> str:
+    """Return what a source is looked up by; the source itself is too long for an index."""
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _current(connection: Connection, document: Document, scope_id: int) -> Document | None:
+    """Return the state that is to be replaced, or None of a new document."""
+    table = _DOCUMENTS.c
+    wanted = select(_DOCUMENTS).where(table.id == document.id, table.scope_id == scope_id)
+    for row in rows_of(connection, wanted):
+        if row["version"] != document.version - 1:
+            raise StaleVersion(
+                f"{document.id} is at version {row['version']}, not {document.version - 1}",
+                hint="Read the document again and repeat the change.",
+            )
+        return document_from(row, document.scope)
+    if document.version > 1:
+        raise NotFound(f"There is no document {document.id}")
+    taken = select(table.id).where(
+        table.scope_id == scope_id, table.source_hash == source_hash(document.source)
+    )
+    if (other := connection.scalar(taken)) is not None:
+        raise Conflict(
+            f"{document.source} is {other} already; nothing was stored",
+            code="source_taken",
+            hint="Add it again: a changed file becomes the next version of that document.",
+        )
+    return None
+
+
+def _replace_sections(
+    connection: Connection, document_id: str, sections: Sequence[Section]
+) -> None:
+    connection.execute(delete(_SECTIONS).where(_SECTIONS.c.document_id == document_id))
+    rows = [
+        {
+            "document_id": document_id,
+            "ordinal": section.ordinal,
+            "level": section.level,
+            "path": to_json(list(section.path)),
+            "page": section.page,
+            "start": section.start,
+            "end": section.end,
+            "text": section.text,
+            "summary": section.summary,
+        }
+        for section in sections
+    ]
+    if rows:
+        connection.execute(insert(_SECTIONS), rows)
+
+
+def _document_row(document: Document, scope_id: int) -> dict[str, object]:
+    return {
+        "id": document.id,
+        "scope_id": scope_id,
+        "source": document.source,
+        "source_hash": source_hash(document.source),
+        "title": document.title,
+        "type": document.type,
+        "tags": to_json(list(document.tags)),
+        "status": document.status,
+        "error": document.error,
+        "content_hash": document.content_hash,
+        "pending_hash": document.pending_hash,
+        "bytes": document.bytes,
+        "chars": document.chars,
+        "sections": document.sections,
+        "chunks": document.chunks,
+        "summary": document.summary,
+        "version": document.version,
+        "created_at": to_micros(document.created_at),
+        "updated_at": to_micros(document.updated_at),
+    }
+
+
+def _locate(connection: Connection, units: Sequence[int], reach: int) -> dict[int, LocatedChunk]:
+    table = _UNITS.c
+    found = rows_of(
+        connection,
+        select(table.id, table.owner_id, table.ordinal, table.start, table.end).where(
+            table.id.in_(listed_numbers("units")), table.owner_kind == "document"
+        ),
+        {"units": to_json(list(units))},
+    )
+    documents = _documents_by_id(connection, {row["owner_id"] for row in found})
+    sections = _sections_of(connection, units)
+    around = _chunks_around(connection, units, reach)
+    located: dict[int, LocatedChunk] = {}
+    for row in found:
+        document = documents.get(row["owner_id"])
+        if document is None or not 0 < row["ordinal"] <= document.chunks:
+            continue
+        section = sections[row["id"]]
+        located[row["id"]] = LocatedChunk(
+            unit=row["id"],
+            document=document,
+            section=section,
+            ordinal=row["ordinal"],
+            span=(row["start"], row["end"]),
+            # While an index is renewed, an owner has its chunks twice.
+            neighbours=tuple(
+                dict.fromkeys(
+                    (start, end)
+                    for ordinal, start, end in around[row["id"]]
+                    if ordinal <= document.chunks and section.start <= start and end <= section.end
+                )
+            ),
+        )
+    return located
+
+
+def _sections_of(connection: Connection, units: Sequence[int]) -> dict[int, Section]:
+    """Return the innermost section in which each of these chunks begins."""
+    table, hit = _SECTIONS.c, _UNITS.alias("hit")
+    is_in = (
+        (table.document_id == hit.c.owner_id)
+        & (table.start <= hit.c.start)
+        & (table.end > hit.c.start)
+    )
+    wanted = (
+        select(hit.c.id.label("unit"), _SECTIONS)
+        .join_from(hit, _SECTIONS, is_in)
+        .where(hit.c.id.in_(listed_numbers("units")), hit.c.owner_kind == "document")
+        .order_by(table.start)
+    )
+    rows = rows_of(connection, wanted, {"units": to_json(list(units))})
+    return {row["unit"]: section_from(row) for row in rows}
+
+
+def _chunks_around(
+    connection: Connection, units: Sequence[int], reach: int
+) -> dict[int, list[tuple[int, int, int]]]:
+    """Return number, start and end of each of these chunks and of those beside it."""
+    hit, near = _UNITS.alias("hit"), _UNITS.alias("near")
+    is_near = (
+        (near.c.owner_id == hit.c.owner_id)
+        & (near.c.ordinal > 0)
+        & near.c.ordinal.between(hit.c.ordinal - reach, hit.c.ordinal + reach)
+    )
+    wanted = (
+        select(hit.c.id.label("unit"), near.c.ordinal, near.c.start, near.c.end)
+        .join_from(hit, near, is_near)
+        .where(hit.c.id.in_(listed_numbers("units")), hit.c.owner_kind == "document")
+        .order_by(near.c.ordinal)
+    )
+    around: dict[int, list[tuple[int, int, int]]] = {}
+    for row in rows_of(connection, wanted, {"units": to_json(list(units))}):
+        around.setdefault(row["unit"], []).append((row["ordinal"], row["start"], row["end"]))
+    return around
+
+
+def _documents_by_id(connection: Connection, ids: set[str]) -> dict[str, Document]:
+    wanted = select(_DOCUMENTS).where(_DOCUMENTS.c.id.in_(listed("ids")))
+    rows = rows_of(connection, wanted, {"ids": to_json(sorted(ids))})
+    scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+    return {row["id"]: document_from(row, scopes[row["scope_id"]]) for row in rows}

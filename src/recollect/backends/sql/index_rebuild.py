@@ -1,0 +1,302 @@
+"""Making the units of whole scopes anew, beside those that answer until one small step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+
+from recollect.backends.sql import schema, statements
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.full_text import UNIT_BITS
+from recollect.backends.sql.index_generations import (
+    Edition,
+    answers,
+    begin_edition,
+    copy_vectors,
+    find_edition,
+    let_go,
+    write_edition,
+)
+from recollect.backends.sql.open_scope import COUNTER, OpenScope, unit_rows
+from recollect.backends.sql.owners import owners_of
+from recollect.backends.sql.portable import listed, listed_numbers
+from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.rows import rows_of, scope_key, to_json
+from recollect.backends.sql.scope_locks import locked
+from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes, scopes_by_id
+from recollect.domain.scope import Scope
+from recollect.domain.unit import OwnerUnits
+from recollect.ports.index_generations import Left
+
+_UNITS: Final = schema.units.c
+_EDITIONS: Final = schema.editions.c
+_SCOPES: Final = schema.scopes.c
+# What is being forgotten is not indexed any more.
+_FORGOTTEN: Final = select(_SCOPES.id).where(_SCOPES.agent == FORGOTTEN_AGENT)
+
+
+def by_another(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
+    """That a unit answers which another analyzer made."""
+    column = _UNITS.analyzer
+    # Two ranges instead of "not equal", so that the index on analyzer finds them.
+    others = (column < analyzer) | (column > analyzer)
+    return others & _UNITS.scope_id.not_in(_FORGOTTEN) & answers()
+
+
+# The scope of a unit beside those that answer, and of one that answers and is to be renewed.
+_BESIDE: Final = Quick(
+    select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(_FORGOTTEN)).limit(1)
+)
+_STALE: Final = Quick(
+    select(_UNITS.scope_id).where(by_another(bindparam("analyzer", type_=String()))).limit(1)
+)
+# Owners that are in a scope, with their versions; those that never change have the first.
+_OWNERS: Final = tuple(
+    Quick(
+        select(table.c.id, version).where(
+            table.c.scope_id == bindparam("scope"), table.c.id.in_(listed("ids"))
+        )
+    )
+    for table, version in (
+        (schema.records, schema.records.c.version),
+        (schema.turns, literal(1)),
+        (schema.archives, literal(1)),
+        (schema.documents, schema.documents.c.version),
+    )
+)
+
+
+class SqlEditions:
+    """`Editions` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def is_current(self, analyzer: str) -> bool:
+        def read(connection: Connection) -> bool:
+            given = {"analyzer": analyzer}
+            return not (_BESIDE.rows(connection, {}) or _STALE.rows(connection, given))
+
+        return await self._database.read(read)
+
+    async def stale(self, analyzer: str) -> Scope | None:
+        def read(connection: Connection) -> Scope | None:
+            given = {"analyzer": analyzer}
+            begun = select(_EDITIONS.scope_id).where(
+                _EDITIONS.analyzer == analyzer, _EDITIONS.scope_id.not_in(_FORGOTTEN)
+            )
+            found = connection.scalar(begun.limit(1))
+            if found is None:
+                found = next((it[0] for it in _STALE.rows(connection, given)), None)
+            return None if found is None else scopes_by_id(connection, [found])[found]
+
+        return await self._database.read(read)
+
+    async def count_stale(self, analyzer: str) -> int:
+        counted = select(func.count()).select_from(schema.units).where(by_another(analyzer))
+        return await self._database.read(lambda connection: connection.scalar(counted)) or 0
+
+    async def left(self, scope: Scope, analyzer: str, *, limit: int) -> Left | None:
+        def read(connection: Connection) -> Left | None:
+            for row in read_scopes(connection, [scope]):
+                edition = find_edition(connection, row.id)
+                if not _is_behind(connection, row, edition, analyzer):
+                    return None
+                after = _done(row, edition)
+                units = connection.execute(_first_units(row, after).limit(limit)).all()
+                if units:
+                    found = owners_of(connection, [unit.owner_id for unit in units])
+                    here = [owner for owner in found.values() if owner.scope == scope]
+                    return Left(owners=here, after=after, up_to=units[-1].id)
+            return None
+
+        return await self._database.read(read)
+
+    async def add(
+        self, scope: Scope, analyzer: str, left: Left, units: Sequence[OwnerUnits]
+    ) -> None:
+        def write(connection: Connection) -> None:
+            row = _locked(connection, scope)
+            if row is None:
+                return
+            edition = find_edition(connection, row.id) or begin_edition(connection, row, analyzer)
+            if edition.analyzer != analyzer or _done(row, edition) != left.after:
+                return
+            opened = _opened(row, edition)
+            rows = list(_renewed(connection, opened, units))
+            rows += _kept(connection, opened, row, analyzer, _without(left, units))
+            if rows:
+                statements.INSERT_UNITS.run(connection, rows)
+                copy_vectors(connection, rows[0]["id"], rows[-1]["id"])
+                opened.bring_full_text_up(connection)
+            grown = replace(
+                edition,
+                next_unit=opened.next_unit,
+                unit_count=edition.unit_count + opened.added_units,
+                unit_length=edition.unit_length + opened.added_length,
+                full_text_to=opened.full_text_to,
+                done_to=left.up_to & COUNTER,
+            )
+            write_edition(connection, grown)
+
+        await self._database.write(write)
+
+    async def switch(self, scope: Scope, analyzer: str) -> bool:
+        def write(connection: Connection) -> bool:
+            row = _locked(connection, scope)
+            if row is None:
+                return True
+            edition = find_edition(connection, row.id)
+            if not _is_behind(connection, row, edition, analyzer):
+                return True
+            if connection.execute(_first_units(row, _done(row, edition)).limit(1)).first():
+                return False
+            if edition is not None:
+                _swap(connection, row, edition)
+            return True
+
+        return await self._database.write(write)
+
+    async def discard(self, analyzer: str, *, limit: int) -> int:
+        def write(connection: Connection) -> int:
+            others = select(schema.editions).where(_EDITIONS.analyzer != analyzer).limit(1)
+            for row in rows_of(connection, others):
+                edition = Edition(**row)
+                numbers = _UNITS.id.between(edition.first, edition.last)
+                units = rows_of(
+                    connection, select(_UNITS.id, _UNITS.terms).where(numbers).limit(limit)
+                )
+                let_go(connection, edition, units)
+                gone = _UNITS.id.in_(listed_numbers("units"))
+                ids = {"units": to_json([unit["id"] for unit in units])}
+                connection.execute(delete(schema.units).where(gone), ids)
+                if len(units) < limit:
+                    its = _EDITIONS.scope_id == edition.scope_id
+                    connection.execute(delete(schema.editions).where(its))
+                # One that was empty is gone too, and there may be more.
+                return max(len(units), 1)
+            return 0
+
+        return await self._database.write(write)
+
+
+def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:
+    """The scope's row, locked until the transaction ends; None when it was forgotten."""
+    row = locked(connection, scope_key(scope))
+    return None if row is None else read_scope(connection, row["id"])
+
+
+def _is_behind(
+    connection: Connection, row: ScopeRow, edition: Edition | None, analyzer: str
+) -> bool:
+    """Whether this analyzer has begun or is to begin; not where another one is at work."""
+    if edition is not None:
+        return edition.analyzer == analyzer
+    stale = select(_UNITS.id).where(by_another(analyzer), _UNITS.scope_id == row.id)
+    return connection.scalar(stale.limit(1)) is not None
+
+
+def _done(row: ScopeRow, edition: Edition | None) -> int:
+    """The last unit that answers whose owner is beside."""
+    return row.id << UNIT_BITS | (0 if edition is None else edition.done_to)
+
+
+def _first_units(row: ScopeRow, after: int) -> Select[int, str]:
+    """The first unit of each owner that answers here and comes after this one."""
+    numbers = row.numbers(after)
+    return (
+        select(_UNITS.id, _UNITS.owner_id)
+        .where(_UNITS.id.between(numbers["first"], numbers["last"]), _UNITS.ordinal == 0)
+        .order_by(_UNITS.id)
+    )
+
+
+def _opened(row: ScopeRow, edition: Edition) -> OpenScope:
+    """The edition as something that units are added to."""
+    return OpenScope(
+        id=row.id,
+        version=row.version,
+        next_unit=edition.next_unit,
+        length=edition.unit_length,
+        model=row.model,
+        full_text_to=edition.full_text_to,
+        first_unit=edition.first_unit,
+    )
+
+
+def _renewed(
+    connection: Connection, opened: OpenScope, units: Sequence[OwnerUnits]
+) -> Iterator[dict[str, Any]]:
+    """The rows of those owners that are still as they were read."""
+    given = {"scope": opened.id, "ids": to_json([owner.owner_id for owner in units])}
+    current = {tuple(row) for found in _OWNERS for row in found.rows(connection, given)}
+    for owner in units:
+        if (owner.owner_id, owner.version) in current:
+            yield from unit_rows(opened, owner, None)
+
+
+def _without(left: Left, units: Sequence[OwnerUnits]) -> set[str]:
+    return {owner.id for owner in left.owners} - {owner.owner_id for owner in units}
+
+
+def _kept(
+    connection: Connection, opened: OpenScope, row: ScopeRow, analyzer: str, owners: set[str]
+) -> Iterator[dict[str, Any]]:
+    """The units that answer now, of owners whose content cannot be read any more."""
+    numbers = row.numbers()
+    theirs = _UNITS.owner_id.in_(sorted(owners))
+    answering = _UNITS.id.between(numbers["first"], numbers["last"])
+    for unit in rows_of(connection, select(schema.units).where(theirs, answering)):
+        yield {**unit, "id": opened.id << UNIT_BITS | opened.next_unit, "analyzer": analyzer}
+        opened.next_unit += 1
+        opened.added_units += 1
+        opened.added_length += len(unit["terms"]) // 8
+
+
+def _swap(connection: Connection, row: ScopeRow, edition: Edition) -> None:
+    """A change like any other, which packed terms and vectors and kept answers follow."""
+    counters = ("first_unit", "next_unit", "unit_count", "unit_length", "full_text_to")
+    connection.execute(
+        update(schema.scopes)
+        .where(_SCOPES.id == row.id)
+        .values({name: getattr(edition, name) for name in counters} | {"version": row.version + 1})
+    )
+    replaced = Edition(
+        scope_id=row.id,
+        analyzer="",
+        first_unit=row.first_unit,
+        next_unit=row.next_unit,
+        unit_count=row.units,
+        unit_length=row.length,
+        full_text_to=row.full_text_to,
+        done_to=0,
+    )
+    write_edition(connection, replaced)
+    connection.execute(
+        insert(schema.changes),
+        {
+            "scope_id": row.id,
+            "version": row.version + 1,
+            "seq": 0,
+            "entity": "edition",
+            "id": str(edition.first_unit),
+            "op": "put",
+        },
+    )

@@ -1,0 +1,233 @@
+"""Items as rows; prefixes of namespaces are prefixes of a text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
+from recollect.backends.sql.scope_locks import locked_or_made
+from recollect.backends.sql.scopes import find_scopes
+from recollect.domain.item import Namespace, StoredItem, decoded, encoded
+from recollect.domain.scope import Scope
+from recollect.domain.times import from_micros, to_micros
+from recollect.ports.items import Place
+
+_TABLE: Final = schema.items.c
+_SECOND: Final = timedelta(seconds=1)
+_MICROS: Final = 1_000_000
+# So many places are looked for in one statement.
+_PLACES: Final = 200
+
+
+class SqlItems:
+    """An `ItemStore` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(
+        self, scope: Scope, places: Sequence[Place], *, now: datetime
+    ) -> list[StoredItem | None]:
+        def read(connection: Connection) -> list[StoredItem | None]:
+            number = _scope_id(connection, scope)
+            if number is None:
+                return [None] * len(places)
+            rows = _rows_at(connection, number, places, _is_live(now))
+            found = {it.place: it for it in (item_from(row, scope) for row in rows)}
+            return [found.get(place) for place in places]
+
+        return await self._database.read(read)
+
+    async def write(
+        self, scope: Scope, put: Sequence[StoredItem], removed: Sequence[Place] = ()
+    ) -> list[StoredItem]:
+        def write(connection: Connection) -> list[StoredItem]:
+            # Locked, so that writers take turns and positions are given once.
+            number: int = locked_or_made(connection, scope_key(scope))["id"]
+            for place in removed:
+                connection.execute(delete(schema.items).where(_is_at(number, place)))
+            return [_put(connection, number, item) for item in put]
+
+        return await self._database.write(write, is_removal=not put)
+
+    async def listed(
+        self,
+        scope: Scope,
+        prefix: Namespace,
+        *,
+        now: datetime,
+        is_exact: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+        last_first: bool = False,
+    ) -> list[StoredItem]:
+        order = _TABLE.position.desc() if last_first else _TABLE.position
+
+        def read(connection: Connection) -> list[StoredItem]:
+            number = _scope_id(connection, scope)
+            wanted = (
+                select(schema.items)
+                .where(_TABLE.scope_id == number, _is_under(prefix, is_exact), _is_live(now))
+                .order_by(order)
+                .limit(limit)
+                .offset(offset or None)
+            )
+            rows = () if number is None else rows_of(connection, wanted)
+            return [item_from(row, scope) for row in rows]
+
+        return await self._database.read(read)
+
+    async def namespaces(self, scope: Scope, *, now: datetime) -> list[Namespace]:
+        def read(connection: Connection) -> list[Namespace]:
+            number = _scope_id(connection, scope)
+            wanted = select(_TABLE.namespace).where(_TABLE.scope_id == number, _is_live(now))
+            return [decoded(it) for it in connection.scalars(wanted.distinct())]
+
+        # By code point, whatever order the database knows.
+        return sorted(await self._database.read(read))
+
+    async def pop(self, scope: Scope, namespace: Namespace, *, now: datetime) -> StoredItem | None:
+        def take(connection: Connection) -> StoredItem | None:
+            number = locked_or_made(connection, scope_key(scope))["id"]
+            last = (
+                select(schema.items)
+                .where(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
+                .where(_is_live(now))
+                .order_by(_TABLE.position.desc())
+                .limit(1)
+            )
+            for row in rows_of(connection, last):
+                connection.execute(delete(schema.items).where(_TABLE.id == row["id"]))
+                return item_from(row, scope)
+            return None
+
+        return await self._database.write(take, is_removal=True)
+
+    async def clear(self, scope: Scope, namespace: Namespace) -> int:
+        def remove(connection: Connection) -> int:
+            number = _scope_id(connection, scope)
+            its = and_(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
+            return connection.execute(delete(schema.items).where(its)).rowcount
+
+        return await self._database.write(remove, is_removal=True)
+
+    async def refresh(self, scope: Scope, places: Sequence[Place], *, now: datetime) -> None:
+        later = update(schema.items).values(expires_at=to_micros(now) + _TABLE.ttl * _MICROS)
+
+        def extend(connection: Connection) -> None:
+            number = _scope_id(connection, scope)
+            for place in places:
+                its = and_(_is_at(number, place), _TABLE.ttl.is_not(None), _is_live(now))
+                connection.execute(later.where(its))
+
+        await self._database.write(extend)
+
+    async def sweep(self, *, now: datetime) -> int:
+        expired = delete(schema.items).where(_TABLE.expires_at <= to_micros(now))
+        return await self._database.write(lambda connection: connection.execute(expired).rowcount)
+
+
+def item_row(item: StoredItem, scope_id: int) -> dict[str, Any]:
+    """Return the row of an item."""
+    return {
+        "id": item.id,
+        "scope_id": scope_id,
+        "namespace": encoded(item.namespace),
+        "key": item.key,
+        "value": to_json(item.value),
+        "created_at": to_micros(item.created_at),
+        "updated_at": to_micros(item.updated_at),
+        "expires_at": None if item.expires_at is None else to_micros(item.expires_at),
+        "ttl": None if item.ttl is None else item.ttl / _SECOND,
+        "position": item.position,
+        "texts": to_json(item.texts),
+        "vectors": item.vectors,
+        "model": item.model,
+    }
+
+
+def item_from(row: Row, scope: Scope) -> StoredItem:
+    """Return the item of a row."""
+    return StoredItem(
+        id=row["id"],
+        scope=scope,
+        namespace=decoded(row["namespace"]),
+        key=row["key"],
+        value=json.loads(row["value"]),
+        created_at=from_micros(row["created_at"]),
+        updated_at=from_micros(row["updated_at"]),
+        expires_at=None if row["expires_at"] is None else from_micros(row["expires_at"]),
+        ttl=None if row["ttl"] is None else timedelta(seconds=row["ttl"]),
+        position=row["position"],
+        texts=tuple(json.loads(row["texts"])),
+        vectors=row["vectors"],
+        model=row["model"],
+    )
+
+
+def _put(connection: Connection, scope_id: int, item: StoredItem) -> StoredItem:
+    its = _is_at(scope_id, item.place)
+    for row in rows_of(connection, select(schema.items).where(its)):
+        before = item_from(row, item.scope)
+        is_new = before.expires_at is not None and before.expires_at <= item.updated_at
+        created_at = item.created_at if is_new else before.created_at
+        kept = replace(item, id=before.id, position=before.position, created_at=created_at)
+        connection.execute(update(schema.items).where(its).values(item_row(kept, scope_id)))
+        return kept
+    last = select(func.max(_TABLE.position)).where(_TABLE.scope_id == scope_id)
+    placed = replace(item, position=(connection.scalar(last) or 0) + 1)
+    connection.execute(insert(schema.items), item_row(placed, scope_id))
+    return placed
+
+
+def _rows_at(
+    connection: Connection, scope_id: int, places: Sequence[Place], where: ColumnElement[bool]
+) -> list[Row]:
+    rows: list[Row] = []
+    for first in range(0, len(places), _PLACES):
+        some = or_(false(), *(_is_at(scope_id, it) for it in places[first : first + _PLACES]))
+        rows += rows_of(connection, select(schema.items).where(some, where))
+    return rows
+
+
+def _scope_id(connection: Connection, scope: Scope) -> int | None:
+    return next(iter(find_scopes(connection, [scope])), None)
+
+
+def _is_at(scope_id: int | None, place: Place) -> ColumnElement[bool]:
+    namespace, key = place
+    return and_(
+        _TABLE.scope_id == scope_id, _TABLE.namespace == encoded(namespace), _TABLE.key == key
+    )
+
+
+def _is_under(prefix: Namespace, is_exact: bool) -> ColumnElement[bool]:
+    text = encoded(prefix)
+    if is_exact:
+        return _TABLE.namespace == text
+    # Equal, not like: a database may take letters of either case for the same there.
+    return func.substr(_TABLE.namespace, 1, len(text)) == text if text else true()
+
+
+def _is_live(now: datetime) -> ColumnElement[bool]:
+    return or_(_TABLE.expires_at.is_(None), _TABLE.expires_at > to_micros(now))

@@ -1,0 +1,228 @@
+"""Which model's vectors answer in which scope, and the units that lack one."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.index_generations import answers
+from recollect.backends.sql.models import find_model, model_number, models_by_number
+from recollect.backends.sql.owners import owners_of
+from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.rows import scope_key
+from recollect.backends.sql.scope_locks import locked
+from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.domain.embedding import REEMBED, EmbeddingModel
+from recollect.domain.scope import Scope
+from recollect.ports.scope_models import PlainUnit, Served
+
+_UNIT_BITS: Final = 32
+_SCOPES: Final = schema.scopes.c
+_UNITS: Final = schema.units.c
+_VECTORS: Final = schema.vectors.c
+_Number = int | BindParameter[int]
+# What is being forgotten gets no vectors any more.
+_STAYS: Final = _SCOPES.agent != FORGOTTEN_AGENT
+
+
+def _numbers_of(scope_id: _Number) -> ColumnElement[bool]:
+    """That a unit has one of the numbers that a scope gives."""
+    first = scope_id * (1 << _UNIT_BITS)
+    return _UNITS.id.between(first, first + (1 << _UNIT_BITS) - 1)
+
+
+def _answered_by(number: _Number | None) -> Select[int]:
+    return select(_SCOPES.id).where(_SCOPES.model_id.is_not_distinct_from(number), _STAYS)
+
+
+def _lacks(number: _Number | None) -> ColumnElement[bool]:
+    """That a unit has no vector of the model with this number."""
+    made = select(_VECTORS.unit_id).where(
+        _VECTORS.unit_id == _UNITS.id, _VECTORS.model_id == number
+    )
+    return ~made.exists()
+
+
+def _lacking(where: ColumnElement[bool]) -> Quick:
+    """The units without a vector of the owners that come first there."""
+    lacking = and_(_UNITS.id > bindparam("after"), answers(), _lacks(bindparam("model")))
+    first = select(_UNITS.owner_id).where(lacking, where).order_by(_UNITS.id)
+    # A table of its own: MariaDB takes no limit directly inside of IN.
+    owners = first.limit(bindparam("most")).subquery()
+    owned = select(_UNITS.id, _UNITS.ordinal, _UNITS.owner_id).where(
+        lacking, _UNITS.owner_id.in_(select(owners.c.owner_id))
+    )
+    return Quick(owned.order_by(_UNITS.id))
+
+
+_LACKING: Final = _lacking(_UNITS.scope_id.in_(_answered_by(bindparam("model", type_=Integer()))))
+_LACKING_IN_SCOPE: Final = _lacking(_numbers_of(bindparam("scope", type_=BigInteger())))
+_SERVED: Final = Quick(
+    select(_SCOPES.model_id, func.count(), func.sum(_SCOPES.unit_count))
+    .where(_SCOPES.unit_count > 0)
+    .group_by(_SCOPES.model_id)
+    .order_by(_SCOPES.model_id)
+)
+
+
+class SqlServing:
+    """A `Serving` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def served(self) -> list[Served]:
+        def read(connection: Connection) -> list[Served]:
+            rows = _SERVED.rows(connection, {})
+            models = models_by_number(connection, [number for number, _, _ in rows if number])
+            return [
+                Served(model=models.get(number), scopes=scopes, units=units)
+                for number, scopes, units in rows
+            ]
+
+        return await self._database.read(read)
+
+    async def coming(self) -> str:
+        jobs = schema.jobs.c
+        waiting = select(jobs.payload).where(jobs.kind == REEMBED, jobs.gave_up == 0)
+        payload = await self._database.read(lambda connection: connection.scalar(waiting))
+        return "" if payload is None else json.loads(payload)["choice"]
+
+    async def others(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
+        def read(connection: Connection) -> list[Scope]:
+            number = find_model(connection, model)
+            is_served = and_(_SCOPES.model_id.is_not(None), _SCOPES.model_id != number)
+            is_waiting = and_(_SCOPES.model_id.is_(None), _SCOPES.unit_count > 0)
+            if number is None:
+                is_served = _SCOPES.model_id.is_not(None)
+            found = select(_SCOPES.id).where(or_(is_served, is_waiting), _STAYS).limit(limit)
+            return list(scopes_by_id(connection, connection.scalars(found).all()).values())
+
+        return await self._database.read(read)
+
+    async def answered_by(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
+        def read(connection: Connection) -> list[Scope]:
+            number = find_model(connection, model)
+            if number is None:
+                return []
+            found = connection.scalars(_answered_by(number).limit(limit)).all()
+            return list(scopes_by_id(connection, found).values())
+
+        return await self._database.read(read)
+
+    async def claim(self, model: EmbeddingModel) -> None:
+        def write(connection: Connection) -> None:
+            connection.execute(
+                update(schema.scopes)
+                .where(_SCOPES.model_id.is_(None), _SCOPES.unit_count > 0)
+                .values(model_id=model_number(connection, model))
+            )
+
+        await self._database.write(write)
+
+    async def lacking(
+        self, model: EmbeddingModel, *, after: int, limit: int, scope: Scope | None = None
+    ) -> list[PlainUnit]:
+        def read(connection: Connection) -> list[PlainUnit]:
+            given = {"after": after, "most": limit, "model": find_model(connection, model)}
+            if scope is None:
+                rows = _LACKING.rows(connection, given)
+            else:
+                given |= {"scope": _id_of(connection, scope)}
+                rows = _LACKING_IN_SCOPE.rows(connection, given)
+            owners = owners_of(connection, {owner for _, _, owner in rows})
+            return [
+                PlainUnit(unit=unit, ordinal=ordinal, owner=owners.get(owner))
+                for unit, ordinal, owner in rows
+            ]
+
+        return await self._database.read(read)
+
+    async def count_lacking(self, model: EmbeddingModel, *, everywhere: bool = False) -> int:
+        def read(connection: Connection) -> int:
+            number = find_model(connection, model)
+            counted = select(func.count()).select_from(schema.units)
+            counted = counted.where(answers(), _lacks(number))
+            if not everywhere:
+                counted = counted.where(_UNITS.scope_id.in_(_answered_by(number)))
+            return connection.scalar(counted) or 0
+
+        return await self._database.read(read)
+
+    async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:
+        def write(connection: Connection) -> bool:
+            row = locked(connection, scope_key(scope))
+            if row is None:
+                # A scope that is gone by now needs no model.
+                return True
+            number = model_number(connection, model)
+            here = and_(*(_UNITS.id > after, _numbers_of(row["id"])), *(answers(), _lacks(number)))
+            if connection.scalar(select(_UNITS.id).where(here).limit(1)) is not None:
+                return False
+            _set_model(connection, row["id"], row["version"] + 1, number)
+            return True
+
+        return await self._database.write(write)
+
+    async def discard(self, model: EmbeddingModel, *, limit: int) -> int:
+        def write(connection: Connection) -> int:
+            number = find_model(connection, model)
+            place = (_VECTORS.unit_id, _VECTORS.model_id)
+            unused = (
+                select(*place)
+                .where(
+                    _VECTORS.model_id != number,
+                    _VECTORS.unit_id.op(">>")(literal(_UNIT_BITS)).in_(_answered_by(number)),
+                )
+                .limit(limit)
+            )
+            return connection.execute(
+                delete(schema.vectors).where(tuple_(*place).in_(unused))
+            ).rowcount
+
+        return await self._database.write(write)
+
+
+def _set_model(connection: Connection, scope_id: int, version: int, number: int) -> None:
+    """A change like any other, which packed vectors and kept answers follow."""
+    connection.execute(
+        update(schema.scopes).where(_SCOPES.id == scope_id).values(model_id=number, version=version)
+    )
+    connection.execute(
+        insert(schema.changes),
+        {
+            "scope_id": scope_id,
+            "version": version,
+            "seq": 0,
+            "entity": "model",
+            "id": str(number),
+            "op": "put",
+        },
+    )
+
+
+def _id_of(connection: Connection, scope: Scope) -> int:
+    """The scope's number; one that no scope has when it is gone."""
+    return next(iter(find_scopes(connection, [scope])), 0)

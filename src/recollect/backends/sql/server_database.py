@@ -1,0 +1,250 @@
+"""A database server through SQLAlchemy Core and a synchronous driver in threads.
+
+A read is one REPEATABLE READ snapshot. A write is one READ COMMITTED transaction that locks the
+rows it goes by; when the server gives it up because of others, it is done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+
+from recollect.backends.sql.database import BESIDE, KNOWN, KnownValues, Work
+from recollect.backends.sql.server_faults import SERVER_ERRORS, Fault, server_error
+from recollect.errors import Closed, StorageError
+from recollect.ports.snapshot import Snapshot, current_snapshot
+
+T = TypeVar("T")
+
+_CONNECT_SECONDS: Final = 10
+# How often work is done again: for a passing fault, and for a key that somebody else took.
+_ATTEMPTS: Final = 12
+_ATTEMPTS_IF_TAKEN: Final = 4
+_FIRST_PAUSE_SECONDS: Final = 0.005
+_LONGEST_PAUSE_SECONDS: Final = 0.5
+
+
+class _Held:
+    """The connection of a snapshot, opened by the first thread that reads with it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+        self._has_begun = False
+        self.lock = threading.Lock()
+        self.has_ended = False
+
+    def connection(self) -> Connection | None:
+        """Return the connection; None when the snapshot is over or was lost."""
+        if self.has_ended:
+            return None
+        if not self._has_begun:
+            self._has_begun = True
+            self._connection = self._engine.connect()
+            known: KnownValues = self._connection.info[KNOWN]
+            known.values.clear()
+        return self._connection
+
+    def close(self) -> None:
+        """Give the connection back; what is read next is read without it."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def close_after_reading(self) -> None:
+        with self.lock:
+            self.close()
+
+
+class ServerDatabase:
+    """A database that a PostgreSQL or MySQL server keeps."""
+
+    def __init__(self, address: str, *, beside: Path, connections: int = 8) -> None:
+        url = make_url(address)
+        self.name = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
+        self.path = beside
+        self.has_written = False
+        self._reading = _engine(url, "REPEATABLE READ", beside, connections)
+        self._writing = _engine(url, "READ COMMITTED", beside, connections)
+        event.listen(self._reading, "connect", _knowing({}))
+        self._readers = ThreadPoolExecutor(connections, thread_name_prefix="recollect-read")
+        self._writers = ThreadPoolExecutor(connections, thread_name_prefix="recollect-write")
+        # Held while work is handed over, so that nothing begins behind the end.
+        self._door = threading.Lock()
+        self._closed = False
+        # The others stay for reads that belong to none, so that these never wait for a snapshot.
+        self._most_snapshots = connections // 2
+        self._snapshots_begun = 0
+
+    async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
+        """Run `work` in one snapshot, in a thread: however little it is, the server is far."""
+        held = self._held_for(current_snapshot())
+        with self._door:
+            self._require_open()
+            if held is None:
+                reading = self._readers.submit(self.read_here, work)
+            else:
+                reading = self._readers.submit(self._read_in, held, work)
+        return await asyncio.wrap_future(reading)
+
+    async def write(self, work: Work[T], *, is_removal: bool = False) -> T:
+        """Run `work` in a transaction, in a thread; again when others were in the way."""
+        with self._door:
+            self._require_open()
+            self.has_written = True
+            writing = self._writers.submit(self.write_here, work)
+        return await asyncio.wrap_future(writing)
+
+    def read_here(self, work: Work[T]) -> T:
+        """Run `work` in a snapshot, in the calling thread."""
+        return self._repeat(lambda: self._read_once(work))
+
+    def write_here(self, work: Work[T]) -> T:
+        """Run `work` in a transaction, in the calling thread."""
+        return self._repeat(lambda: self._write_once(work))
+
+    def _held_for(self, snapshot: Snapshot | None) -> _Held | None:
+        """What a snapshot reads with here, unless too many have a connection of their own."""
+        if snapshot is None:
+            return None
+        held: _Held | None = snapshot.kept_by(self)
+        if held is None:
+            with self._door:
+                if self._snapshots_begun >= self._most_snapshots:
+                    return None
+                self._snapshots_begun += 1
+            held = _Held(self._reading)
+            snapshot.keep(self, held, partial(self._let_go, held))
+        return held
+
+    def _read_in(self, held: _Held, work: Work[T]) -> T:
+        """Run `work` in a snapshot that goes on; in one of its own where that has failed."""
+        with held.lock:
+            try:
+                if (connection := held.connection()) is not None:
+                    return work(connection)
+            except SERVER_ERRORS:
+                held.close()
+        return self.read_here(work)
+
+    def _let_go(self, held: _Held) -> None:
+        """End a snapshot: in a thread, since it is another way to the server and back."""
+        held.has_ended = True
+        with self._door:
+            self._snapshots_begun -= 1
+            if not self._closed:
+                self._readers.submit(held.close_after_reading)
+                return
+        held.close_after_reading()
+
+    def _read_once(self, work: Work[T]) -> T:
+        with self._reading.connect() as connection:
+            known: KnownValues = connection.info[KNOWN]
+            known.values.clear()
+            return work(connection)
+
+    def _write_once(self, work: Work[T]) -> T:
+        with self._writing.connect() as connection:
+            result = work(connection)
+            try:
+                connection.commit()
+            except DBAPIError as error:
+                if error.connection_invalidated:
+                    raise StorageError(
+                        f"The connection to {self.name} was lost at the end of a change; whether "
+                        "it was kept is not known",
+                        code="outcome_unknown",
+                        hint="Look whether it is there before you do it again.",
+                    ) from error
+                raise
+            return result
+
+    def _repeat(self, attempt: Callable[[], T]) -> T:
+        """Do something until it succeeds or fails for a reason of its own."""
+        pause = _FIRST_PAUSE_SECONDS
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                return attempt()
+            except SERVER_ERRORS as error:
+                if tried >= _most_attempts(error):
+                    raise server_error(error, self.name) from error
+            # Somebody else tries again too, and must not meet this one every time.
+            time.sleep(random.uniform(pause / 2, pause))
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        """Finish what is being done, then close the connections."""
+        await asyncio.to_thread(self.close_here)
+
+    def close_here(self) -> None:
+        """Close in the calling thread."""
+        with self._door:
+            if self._closed:
+                return
+            self._closed = True
+        self._writers.shutdown()
+        self._readers.shutdown()
+        self._reading.dispose()
+        self._writing.dispose()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Closed("This memory was closed", hint="Open it again with Memory.open().")
+
+
+def _most_attempts(error: BaseException) -> int:
+    fault = Fault.of(error)
+    if fault.is_passing:
+        return _ATTEMPTS
+    if fault.is_taken:
+        return _ATTEMPTS_IF_TAKEN
+    # A connection that the server closed while nobody used it; nothing was committed on it.
+    return 2 if isinstance(error, DBAPIError) and error.connection_invalidated else 1
+
+
+def _knowing(for_ever: dict[str, int]) -> Callable[[Any, ConnectionPoolEntry], None]:
+    """Let connections remember: each what it reads, and all together what never changes."""
+
+    def prepare(connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info[KNOWN] = KnownValues(for_ever=for_ever)
+
+    return prepare
+
+
+def _engine(url: URL, isolation: str, beside: Path, connections: int) -> Engine:
+    try:
+        return create_engine(
+            url,
+            poolclass=QueuePool,
+            pool_size=connections,
+            max_overflow=0,
+            isolation_level=isolation,
+            connect_args=_connect_arguments(url),
+            execution_options={BESIDE: beside},
+        )
+    except ModuleNotFoundError as missing:
+        extra = url.get_backend_name()
+        raise StorageError(
+            f"The driver for {extra} is not installed ({missing.name})",
+            code="driver_missing",
+            hint=f"pip install 'recollect[{extra}]'",
+        ) from None
+
+
+def _connect_arguments(url: URL) -> dict[str, Any]:
+    if url.get_backend_name() == "postgresql":
+        return {"connect_timeout": _CONNECT_SECONDS, "application_name": "recollect"}
+    return {"connect_timeout": _CONNECT_SECONDS, "charset": "utf8mb4"}

@@ -1,0 +1,108 @@
+"""`recollect agents`: whether and how each agent uses memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.groups import run_group
+from recollect.domain.agent import Agent
+from recollect.domain.route import WritePolicy
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The agent.")]
+
+
+def agents(context: typer.Context) -> None:
+    """See and change how agents use memory."""
+    commands = {
+        "list": list_agents,
+        "show": show_agent,
+        "set": set_agent,
+        "delete": delete_agent,
+    }
+    run_group(context, "How agents use memory; what is set goes before the file.", commands)
+
+
+async def list_agents(
+    memory: Memory,
+    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="MARK", help="Go on where the last page ended.")
+    ] = None,
+) -> Answer:
+    """The agents that are set up, by name."""
+    found = await memory.agents.list(limit=limit, cursor=cursor)
+
+    def tell(console: Console) -> None:
+        for agent in found:
+            show.line(console, _told(agent))
+        if not found:
+            show.line(console, "No agent is set up: all are as by default.")
+        if found.next_cursor is not None:
+            show.line(console, f"More: --cursor {found.next_cursor}")
+
+    return Answer(found, tell)
+
+
+async def show_agent(memory: Memory, name: Name) -> Answer:
+    """One agent as it is set up now."""
+    agent = await memory.agents.get(name)
+    return Answer(agent, lambda console: show.line(console, _told(agent)))
+
+
+async def set_agent(
+    memory: Memory,
+    name: Name,
+    enabled: Annotated[
+        bool | None, typer.Option("--enabled/--disabled", help="Whether it has memory.")
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A store of the settings file.")
+    ] = None,
+    prefetch_limit: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="How much is looked up for a message.")
+    ] = None,
+    write_policy: Annotated[
+        str | None, typer.Option(metavar="POLICY", help="auto, explicit or off.")
+    ] = None,
+    role: Annotated[str | None, typer.Option(metavar="ROLE", help="What it is for.")] = None,
+    child: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Agent whose memory it may use (repeatable)."),
+    ] = None,
+) -> Answer:
+    """Set an agent up, in place of what was set before; what is left out is as the file says."""
+    agent = await memory.agents.put(
+        name,
+        enabled=enabled,
+        store=store,
+        prefetch_limit=prefetch_limit,
+        write_policy=cast("WritePolicy | None", write_policy),
+        role=role,
+        children=child or None,
+    )
+    return Answer(agent, lambda console: show.line(console, _told(agent)))
+
+
+async def delete_agent(memory: Memory, name: Name) -> Answer:
+    """Remove what was set for an agent: it is as the settings file says."""
+    await memory.agents.delete(name)
+    told = f"{name} is as the settings file says."
+    return Answer({"deleted": name}, lambda console: show.line(console, told))
+
+
+def _told(agent: Agent) -> str:
+    parts = [agent.name, "enabled" if agent.enabled else "disabled"]
+    parts += [f"store {agent.store}"] if agent.store else []
+    parts += [f"looks up {agent.prefetch_limit}"] if agent.prefetch_limit else []
+    parts += [f"writes {agent.write_policy}"] if agent.write_policy else []
+    parts += [f"role {agent.role}"] if agent.role else []
+    parts += [f"children {', '.join(agent.children)}"] if agent.children else []
+    return " · ".join((*parts, f"from the {agent.origin}"))

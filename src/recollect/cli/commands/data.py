@@ -1,0 +1,145 @@
+"""Commands about the data as a whole: where it is, backups and background work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.options import Shared
+from recollect.cli.progress import bar
+from recollect.domain.views import as_json
+from recollect.errors import SettingsError
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def where(shared: Shared) -> Answer:
+    """Show where the data, the settings and the log are."""
+    from recollect.settings import settings_file
+
+    try:
+        settings = shared.settings()
+    except SettingsError as problem:
+        hint = f"The settings file is {settings_file()}; variables begin with RECOLLECT_."
+        raise SettingsError(problem.message, hint=hint) from None
+    places = {
+        "data directory": settings.data_dir,
+        "database": settings.database,
+        "settings file": settings_file(),
+        "log file": settings.log_file,
+    }
+    if settings.server_url:
+        # Only what lies beside a server's database is a file.
+        places["beside server"] = places.pop("database").parent
+    value: dict[str, object] = {
+        name.replace(" ", "_"): {"path": str(path), "exists": path.exists()}
+        for name, path in places.items()
+    }
+    if not settings.server_url:
+        return Answer(value, lambda console: show.places(console, places))
+
+    def tell(console: Console) -> None:
+        show.line(console, f"{settings.store_name} holds the memory.")
+        show.places(console, places)
+
+    return Answer({"server": settings.store_name, **value}, tell)
+
+
+async def backup(
+    memory: Memory,
+    target: Annotated[Path, typer.Argument(help="File to create; it must not exist yet.")],
+) -> Answer:
+    """Copy the database and the archived contents, and check the copy, while they are in use."""
+    contents = await memory.backup(target)
+    size = target.stat().st_size
+    told = f"Backed up to {target} ({size:,} bytes), with {contents.copied:,} archived contents."
+    if contents.lost:
+        told += f" {len(contents.lost):,} contents are gone or damaged: the log names them."
+    return Answer(
+        {"path": str(target), "bytes": size, **as_json(contents)},
+        lambda console: show.line(console, told),
+    )
+
+
+async def restore(
+    shared: Shared, copy: Annotated[Path, typer.Argument(help="A file made by backup.")]
+) -> Answer:
+    """Replace the database, which must not be in use, with a backup.
+
+    The previous database is kept beside it; what was forgotten since the backup stays forgotten.
+    """
+    from recollect.assemble.restore import restore as bring_back
+
+    settings = shared.settings()
+    kept = "; the previous one is kept beside it" if settings.database.exists() else ""
+    database = await bring_back(copy, settings)
+    return Answer(
+        {"path": str(database)},
+        lambda console: show.line(console, f"Restored {database}{kept}."),
+    )
+
+
+async def copy(
+    origin: Annotated[
+        str, typer.Option("--from", metavar="PLACE", help="File, folder or server URL to copy.")
+    ],
+    target: Annotated[
+        str, typer.Option("--to", metavar="PLACE", help="Empty place of any of these kinds.")
+    ],
+) -> Answer:
+    """Copy everything from one store to another, of whichever kind.
+
+    Every table row by row (records, versions, turns, proposals, the audit, jobs,
+    session state, vectors), archived contents, and what was forgotten; both sides
+    are compared in the end. Run again, it goes on where it was interrupted.
+    Nobody should write to the source meanwhile: what comes later is not copied.
+    """
+    from recollect.assemble.store_copy import copy_store
+    from recollect.settings import Settings
+
+    with bar("Copying") as progress:
+        copied = await copy_store(Settings.at(origin), Settings.at(target), progress=progress)
+    rows = sum(copied.rows.values())
+    told = (
+        f"Copied {rows:,} rows of {len(copied.rows)} tables and {copied.contents:,} archived "
+        "contents; both sides are the same."
+    )
+    if copied.lost:
+        told += f" {len(copied.lost):,} contents were gone or damaged in the source."
+    return Answer(as_json(copied), lambda console: show.line(console, told))
+
+
+async def work(
+    memory: Memory,
+    once: Annotated[
+        bool, typer.Option("--once", help="Run the jobs that are due, then stop.")
+    ] = False,
+) -> Answer:
+    """Run background jobs until Ctrl-C."""
+    ran = await memory.work()
+    if not once:
+        typer.echo("Working; Ctrl-C stops.", err=True)
+        ran += await _work_until_stopped(memory)
+    jobs = (await memory.stats()).jobs
+    value = {"ran": ran, "waiting": jobs.waiting, "failed": jobs.failed}
+    told = f"{ran} jobs done, {jobs.waiting} waiting, {jobs.failed} failed."
+    return Answer(value, lambda console: show.line(console, told))
+
+
+async def _work_until_stopped(memory: Memory) -> int:
+    import asyncio
+
+    ran = 0
+    try:
+        while True:
+            await asyncio.sleep(1)
+            ran += await memory.work()
+    except asyncio.CancelledError:
+        # Ctrl-C, which is how this ends.
+        return ran

@@ -1,0 +1,221 @@
+"""Commands that list sessions, tags, categories and the contents of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from recollect.cli import show, show_upkeep
+from recollect.cli.answer import Answer
+from recollect.cli.groups import run_group
+from recollect.cli.input import text_of
+from recollect.domain.directory import (
+    Contents,
+    LabelEntry,
+    NameEntry,
+    ScopeEntry,
+    SessionEntry,
+)
+from recollect.domain.page import Page
+from recollect.domain.record import Record
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+T = TypeVar("T")
+
+Limit = Annotated[int, typer.Option(help="Maximum number.")]
+PageMark = Annotated[
+    str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
+]
+OfAgent = Annotated[
+    str | None, typer.Option("--of-agent", metavar="NAME", help="Only of this agent; - is none.")
+]
+OfUser = Annotated[
+    str | None, typer.Option("--of-user", metavar="NAME", help="Only of this user; - is none.")
+]
+
+
+async def sessions(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+    """List sessions, most recently active first."""
+    return _listed(await memory.sessions(limit=limit, cursor=cursor), _session)
+
+
+async def tags(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+    """List the tags of records, most frequent first."""
+    return _listed(await memory.tags(limit=limit, cursor=cursor), _label)
+
+
+async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+    """List the categories of records, most frequent first."""
+    return _listed(await memory.categories(limit=limit, cursor=cursor), _label)
+
+
+def workspace(context: typer.Context) -> None:
+    """List the scopes, users, agents and contents of the whole workspace."""
+    commands = {
+        "scopes": _scopes,
+        "users": _users,
+        "agents": _agents,
+        "sessions": _sessions,
+        "tags": _tags,
+        "categories": _categories,
+        "records": _records,
+        "recall": _recall,
+        "health": _health,
+        "conflicts": _conflicts,
+    }
+    run_group(context, "All scopes of a workspace; reading them is audited.", commands)
+
+
+async def _scopes(
+    memory: Memory,
+    of_agent: OfAgent = None,
+    of_user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List the scopes that ever held anything, newest first."""
+    found = await _whole(memory).scopes(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
+    return _listed(found, _scope)
+
+
+async def _users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+    """List the users, newest first."""
+    return _listed(await _whole(memory).users(limit=limit, cursor=cursor), _name)
+
+
+async def _agents(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+    """List the agents, newest first."""
+    return _listed(await _whole(memory).agents(limit=limit, cursor=cursor), _name)
+
+
+async def _sessions(
+    memory: Memory,
+    of_agent: OfAgent = None,
+    of_user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List the sessions, most recently active first."""
+    found = await _whole(memory).sessions(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
+    return _listed(found, _session)
+
+
+async def _tags(
+    memory: Memory,
+    of_agent: OfAgent = None,
+    of_user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List the tags, most frequent first."""
+    found = await _whole(memory).tags(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
+    return _listed(found, _label)
+
+
+async def _categories(
+    memory: Memory,
+    of_agent: OfAgent = None,
+    of_user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List the categories, most frequent first."""
+    found = await _whole(memory).categories(
+        agent=of_agent, user=of_user, limit=limit, cursor=cursor
+    )
+    return _listed(found, _label)
+
+
+async def _records(
+    memory: Memory,
+    of_agent: OfAgent = None,
+    of_user: OfUser = None,
+    facets: Annotated[
+        bool,
+        typer.Option("--facets", help="Also count by kind, category, status, tag, agent and user."),
+    ] = False,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List the records of all scopes, latest first."""
+    found = await _whole(memory).records(
+        agent=of_agent, user=of_user, facets=facets, limit=limit, cursor=cursor
+    )
+    return _listed(found, _record, f"{found.total:,} records in all.")
+
+
+async def _recall(
+    memory: Memory,
+    query: Annotated[
+        str, typer.Argument(help="The question; - reads it from standard input.", callback=text_of)
+    ],
+    of_agent: OfAgent = None,
+    of_user: OfUser = None,
+    limit: Annotated[
+        int | None, typer.Option(help="How many at most; default: from the settings.")
+    ] = None,
+) -> Answer:
+    """Recall from all scopes what is remembered about a question, best first."""
+    found = await _whole(memory).recall(query, agent=of_agent, user=of_user, limit=limit)
+    return Answer(found, lambda console: show.recalled(console, found))
+
+
+async def _health(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
+    """Tell how much there is, how far it is trusted, and what somebody should look at."""
+    found = await _whole(memory).health(agent=of_agent, user=of_user)
+    return Answer(found, lambda console: show_upkeep.health(console, found))
+
+
+async def _conflicts(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
+    """List the records that contradict each other and wait for a decision."""
+    found = await _whole(memory).conflicts(agent=of_agent, user=of_user)
+    return Answer(found, lambda console: show_upkeep.disputes(console, found))
+
+
+def _whole(memory: Memory) -> Any:
+    return memory.scope(agent=None, user=None).workspace
+
+
+def _listed(found: Page[T], told: Callable[[T], str], *more: str) -> Answer:
+    def tell(console: Console) -> None:
+        for line in (*map(told, found), *more, *_way_on(found)):
+            show.line(console, line)
+
+    return Answer(found, tell)
+
+
+def _way_on(found: Page[Any]) -> Iterable[str]:
+    if not found:
+        yield "There are none."
+    if found.next_cursor is not None:
+        yield f"More: --cursor {found.next_cursor}"
+
+
+def _session(it: SessionEntry) -> str:
+    when = f"{it.last_at.astimezone():%Y-%m-%d %H:%M}"
+    return f"{it.id} · {it.scope.key} · {it.turns:,} turns · {it.archives:,} archives · {when}"
+
+
+def _label(it: LabelEntry) -> str:
+    return f"{it.name} · {it.records:,} records"
+
+
+def _scope(it: ScopeEntry) -> str:
+    return f"{it.scope.key} · {_contents(it.contents)}"
+
+
+def _name(it: NameEntry) -> str:
+    return f"{it.name} · {it.scopes:,} scopes · {_contents(it.contents)}"
+
+
+def _contents(it: Contents) -> str:
+    return f"{it.records:,} records · {it.turns:,} turns · {it.sessions:,} sessions"
+
+
+def _record(it: Record) -> str:
+    return f"{it.id} · {it.scope.key} · {it.content[:80]}"

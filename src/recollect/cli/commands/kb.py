@@ -1,0 +1,253 @@
+"""`recollect kb`: documents that an agent can rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer, say
+from recollect.cli.groups import run_group
+from recollect.cli.input import moment_of
+from recollect.cli.options import Shared
+from recollect.cli.progress import bar
+from recollect.domain.document import (
+    DEFAULT_COLLECTION,
+    Document,
+    FileOutcome,
+    Passages,
+    SyncedFolder,
+)
+from recollect.domain.views import as_json
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Into = Annotated[
+    str, typer.Option("--collection", "-c", metavar="NAME", help="The collection to put it in.")
+]
+Among = Annotated[
+    str | None, typer.Option("--collection", "-c", metavar="NAME", help="Only this collection.")
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Repeatable.")]
+Everybody = Annotated[
+    bool,
+    typer.Option("--everybody", help="For all users and agents of the workspace, not only you."),
+]
+DocumentId = Annotated[str, typer.Argument(metavar="ID", help="The document.")]
+
+_FAILED = 1
+
+
+def kb(context: typer.Context) -> None:
+    """Add, search and remove documents."""
+    commands = {
+        "add": add,
+        "sync": sync,
+        "ls": list_documents,
+        "show": show_document,
+        "search": search,
+        "rm": remove,
+        "stats": stats,
+    }
+    run_group(context, "The knowledge base: documents an agent can rely on.", commands)
+
+
+async def add(
+    memory: Memory,
+    shared: Shared,
+    paths: Annotated[
+        list[str], typer.Argument(metavar="FILE|FOLDER…", help="Files, or folders with files.")
+    ],
+    collection: Into = DEFAULT_COLLECTION,
+    tag: Tags = None,
+    everybody: Everybody = False,
+) -> None:
+    """Add files; an unchanged one is left as it is, a changed one gets a new version.
+
+    Markdown, text, HTML, source code, JSON and CSV, and with recollect[documents] PDF, DOCX,
+    PPTX and XLSX. Stopped, the same command goes on where it was.
+    """
+    memory = _of_everybody(memory) if everybody else memory
+    done = [await _synced(memory, path, collection, tag, archive=False) for path in paths]
+    _end(SyncedFolder(files=tuple(it for part in done for it in part.files)), shared)
+
+
+async def sync(
+    memory: Memory,
+    shared: Shared,
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The folder to follow.")],
+    collection: Into = DEFAULT_COLLECTION,
+    tag: Tags = None,
+    everybody: Everybody = False,
+) -> None:
+    """Bring a collection to the state of a folder: add, update, and archive what is gone."""
+    memory = _of_everybody(memory) if everybody else memory
+    _end(await _synced(memory, folder, collection, tag, archive=True), shared)
+
+
+async def list_documents(
+    memory: Memory,
+    collection: Among = None,
+    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="MARK", help="Go on where the last page ended.")
+    ] = None,
+) -> Answer:
+    """The documents, the last changed first."""
+    found = await memory.knowledge.list(collection=collection, limit=limit, cursor=cursor)
+
+    def tell(console: Console) -> None:
+        for document in found:
+            show.line(console, _line(document))
+        if found.next_cursor is not None:
+            show.line(console, f"More: --cursor {found.next_cursor}")
+        if not found:
+            show.line(console, "There are no documents; `recollect kb add FILE` adds one.")
+
+    return Answer(found, tell)
+
+
+async def show_document(
+    memory: Memory,
+    document_id: DocumentId,
+    chunks: Annotated[
+        bool, typer.Option("--chunks", help="The chunks that are searched, one by one.")
+    ] = False,
+) -> Answer:
+    """One document: what it is, its sections, and with --chunks how it is cut."""
+    document = await memory.knowledge.get(document_id)
+    sections = await memory.knowledge.sections(document_id)
+    pieces = await memory.knowledge.chunks(document_id) if chunks else ()
+
+    def tell(console: Console) -> None:
+        show.line(console, _line(document))
+        show.line(console, f"  {document.source}")
+        for section in sections:
+            page = "" if section.page is None else f" · p. {section.page}"
+            name = " › ".join(section.path) or "(beginning)"
+            show.line(console, f"  {section.start:>8}-{section.end}{page}  {name}")
+        for piece in pieces:
+            show.line(console, f"\n[{piece.ordinal}] {piece.start}-{piece.end}\n{piece.text}")
+
+    value = {**as_json(document), "sections": [as_json(it) for it in sections]}
+    if chunks:
+        value["chunk_list"] = [as_json(it) for it in pieces]
+    return Answer(value, tell)
+
+
+async def search(
+    memory: Memory,
+    query: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
+    collection: Annotated[
+        list[str] | None,
+        typer.Option("--collection", "-c", metavar="NAME", help="Only these; repeatable."),
+    ] = None,
+    tag: Tags = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only these; repeatable.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Changed since.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Changed before.")] = None,
+    limit: Annotated[int, typer.Option(help="How many passages at most.")] = 5,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="How each passage came to its place.")
+    ] = False,
+) -> Answer:
+    """The passages that answer a question, each with where it stands."""
+    found = await memory.knowledge.search(
+        query,
+        collections=collection,
+        tags=tag,
+        types=kind,
+        since=None if since is None else moment_of(since, "--since"),
+        until=None if until is None else moment_of(until, "--until"),
+        limit=limit,
+    )
+    return Answer(found, lambda console: _tell_passages(console, found, explain=explain))
+
+
+async def remove(memory: Memory, document_id: DocumentId, everybody: Everybody = False) -> Answer:
+    """Remove a document, its chunks and its raw file for good."""
+    memory = _of_everybody(memory) if everybody else memory
+    gone = await memory.knowledge.delete(document_id)
+    return Answer(gone, lambda console: show.line(console, f"Removed {gone.id} ({gone.title})."))
+
+
+async def stats(memory: Memory) -> Answer:
+    """The collections and what they hold."""
+    found = await memory.knowledge.collections()
+
+    def tell(console: Console) -> None:
+        for it in found:
+            failed = f" · {it.failed:,} with errors" if it.failed else ""
+            size = f"{it.documents:,} documents · {it.chunks:,} chunks · {it.bytes:,} bytes"
+            show.line(console, f"{it.name} · {size}{failed}")
+        if not found:
+            show.line(console, "There are no documents; `recollect kb add FILE` adds one.")
+
+    return Answer(found, tell)
+
+
+def _of_everybody(memory: Memory) -> Memory:
+    """Return the memory of the workspace itself, which its users and agents read."""
+    return memory.scope(agent=None, user=None)
+
+
+async def _synced(
+    memory: Memory, path: str, collection: str, tags: list[str] | None, *, archive: bool
+) -> SyncedFolder:
+    import asyncio
+
+    try:
+        with bar("Reading") as progress:
+            return await memory.knowledge.sync(
+                path, collection=collection, tags=tags or (), archive=archive, progress=progress
+            )
+    except asyncio.CancelledError:
+        typer.echo("Stopped; what was added is kept. The same command goes on.", err=True)
+        raise
+
+
+def _end(done: SyncedFolder, shared: Shared) -> None:
+    say(Answer(done, lambda console: _tell_files(console, done)), as_object=shared.json)
+    if done.count("failed"):
+        raise typer.Exit(_FAILED)
+
+
+def _tell_files(console: Console, done: SyncedFolder) -> None:
+    failed: Sequence[FileOutcome] = [it for it in done.files if it.outcome == "failed"]
+    for it in failed:
+        show.line(console, f"{it.source}: {it.error}")
+    told = [f"{done.count(it):,} {it}" for it in ("added", "updated", "unchanged")]
+    if done.archived:
+        told.append(f"{len(done.archived):,} archived")
+    if failed:
+        told.append(f"{len(failed):,} failed")
+    show.line(console, ", ".join(told) + ".")
+
+
+def _tell_passages(console: Console, found: Passages, *, explain: bool) -> None:
+    for passage in found:
+        citation = passage.citation
+        where = f"{citation.label} · {citation.start}-{citation.end} · {citation.document}"
+        show.line(console, f"{passage.score:.2f}  {where}")
+        if explain:
+            parts = " · ".join(f"{name} {value}" for name, value in passage.explanation.items())
+            spans = ", ".join(f"{start}-{end}" for start, end in passage.matched)
+            show.line(console, f"      {parts} · matched {spans}")
+        show.line(console, passage.content)
+        show.line(console, "")
+    if not found:
+        show.line(console, "Nothing was found.")
+    for part in found.degraded:
+        show.line(console, f"degraded: {part}")
+
+
+def _line(document: Document) -> str:
+    size = f"{document.chars:,} characters · {document.chunks:,} chunks"
+    told = f"{document.id} · {document.status} · {document.type} · {document.title} · {size}"
+    return f"{told} · {document.error}" if document.error else told

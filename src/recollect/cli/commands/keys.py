@@ -1,0 +1,102 @@
+"""`recollect keys`: who gets into the server, and what they may do there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.groups import run_group
+from recollect.domain.access import ApiKey
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def keys(context: typer.Context) -> None:
+    """Make, list and revoke the keys of the server."""
+    commands = {"create": create_key, "list": list_keys, "revoke": revoke_key}
+    run_group(context, "Keys that open the server, each with a role.", commands)
+
+
+async def create_key(
+    memory: Memory,
+    name: Annotated[str, typer.Argument(help="A name to tell it from others.")],
+    role: Annotated[
+        str, typer.Option(metavar="ROLE", help="reader, writer, coordinator or admin.")
+    ] = "writer",
+    bind_workspace: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this workspace (repeatable; ORG/NAME)."),
+    ] = None,
+    bind_user: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only this user (repeatable).")
+    ] = None,
+    bind_agent: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only this agent (repeatable).")
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(metavar="NUMBER", min=0, help="Expires after so many days.")
+    ] = None,
+) -> Answer:
+    """Create a key; it is shown only once and not stored."""
+    made = await memory.keys.create(
+        name,
+        role,
+        workspaces=bind_workspace or (),
+        users=bind_user or (),
+        agents=bind_agent or (),
+        expires_at=None if days is None else datetime.now(UTC) + timedelta(days=days),
+    )
+
+    def tell(console: Console) -> None:
+        show.line(console, made.secret)
+        show.line(console, f"\n{_told(made.key)}")
+        show.line(console, "Keep it now: it is not shown again. Send it as")
+        show.line(console, "  Authorization: Bearer KEY")
+
+    return Answer(made, tell)
+
+
+async def list_keys(
+    memory: Memory,
+    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="MARK", help="Go on where the last page ended.")
+    ] = None,
+) -> Answer:
+    """List the keys, newest first."""
+    found = await memory.keys.list(limit=limit, cursor=cursor)
+
+    def tell(console: Console) -> None:
+        for key in found:
+            show.line(console, _told(key))
+        if not found:
+            show.line(console, "There are no keys: on this machine the server is open to anybody.")
+        if found.next_cursor is not None:
+            show.line(console, f"More: --cursor {found.next_cursor}")
+
+    return Answer(found, tell)
+
+
+async def revoke_key(
+    memory: Memory, key_id: Annotated[str, typer.Argument(metavar="ID", help="The key.")]
+) -> Answer:
+    """Revoke a key and end its sign-ins."""
+    key = await memory.keys.revoke(key_id)
+    return Answer(key, lambda console: show.line(console, _told(key)))
+
+
+def _told(key: ApiKey) -> str:
+    parts = [key.id, key.name, key.role.value, key.grant.reach, f"{key.prefix}…"]
+    if key.revoked_at is not None:
+        parts.append(f"revoked {key.revoked_at.astimezone():%Y-%m-%d %H:%M}")
+    elif key.expires_at is not None:
+        parts.append(f"until {key.expires_at.astimezone():%Y-%m-%d %H:%M}")
+    if key.last_used_at is not None:
+        parts.append(f"last used {key.last_used_at.astimezone():%Y-%m-%d %H:%M}")
+    return " · ".join(parts)

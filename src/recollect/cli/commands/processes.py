@@ -1,0 +1,291 @@
+"""Commands that start the server, benchmarks and model tools."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
+
+import typer
+from typer.main import get_command
+
+from recollect.cli import show
+from recollect.cli.answer import Answer, say
+from recollect.cli.command import opened
+from recollect.cli.logs import log_to
+from recollect.cli.options import Shared
+from recollect.domain.context import TONGUES, Tongue, checked_choice
+from recollect.domain.ids import new_id
+from recollect.errors import NotAvailable, SettingsError
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from rich.console import Console
+
+    from recollect.settings import Settings
+
+_MCP_PARTS: Final = frozenset({"mcp", "mcp_types"})
+# Somebody will say something: what reads either language loads before the first request comes.
+_FIRST_WORDS: Final = "hello 你好"
+_Door = Literal["open", "keys", "locked"]
+_NOTICES: Final[Mapping[_Door, str]] = {
+    "open": "There are no keys: whoever uses this machine can read and change all. "
+    "`recollect keys create` makes one, and from then on it is asked for.",
+    "keys": "It asks for a key: `recollect keys list` shows which there are.",
+    "locked": "All keys are revoked or expired: `recollect keys create` makes another.",
+}
+_SERVER_PARTS: Final = frozenset({"fastapi", "starlette", "uvicorn"})
+
+
+def serve(
+    shared: Shared,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 picks a free one.")
+    ] = 7077,
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate, for https.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Private key of the certificate.")
+    ] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy in front of it speaks https.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Name that clients use for it (repeatable)."),
+    ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1, max=64, help="Processes that answer; limits and caches are of each one's own."
+        ),
+    ] = 1,
+) -> None:
+    """Start the HTTP server; Ctrl-C stops it.
+
+    Without keys it is open to this machine only. On any other address it needs keys (`recollect
+    keys create`), and a certificate or a proxy that has one.
+    """
+    import asyncio
+
+    try:
+        import uvicorn  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+        from recollect.server.workers import serve_with_workers
+    except ModuleNotFoundError as missing:
+        if missing.name not in _SERVER_PARTS:
+            raise
+        raise NotAvailable(
+            f"The server needs {missing.name}, which is not installed",
+            hint="Install it with: pip install 'recollect[server]'",
+        ) from None
+    settings = shared.settings()
+    log_to(settings.log_file, is_structured=True, with_requests=settings.server.log_requests)
+    has_tls = _has_tls(tls_cert, tls_key)
+    is_here = _is_loopback(host)
+    if not is_here and not (has_tls or behind_proxy):
+        raise SettingsError(
+            f"On {host} everybody on the way could read along; the server was not started",
+            code="tls_needed",
+            hint="Give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks https.",
+        )
+    # A database that cannot be opened is told here, as by every other command.
+    door = asyncio.run(_look_at_keys(settings))
+    if not is_here and door != "keys" and not settings.server.tokens.jwks:
+        raise SettingsError(
+            f"On {host} the server needs keys, and there is none; it was not started",
+            code="keys_needed",
+            hint="Make one first: recollect keys create NAME --role admin.",
+        )
+    with _listening(host, port) as listener:
+        address = _address("https" if has_tls else "http", host, listener)
+        say(_started(address, settings, door=door), as_object=shared.json)
+        process = _ServerProcess(
+            settings,
+            frozenset({host, *(allow_host or ())}),
+            is_open_here=is_here,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            behind_proxy=behind_proxy,
+        )
+        with contextlib.suppress(KeyboardInterrupt):
+            if workers == 1:
+                process(listener)
+            else:
+                serve_with_workers(process, listener, workers)
+
+
+@dataclass(frozen=True, slots=True)
+class _ServerProcess:
+    """Answers on a socket until it is told to stop; can be sent to another process."""
+
+    settings: Settings
+    hosts: frozenset[str]
+    is_open_here: bool
+    tls_cert: Path | None
+    tls_key: Path | None
+    behind_proxy: bool
+
+    def __call__(self, listener: socket.socket) -> None:
+        import uvicorn
+
+        from recollect.server.app import LOCAL_HOSTS, create_app
+        from recollect.server.wire import PATIENCE_SECONDS
+
+        settings = self.settings
+        log_to(settings.log_file, is_structured=True, with_requests=settings.server.log_requests)
+        config = uvicorn.Config(
+            create_app(settings, hosts={*LOCAL_HOSTS, *self.hosts}, is_open_here=self.is_open_here),
+            http=_protocol(),
+            ws="none",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=5,
+            # Longer than clients keep an idle connection (httpx: 5 seconds): whoever closes first
+            # must be the one who sends, or a request meets a connection that is just closing.
+            timeout_keep_alive=int(PATIENCE_SECONDS),
+            ssl_certfile=self.tls_cert,
+            ssl_keyfile=self.tls_key,
+            proxy_headers=self.behind_proxy,
+            forwarded_allow_ips="*" if self.behind_proxy else None,
+            server_header=False,
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+async def mcp(
+    shared: Shared,
+    language: Annotated[
+        str, typer.Option(help="Language of the tools' descriptions: en or zh.")
+    ] = "en",
+    session: Annotated[
+        str | None, typer.Option(help="Session of the scratchpad; without one a new one.")
+    ] = None,
+) -> None:
+    """Serve MCP over standard input and output; a client such as Claude Desktop starts this."""
+    try:
+        from recollect.mcp.server import serve_stdio
+    except ModuleNotFoundError as missing:
+        if missing.name not in _MCP_PARTS:
+            raise
+        raise NotAvailable(
+            f"The MCP server needs {missing.name}, which is not installed",
+            hint="Install it with: pip install 'recollect[mcp]'",
+        ) from None
+    tongue = checked_choice(cast("Tongue", language), TONGUES)
+    async with opened(shared, _FIRST_WORDS) as memory:
+        await serve_stdio(memory, tongue, new_id("sess") if session is None else session)
+
+
+def bench(context: typer.Context) -> None:
+    """Measure the quality and the speed of recall."""
+    from recollect.evaluation.command import bench as benchmarks
+
+    _run_group(benchmarks, context)
+
+
+def models(context: typer.Context) -> None:
+    """List, choose and test embedding models."""
+    from recollect.cli.commands.models import models as choosing
+
+    _run_group(choosing(), context)
+
+
+def version() -> Answer:
+    """Show the version of Recollect."""
+    from importlib.metadata import version as installed_version
+
+    number = installed_version("recollect")
+    return Answer({"version": number}, lambda console: show.line(console, f"recollect {number}"))
+
+
+def _run_group(group: typer.Typer, context: typer.Context) -> None:
+    """Pass the arguments on to a group that is loaded only now."""
+    status = get_command(group).main(
+        args=context.args,
+        prog_name=context.command_path,
+        standalone_mode=False,
+        obj=context.obj,
+    )
+    if isinstance(status, int):
+        raise typer.Exit(status)
+
+
+def _protocol() -> type[asyncio.Protocol]:
+    """Return HTTP as it is read fastest with what is installed; both say and refuse the same."""
+    try:
+        from recollect.server.fast_wire import FastTellingProtocol
+    except ModuleNotFoundError:
+        from recollect.server.wire import TellingProtocol
+
+        return TellingProtocol
+    return FastTellingProtocol
+
+
+async def _look_at_keys(settings: Settings) -> _Door:
+    """Open the database, and return whether it has keys that open something."""
+    async with Memory.open(settings) as memory:
+        if await memory.access.has_usable():
+            return "keys"
+        return "locked" if await memory.access.has_any() else "open"
+
+
+def _has_tls(certificate: Path | None, key: Path | None) -> bool:
+    if (certificate is None) != (key is None):
+        raise SettingsError(
+            "A certificate needs its private key; the server was not started",
+            code="tls_incomplete",
+            hint="Give both --tls-cert and --tls-key.",
+        )
+    return certificate is not None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as problem:
+        raise SettingsError(
+            f"The server cannot listen on {host}, port {port}: {problem}",
+            code="address_unusable",
+            hint="Another server may be running; --port takes another port, 0 a free one.",
+        ) from None
+
+
+def _address(scheme: str, host: str, listener: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{shown}:{listener.getsockname()[1]}"
+
+
+def _started(address: str, settings: Settings, *, door: _Door) -> Answer:
+    def tell(console: Console) -> None:
+        show.line(console, f"Recollect listens on {address}; its data is in")
+        show.line(console, f"{settings.store_name}. Ctrl-C stops it. Try:\n")
+        for route, body in (
+            ("records", '{"content": "Ann likes green tea. 安妮喜欢绿茶。"}'),
+            ("recall", '{"query": "绿茶"}'),
+        ):
+            head = "-H 'Content-Type: application/json'"
+            if door != "open":
+                head += " -H 'Authorization: Bearer KEY'"
+            show.line(console, f"  curl {address}/v1/{route} {head} -d '{body}'")
+        show.line(console, f"\n{_NOTICES[door]}")
+
+    return Answer(
+        {"address": address, "database": settings.store_name, "is_open": door == "open"}, tell
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,177 @@
+"""Commands that diagnose problems and create missing vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer, say
+from recollect.cli.commands.models import NAMES, NO_MODEL, Chosen, choose, tried_model
+from recollect.cli.logs import log_to
+from recollect.cli.options import Shared
+from recollect.cli.progress import bar
+from recollect.domain.views import as_json
+from recollect.errors import NotAvailable, SettingsError
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recollect.domain.diagnosis import Diagnosis
+
+_PROBLEM: Final = 5
+
+
+async def reindex(
+    shared: Shared,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help=f"Switch to a model: one of {NAMES}.", metavar="NAME"),
+    ] = None,
+    background: Annotated[
+        bool,
+        typer.Option(
+            "--background", help="Leave the work to a running process or to `recollect work`."
+        ),
+    ] = False,
+    status: Annotated[
+        bool,
+        typer.Option("--status", help="Only report the progress, in whichever process it runs."),
+    ] = False,
+    stop: Annotated[
+        bool,
+        typer.Option("--stop", help="Stop it in whichever process it runs; what was made is kept."),
+    ] = False,
+) -> Answer:
+    """Create missing vectors, or switch to another model; safe to interrupt.
+
+    Until a model has made all vectors of a scope, the previous one is used there.
+    """
+    if status or stop:
+        async with Memory.open(shared.settings()) as memory:
+            return await _followed(memory, stop=stop)
+    chosen = None if model is None else await _changed(shared, model)
+    settings = shared.settings()
+    log_to(settings.log_file)
+    async with Memory.open(settings) as memory:
+        return await remade(memory, chosen, background=background)
+
+
+async def remade(
+    memory: Memory, chosen: Chosen | None = None, *, background: bool = False
+) -> Answer:
+    """Create the missing vectors and report the result."""
+    import asyncio
+
+    name = chosen.check.model if chosen is not None else (await memory.stats()).embedder
+    if name == NO_MODEL and memory.settings.embedder.model != NO_MODEL:
+        raise NotAvailable(
+            "The embedding model is not available, so no vectors can be made",
+            code="embedder_unusable",
+            hint="`recollect models check` says why.",
+        )
+    try:
+        with bar("Making vectors") as progress:
+            pieces = await memory.reindex(
+                progress, model=None if chosen is None else chosen.name, background=background
+            )
+    except asyncio.CancelledError:
+        typer.echo(
+            "Stopped; the vectors made so far are kept. The same command goes on, and so does "
+            "`recollect work` or a memory that is open.",
+            err=True,
+        )
+        raise
+
+    def tell(console: Console) -> None:
+        if chosen is not None:
+            chosen.tell(console)
+        show.line(console, _queued(name, pieces) if background else _told(name, pieces))
+
+    return Answer({"model": name, "pieces": pieces, "queued": background}, tell)
+
+
+async def _followed(memory: Memory, *, stop: bool) -> Answer:
+    """Report the progress of a model switch, after stopping it if asked."""
+    stopped = {"stopped": await memory.stop_reindexing()} if stop else {}
+    now = await memory.reindexing()
+
+    def tell(console: Console) -> None:
+        if stop:
+            show.line(console, "Stopped." if stopped["stopped"] else "Nothing to stop.")
+        state = "a switch is running" if now.is_going_on else "no switch is running"
+        show.line(
+            console,
+            f"{now.model or 'no model'}: {now.units - now.lacking:,} of {now.units:,} units have "
+            f"a vector; {state}.",
+        )
+        if now.stale:
+            show.line(
+                console,
+                f"{now.stale:,} units were analysed by an earlier version; `recollect work` or "
+                "any running process analyses them again.",
+            )
+
+    return Answer({**stopped, **as_json(now)}, tell)
+
+
+async def doctor(
+    shared: Shared,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="First remove the access of others to the data.")
+    ] = False,
+    deep: Annotated[
+        bool,
+        typer.Option("--deep", help="Also compare every record and turn with the audit log."),
+    ] = False,
+) -> None:
+    """Check every part and say how to fix what is wrong; exit code 5 if there is a problem."""
+    diagnosis = await _diagnosis(shared, fix=fix, deep=deep)
+    say(
+        Answer(diagnosis, lambda console: show.diagnosis(console, diagnosis)),
+        as_object=shared.json,
+    )
+    if diagnosis.verdict == "problem":
+        raise typer.Exit(_PROBLEM)
+
+
+async def _changed(shared: Shared, model: str) -> Chosen:
+    """Choose a model that makes vectors; change nothing for one that does not."""
+    tried = await tried_model(shared, model)
+    if not tried.model:
+        raise NotAvailable(
+            f"{tried.name} makes no vectors",
+            code="embedder_unusable",
+            hint="`recollect models use none` makes recall use words only.",
+        )
+    return choose(shared, tried)
+
+
+def _queued(model: str, pieces: int) -> str:
+    return (
+        f"{pieces:,} units get a vector of {model} from `recollect work` or any running process; "
+        "`recollect reindex --status` shows the progress."
+    )
+
+
+def _told(model: str, pieces: int) -> str:
+    if model == NO_MODEL:
+        return "No model is wanted, so there are no vectors to make."
+    if not pieces:
+        return f"Nothing to do: every unit has a vector of {model}."
+    return f"{pieces:,} units had no vector of {model}; all that it can read have one now."
+
+
+async def _diagnosis(shared: Shared, *, fix: bool, deep: bool) -> Diagnosis:
+    from recollect.assemble.doctor import diagnose, diagnose_settings, make_private
+
+    try:
+        settings = shared.settings()
+    except SettingsError as problem:
+        return diagnose_settings(problem)
+    log_to(settings.log_file)
+    if fix:
+        await make_private(settings)
+    return await diagnose(settings, deep=deep)

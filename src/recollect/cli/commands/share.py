@@ -1,0 +1,187 @@
+"""`recollect share`: propose what all agents should know, and decide on proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.command import Body
+from recollect.cli.commands.records import Reason, RecordId, Text
+from recollect.cli.groups import run_group
+from recollect.cli.input import text_of
+from recollect.domain.page import Page
+from recollect.domain.proposal import PROPOSAL_STATUSES, Proposal
+from recollect.domain.sharing import SHARED_TYPES
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_TYPES: Final = ", ".join(SHARED_TYPES)
+_ANY: Final = "any"
+
+ProposalId = Annotated[str, typer.Argument(metavar="ID", help="The proposal's id.")]
+Limit = Annotated[int, typer.Option(help="Maximum number.")]
+PageMark = Annotated[str | None, typer.Option(help="Continue after the previous page.")]
+OfType = Annotated[
+    str | None, typer.Option("--type", metavar="TYPE", help=f"Only this type ({_TYPES}).")
+]
+
+
+async def propose(
+    memory: Memory,
+    text: Text,
+    type: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPE", help=f"One of {_TYPES}; not needed for a change."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="Title.", show_default=False)] = "",
+    reason: Annotated[str, typer.Option(help="Reason for sharing it.", show_default=False)] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="Tag (repeatable).")] = None,
+    confidence: Annotated[float, typer.Option(help="How certain it is, 0 to 1.")] = 1.0,
+    target: Annotated[
+        str | None, typer.Option(metavar="ID", help="The shared record to change.")
+    ] = None,
+) -> Answer:
+    """Propose to share something with all agents of the workspace."""
+    proposal = await memory.shared.propose(
+        text, type, title=title, reason=reason, tags=tag, confidence=confidence, target=target
+    )
+    return _told(proposal)
+
+
+async def list_proposals(
+    memory: Memory,
+    status: Annotated[
+        str, typer.Option(help=f"One of {', '.join(PROPOSAL_STATUSES)}, or {_ANY}.")
+    ] = "pending",
+    type: OfType = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List proposals, newest first: the coordinator sees all, an agent its own."""
+    wanted = None if status == _ANY else status
+    page = await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor)
+    return Answer(page, lambda console: _page(console, page))
+
+
+async def approve(
+    memory: Memory,
+    proposal_id: ProposalId,
+    text: Annotated[
+        str | None,
+        typer.Argument(help="A better wording; - reads it from standard input.", callback=text_of),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="New title.")] = None,
+    reason: Reason = "",
+) -> Answer:
+    """Approve a proposal, as it is or reworded."""
+    return _told(await memory.shared.approve(proposal_id, text, title=title, reason=reason))
+
+
+async def reject(
+    memory: Memory,
+    proposal_id: ProposalId,
+    reason: Annotated[str, typer.Option(help="Reason, shown to the proposer.")],
+) -> Answer:
+    """Reject a proposal with a reason."""
+    return _told(await memory.shared.reject(proposal_id, reason))
+
+
+async def withdraw(memory: Memory, proposal_id: ProposalId, reason: Reason = "") -> Answer:
+    """Withdraw one's own proposal."""
+    return _told(await memory.shared.withdraw(proposal_id, reason))
+
+
+async def list_shared(
+    memory: Memory, type: OfType = None, limit: Limit = 50, cursor: PageMark = None
+) -> Answer:
+    """List what is shared with this agent and user, newest first."""
+    page = await memory.shared.list(type=type, limit=limit, cursor=cursor)
+    return Answer(page, lambda console: show.page_of_records(console, page))
+
+
+async def show_shared(
+    memory: Memory,
+    id: Annotated[str, typer.Argument(metavar="ID", help="A proposal's or a shared record's id.")],
+) -> Answer:
+    """Show a proposal or a shared record."""
+    if id.startswith("prop_"):
+        return _told(await memory.shared.proposal(id))
+    record = await memory.shared.get(id)
+    return Answer(record, lambda console: show.record_card(console, record))
+
+
+async def edit(
+    memory: Memory,
+    record_id: RecordId,
+    text: Annotated[
+        str | None,
+        typer.Argument(help="The new text; - reads it from standard input.", callback=text_of),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="New title.")] = None,
+    expected_version: Annotated[
+        int | None, typer.Option(help="Only if the record is still at this version.")
+    ] = None,
+    reason: Reason = "",
+) -> Answer:
+    """Change a shared record at once; for its creator and the coordinator."""
+    record = await memory.shared.update(
+        record_id, text, title=title, expected_version=expected_version, reason=reason
+    )
+    return Answer(record, lambda console: show.record_card(console, record))
+
+
+async def delete(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
+    """Hide a shared record from everybody; for its creator and the coordinator."""
+    record = await memory.shared.delete(record_id, reason=reason)
+    return Answer(record, lambda console: show.line(console, f"{record.id} is no longer shared."))
+
+
+_COMMANDS: Final[Mapping[str, Body]] = {
+    "propose": propose,
+    "proposals": list_proposals,
+    "approve": approve,
+    "reject": reject,
+    "withdraw": withdraw,
+    "list": list_shared,
+    "show": show_shared,
+    "edit": edit,
+    "delete": delete,
+}
+
+
+def share(context: typer.Context) -> None:
+    """Propose what all agents should know, and decide on proposals."""
+    run_group(context, "What all agents of the workspace share, and proposals.", _COMMANDS)
+
+
+def _told(proposal: Proposal) -> Answer:
+    return Answer(proposal, lambda console: _card(console, proposal))
+
+
+def _card(console: Console, proposal: Proposal) -> None:
+    role = f" ({proposal.role})" if proposal.role else ""
+    facts = [proposal.status, proposal.type, f"{proposal.proposer}{role}"]
+    facts += [it for it in (proposal.body.get("outcome"), proposal.record) if it is not None]
+    show.line(console, f"{proposal.id}  {' · '.join(facts)}")
+    words = f"{proposal.title}: {proposal.content}" if proposal.title else proposal.content
+    show.line(console, f"  {words}")
+    if proposal.reason:
+        show.line(console, f"  why: {proposal.reason}")
+    if proposal.decided_by is not None:
+        decision = f": {proposal.decision}" if proposal.decision else ""
+        show.line(console, f"  {proposal.status} by {proposal.decided_by}{decision}")
+
+
+def _page(console: Console, page: Page[Proposal]) -> None:
+    for proposal in page:
+        _card(console, proposal)
+    if not page.items:
+        show.line(console, "There are no such proposals.")
+    if page.next_cursor is not None:
+        show.line(console, f"More: --cursor {page.next_cursor}")

@@ -1,0 +1,137 @@
+"""Commands that use the write pipeline and show what it decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.cli import show
+from recollect.cli.answer import Answer
+from recollect.cli.commands.records import Key, Text
+from recollect.cli.input import one_of
+from recollect.cli.options import RecordOptions
+from recollect.domain.route import Route, WritePolicy
+from recollect.domain.views import as_json
+from recollect.domain.write import Trace, Written
+from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+async def write(
+    memory: Memory,
+    text: Text,
+    record: RecordOptions,
+    namespace: Annotated[
+        str | None, typer.Option(help="One of your own, such as user_profile/ann.")
+    ] = None,
+    buffered: Annotated[
+        bool, typer.Option("--buffered", help="Start in the short-term buffer.")
+    ] = False,
+    idempotency_key: Key = None,
+) -> Answer:
+    """Remember a claim after comparing it with what is stored.
+
+    --meta strategy=overwrite, append or summarise chooses how a change is applied.
+    """
+    written = await memory.write(
+        text,
+        namespace=namespace,
+        explicit=not buffered,
+        idempotency_key=idempotency_key,
+        **record.given(),
+    )
+    return Answer(written, lambda console: _tell_written(console, written))
+
+
+async def extract(
+    memory: Memory,
+    session: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="One session; default: all of them.")
+    ] = None,
+    of_session: Annotated[
+        str | None, typer.Option("--session", metavar="ID", help="The same as SESSION.")
+    ] = None,
+) -> Answer:
+    """Extract what is worth remembering from conversations; no turn is read twice."""
+    found = await memory.extract(one_of(session, of_session, "SESSION", "--session"))
+
+    def tell(console: Console) -> None:
+        if not found:
+            show.line(console, "Nothing new to remember.")
+        for written in found:
+            _tell_written(console, written)
+
+    return Answer(found, tell)
+
+
+async def trace(
+    memory: Memory,
+    write_id: Annotated[
+        str, typer.Argument(metavar="ID", help="A write's id, shown by write and extract.")
+    ],
+) -> Answer:
+    """Show what each step of a write decided, and why."""
+    found = await memory.trace(write_id)
+    return Answer(found, lambda console: _tell_trace(console, found))
+
+
+async def route(
+    memory: Memory,
+    text: Text,
+    policy: Annotated[
+        WritePolicy | None,
+        typer.Option(help="auto, explicit or off; default: from the settings."),
+    ] = None,
+) -> Answer:
+    """Decide whether a message needs memory to be answered and whether to remember it."""
+    found = await memory.route(text, policy=policy)
+    return Answer(found, lambda console: _tell_route(console, found))
+
+
+def _tell_written(console: Console, written: Written) -> None:
+    because = f": {written.reason}" if written.reason else ""
+    show.line(console, f"{written.status} ({written.write_id}){because}")
+    if written.record is not None:
+        show.record_card(console, written.record)
+    if written.degraded:
+        show.line(console, f"A model was not available, so rules decided: {written.degraded}")
+    if written.conflict is not None:
+        show.line(
+            console,
+            "It conflicts with another record; both are kept until you decide: "
+            f"`recollect resolve {written.conflict} keep_second` keeps this one, "
+            "`recollect conflicts` shows both.",
+        )
+
+
+def _tell_trace(console: Console, found: Trace) -> None:
+    show.line(console, f"{found.id} at {found.created_at:%Y-%m-%d %H:%M:%S} UTC")
+    table = show.plain_table("step", "result")
+    for step in found.steps:
+        rows = as_json(step.result)
+        table.add_row(step.name, show.harmless(show.told(rows)) if rows else "-")
+    console.print(table)
+
+
+def _tell_route(console: Console, found: Route) -> None:
+    show.line(console, f"read: {'yes' if found.should_read else 'no'}")
+    show.line(console, f"write: {'yes' if found.should_write else 'no'}")
+    show.line(console, f"namespaces: {', '.join(found.namespaces) or '-'}")
+    if found.reason:
+        show.line(console, f"reason: {found.reason}")
+
+
+async def names(
+    memory: Memory,
+    name: Annotated[
+        list[str] | None, typer.Argument(help="The names; they replace those set before.")
+    ] = None,
+) -> Answer:
+    """Show or set the names of the user."""
+    if name:
+        await memory.set_user_names(name)
+    known = sorted(await memory.user_names())
+    return Answer({"items": known}, lambda console: show.line(console, ", ".join(known)))

@@ -1,0 +1,207 @@
+"""Talking to a server: requests with a scope, answers as JSON, problems as our errors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from urllib.parse import quote
+
+from recollect.client.values import decoded, plain
+from recollect.domain.scope import Scope
+from recollect.errors import (
+    Closed,
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    NotAuthenticated,
+    NotAvailable,
+    NotFound,
+    RecollectError,
+    StaleVersion,
+    StorageBusy,
+    StorageError,
+    TooManyRequests,
+    Unreachable,
+)
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+# How long an answer may take; making a prompt may ask a model.
+_SECONDS: Final = 120.0
+_PAGE: Final = 1_000
+_ERRORS: Final[Mapping[int, type[RecollectError]]] = {
+    401: NotAuthenticated,
+    403: NotAllowed,
+    404: NotFound,
+    409: Conflict,
+    412: StaleVersion,
+    429: TooManyRequests,
+    500: StorageError,
+    501: NotAvailable,
+    503: StorageBusy,
+    507: StorageError,
+}
+_BY_CODE: Final[Mapping[str, type[RecollectError]]] = {
+    "closed": Closed,
+    "stale_version": StaleVersion,
+}
+
+
+class Connection:
+    """One server, shared by all views of a remote memory."""
+
+    def __init__(self, address: str, key: str | None = None) -> None:
+        try:
+            import httpx
+        except ModuleNotFoundError:
+            raise NotAvailable(
+                "A memory on a server needs httpx, which is not installed",
+                hint="Install it with: pip install 'recollect[remote]'",
+            ) from None
+        self._http = httpx.AsyncClient(
+            base_url=address.rstrip("/"),
+            timeout=_SECONDS,
+            headers={
+                "Content-Type": "application/json",
+                **({} if key is None else {"Authorization": f"Bearer {key}"}),
+            },
+            # The address of a server is meant as it is.
+            trust_env=False,
+        )
+        self._faults = (httpx.TransportError,)
+        self._address = address
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        scope: Scope | None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        key: str | None = None,
+        patient: bool = False,
+    ) -> Any:
+        """What the server answers, None for nothing; who is `patient` waits as long as needed."""
+        try:
+            response = await self._http.request(
+                method,
+                path,
+                params=_address(scope, query),
+                json=None if body is None else plain(body),
+                headers={} if key is None else {"Idempotency-Key": key},
+                timeout=None if patient else _SECONDS,
+            )
+        except self._faults as fault:
+            raise self._unreachable(fault) from None
+        _require_success(response)
+        return response.json() if response.content else None
+
+    async def all_pages(
+        self, kind: type[T], path: str, scope: Scope, query: Mapping[str, Any] | None = None
+    ) -> tuple[T, ...]:
+        """Every item of a listing, page after page."""
+        items: list[T] = []
+        cursor: str | None = None
+        while True:
+            page = await self.ask(
+                "GET", path, scope, query={**(query or {}), "limit": _PAGE, "cursor": cursor}
+            )
+            items += [decoded(kind, it) for it in page["items"]]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return tuple(items)
+
+    @asynccontextmanager
+    async def download(
+        self, path: str, scope: Scope, query: Mapping[str, Any] | None = None
+    ) -> AsyncGenerator[httpx.Response]:
+        """An answer that is read piece by piece."""
+        try:
+            async with self._http.stream(
+                "GET", path, params=_address(scope, query), timeout=None
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                _require_success(response)
+                yield response
+        except self._faults as fault:
+            raise self._unreachable(fault) from None
+
+    async def upload(
+        self, path: str, scope: Scope, query: Mapping[str, Any], pieces: AsyncIterable[bytes]
+    ) -> Any:
+        """Send a body piece by piece; what the server answers."""
+        try:
+            response = await self._http.put(
+                path,
+                params=_address(scope, query),
+                content=pieces,
+                headers={"Content-Type": "application/x-ndjson"},
+                timeout=None,
+            )
+        except self._faults as fault:
+            raise self._unreachable(fault) from None
+        _require_success(response)
+        return response.json()
+
+    def _unreachable(self, fault: Exception) -> Unreachable:
+        return Unreachable(
+            f"The server at {self._address} does not answer: {fault or type(fault).__name__}",
+            hint="Start it with `recollect serve`; a write with its key may be repeated.",
+        )
+
+
+def at(*parts: str) -> str:
+    """A path below /v1 of these parts, whatever they are."""
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def _address(scope: Scope | None, query: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+    """Whose memory it is, and what else stands in the address; what is None is left out."""
+    whose = (
+        {}
+        if scope is None
+        else {
+            "org": scope.org,
+            "workspace": scope.workspace,
+            "agent": scope.agent or "-",
+            "user": scope.user or "-",
+        }
+    )
+    pairs: list[tuple[str, Any]] = []
+    for name, value in {**whose, **(query or {})}.items():
+        given = plain(value)
+        several = cast("list[Any]", given) if isinstance(given, list) else [given]
+        pairs += [(name, _spelled(it)) for it in several if it is not None]
+    return pairs
+
+
+def _spelled(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _require_success(response: httpx.Response) -> None:
+    if response.is_success:
+        return
+    try:
+        told = response.json()
+        code, detail, hint = told["code"], told["detail"], told["hint"]
+    except (ValueError, KeyError, TypeError):
+        raise RecollectError(
+            f"The server answered {response.status_code}, which is not from Recollect",
+            code="odd_answer",
+            hint="Is there another program at this address?",
+        ) from None
+    usual = InvalidInput if response.status_code < 500 else StorageError
+    kind = _BY_CODE.get(code) or _ERRORS.get(response.status_code, usual)
+    error = kind(detail, code=code, hint=hint)
+    if isinstance(error, StaleVersion):
+        error.current = told.get("current_version")
+    raise error

@@ -1,0 +1,680 @@
+"""RemoteMemory: the verbs of `Memory`, each one request to a server."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import shutil
+import tarfile
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
+
+from recollect.client.connection import Connection, at
+from recollect.client.items import RemoteItems
+from recollect.client.knowledge import RemoteKnowledge
+from recollect.client.rooms import (
+    RemoteAgents,
+    RemoteArchives,
+    RemoteAudit,
+    RemoteJobs,
+    RemoteKeys,
+    RemoteShared,
+    RemoteUpkeep,
+    RemoteWorkspace,
+    spelled_range,
+)
+from recollect.client.session import RemoteSession
+from recollect.client.toolbox import RemoteToolbox
+from recollect.client.values import decoded
+from recollect.domain.archive import ContentRange, contents_beside
+from recollect.domain.bulk import BulkChange
+from recollect.domain.context import ContextFields, MemoryContext, Tongue
+from recollect.domain.directory import LabelEntry, SessionEntry
+from recollect.domain.event import Changes
+from recollect.domain.fields import Draft, RecordFields, checked_items
+from recollect.domain.filters import CommonFilters, FilterFields
+from recollect.domain.forgetting import Forgotten
+from recollect.domain.guide import memory_guide
+from recollect.domain.hit import Hit, Recalled
+from recollect.domain.ids import new_id
+from recollect.domain.meter import Meter, Metrics
+from recollect.domain.page import Page
+from recollect.domain.progress import Progress
+from recollect.domain.record import Record, Version
+from recollect.domain.reindexing import Reindexing
+from recollect.domain.role import Role
+from recollect.domain.route import Route, WritePolicy
+from recollect.domain.scope import Caller, Scope, namespace_of, parse_namespace
+from recollect.domain.stats import Stats
+from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+from recollect.domain.turn import Turn
+from recollect.domain.write import Trace, Written
+from recollect.errors import Conflict, NotAvailable, StorageError
+from recollect.memory import Memory, Namespace
+from recollect.memory.agents import Agents
+from recollect.memory.archives import ToolArchives
+from recollect.memory.audit import AuditTrail
+from recollect.memory.items import Items
+from recollect.memory.jobs import BackgroundJobs
+from recollect.memory.keys import ApiKeys
+from recollect.memory.knowledge import KnowledgeDocuments
+from recollect.memory.shared import SharedMemory
+from recollect.memory.upkeep import Upkeep
+from recollect.memory.workspace import WorkspaceView
+from recollect.transfer.chat_files import session_name
+
+if TYPE_CHECKING:
+    from recollect.context.session import Session
+    from recollect.lifecycle.keys import KeyDesk
+    from recollect.settings import Settings
+    from recollect.tools import Toolbox
+
+_CHUNK: Final = 1 << 20
+_PAUSE: Final = 0.5
+
+
+async def connect(address: str, key: str | None = None) -> RemoteMemory:
+    """The memory of the server at an address, seen by whom its settings name."""
+    connection = Connection(address, key)
+    try:
+        told = await connection.ask("GET", at("scope"), None)
+    except BaseException:
+        await connection.close()
+        raise
+    return RemoteMemory(
+        connection, decoded(Scope, told["scope"]), frozenset(told["disabled_agents"])
+    )
+
+
+def _decided_there(what: str) -> NotAvailable:
+    return NotAvailable(f"{what} is decided by the server", hint="GET /v1/whoami tells it.")
+
+
+class RemoteMemory(Memory):
+    """The memory of a server, seen from one scope; see `Memory` for what the verbs do."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        scope: Scope,
+        disabled_agents: frozenset[str],
+        *,
+        is_root: bool = True,
+    ) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._disabled_agents = disabled_agents
+        self._is_root = is_root
+        self._session = new_id("sess")
+        self._anonymous = new_id("anon")
+
+    @property
+    def caller_scope(self) -> Scope:
+        return self._scope
+
+    @property
+    def caller(self) -> Caller:
+        raise _decided_there("Who a caller is")
+
+    @property
+    def access(self) -> KeyDesk:
+        raise _decided_there("Whether a key is right")
+
+    @property
+    def meter(self) -> Meter:
+        raise _decided_there("What a server does")
+
+    @property
+    def settings(self) -> Settings:
+        raise NotAvailable(
+            "The settings of a remote memory are its server's",
+            hint="`recollect where` shows them on the server's machine.",
+        )
+
+    @property
+    def shared(self) -> SharedMemory:
+        return RemoteShared(self._connection, self._scope)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        return RemoteUpkeep(self._connection, self._scope)
+
+    @property
+    def archives(self) -> ToolArchives:
+        return RemoteArchives(self._connection, self._scope)
+
+    @property
+    def knowledge(self) -> KnowledgeDocuments:
+        return RemoteKnowledge(self._connection, self._scope)
+
+    @property
+    def audit(self) -> AuditTrail:
+        return RemoteAudit(self._connection, self._scope)
+
+    @property
+    def items(self) -> Items:
+        return RemoteItems(self._connection, self._scope)
+
+    @property
+    def jobs(self) -> BackgroundJobs:
+        return RemoteJobs(self._connection, self._scope)
+
+    @property
+    def agents(self) -> Agents:
+        return RemoteAgents(self._connection)
+
+    @property
+    def keys(self) -> ApiKeys:
+        return RemoteKeys(self._connection)
+
+    @property
+    def workspace(self) -> WorkspaceView:
+        return RemoteWorkspace(self._connection, self._scope)
+
+    def scope(
+        self,
+        *,
+        agent: str | EllipsisType | None = ...,
+        user: str | EllipsisType | None = ...,
+        workspace: str | EllipsisType = ...,
+        org: str | EllipsisType = ...,
+        children: Iterable[str] | None = None,
+        principal: str | None = None,
+        role: Role | None = None,
+    ) -> Memory:
+        if (children, principal, role) != (None, None, None):
+            raise NotAvailable(
+                "Who an agent's children are, who asks and in which role is decided by the server",
+                hint="Declare children in the server's settings, under agents.NAME.children; "
+                "a key has a role.",
+            )
+        here = self._scope
+        scope = Scope(
+            org=here.org if isinstance(org, EllipsisType) else org,
+            workspace=here.workspace if isinstance(workspace, EllipsisType) else workspace,
+            agent=here.agent if isinstance(agent, EllipsisType) else agent,
+            user=here.user if isinstance(user, EllipsisType) else user,
+        )
+        memory = RemoteMemory(self._connection, scope, self._disabled_agents, is_root=False)
+        memory._anonymous = self._anonymous
+        return memory
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        namespace: Namespace | None = None,
+        idempotency_key: str | None = None,
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> Record:
+        body = {**fields, "content": content, "reason": reason, **self._namespace(namespace)}
+        told = await self._ask("POST", at("records"), body=body, key=idempotency_key)
+        return decoded(Record, told)
+
+    async def remember_many(
+        self,
+        items: Iterable[str | Draft],
+        *,
+        namespace: Namespace | None = None,
+        idempotency_key: str | None = None,
+        reason: str = "",
+    ) -> tuple[Record, ...]:
+        given = checked_items(items, "items")
+        drafts = [item if isinstance(item, dict) else Draft(content=item) for item in given]
+        body = {"items": drafts, "reason": reason, **self._namespace(namespace)}
+        told = await self._ask("POST", at("records", "batch"), body=body, key=idempotency_key)
+        return tuple(decoded(Record, it) for it in told["items"])
+
+    async def observe(
+        self,
+        messages: Mapping[str, Any] | Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        task: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> tuple[Turn, ...]:
+        is_one = isinstance(messages, Mapping)
+        said = [cast("Mapping[str, Any]", messages)] if is_one else messages
+        body = {
+            "messages": checked_items(said, "messages"),
+            "session": self._session if session is None else session,
+            "task": task,
+        }
+        told = await self._ask("POST", at("observe"), body=body, key=idempotency_key)
+        return tuple(decoded(Turn, it) for it in told["items"])
+
+    def session(
+        self, id: str | None = None, *, model: str | None = None, context_tokens: int | None = None
+    ) -> Session:
+        return RemoteSession(self._connection, self._scope, id, model, context_tokens)
+
+    async def sessions(self, *, limit: int = 50, cursor: str | None = None) -> Page[SessionEntry]:
+        query = {"limit": limit, "cursor": cursor}
+        return decoded(Page[SessionEntry], await self._ask("GET", at("sessions"), query=query))
+
+    async def tags(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
+        query = {"limit": limit, "cursor": cursor}
+        return decoded(Page[LabelEntry], await self._ask("GET", at("tags"), query=query))
+
+    async def categories(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
+        query = {"limit": limit, "cursor": cursor}
+        return decoded(Page[LabelEntry], await self._ask("GET", at("categories"), query=query))
+
+    async def changes(
+        self, after: str | None = None, *, limit: int = 100, wait: float = 0
+    ) -> Changes:
+        query = {"after": after, "limit": limit, "wait": wait}
+        return decoded(Changes, await self._ask("GET", at("changes"), query=query))
+
+    async def load_tool_history(
+        self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
+    ) -> str:
+        asked = {"query": query, "range": spelled_range(range)}
+        return (await self._ask("GET", at("archives", uuid, "text"), query=asked))["text"]
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        min_score: float | None = None,
+        namespace: Namespace | None = None,
+        asked_at: datetime | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recalled:
+        body = {
+            **_named(filters),
+            "query": query,
+            "limit": limit,
+            "min_score": min_score,
+            "asked_at": asked_at,
+            **self._namespace(namespace),
+        }
+        return decoded(Recalled, await self._ask("POST", at("recall"), body=body))
+
+    async def context(self, message: str, **wanted: Unpack[ContextFields]) -> MemoryContext:
+        given = _named(wanted)
+        given["session"] = given.get("session") or self._session
+        body = {**given, "message": message, **self._namespace(given.pop("namespace", None))}
+        return decoded(MemoryContext, await self._ask("POST", at("context"), body=body))
+
+    def guide(self, language: Tongue = "en") -> str:
+        return "" if self._scope.agent in self._disabled_agents else memory_guide(language)
+
+    def tools(self, language: Tongue = "en", *, session: str | None = None) -> Toolbox:
+        is_enabled = self._scope.agent not in self._disabled_agents
+        own = self._session if session is None else session
+        return RemoteToolbox(self._connection, self._scope, own, language, is_enabled=is_enabled)
+
+    async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
+        path = at("records", _id(hit), "used")
+        return decoded(Record, await self._ask("POST", path, body={"success": success}))
+
+    async def rejected(self, hit: Hit | Record | str) -> Record:
+        return decoded(Record, await self._ask("POST", at("records", _id(hit), "rejected")))
+
+    async def get(self, record_id: str, *, as_of: datetime | None = None) -> Record:
+        told = await self._ask("GET", at("records", record_id), query={"as_of": as_of})
+        return decoded(Record, told)
+
+    async def turn(self, turn_id: str) -> Turn:
+        return decoded(Turn, await self._ask("GET", at("turns", turn_id)))
+
+    async def list(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        namespace: Namespace | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Record]:
+        query = {**filters, "limit": limit, "cursor": cursor, **self._namespace(namespace)}
+        return decoded(Page[Record], await self._ask("GET", at("records"), query=query))
+
+    async def turns(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        namespace: Namespace | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Turn]:
+        query = {**filters, "limit": limit, "cursor": cursor, **self._namespace(namespace)}
+        return decoded(Page[Turn], await self._ask("GET", at("turns"), query=query))
+
+    async def update(
+        self,
+        record_id: str,
+        content: str | None = None,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> Record:
+        body: dict[str, Any] = {**fields, "reason": reason}
+        if content is not None:
+            body["content"] = content
+        if expected_version is not None:
+            body["expected_version"] = expected_version
+        return decoded(Record, await self._ask("PATCH", at("records", record_id), body=body))
+
+    async def update_many(
+        self,
+        record_ids: Iterable[str],
+        *,
+        add_tags: Iterable[str] = (),
+        remove_tags: Iterable[str] = (),
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> BulkChange:
+        body = {
+            **fields,
+            "ids": checked_items(record_ids, "ids"),
+            "add_tags": add_tags,
+            "remove_tags": remove_tags,
+            "reason": reason,
+        }
+        return decoded(BulkChange, await self._ask("POST", at("records", "bulk-edit"), body=body))
+
+    async def delete_many(self, record_ids: Iterable[str], *, reason: str = "") -> BulkChange:
+        body = {"ids": checked_items(record_ids, "ids"), "reason": reason}
+        return decoded(BulkChange, await self._ask("POST", at("records", "bulk-delete"), body=body))
+
+    async def delete(
+        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
+    ) -> Record:
+        query = {"expected_version": expected_version, "reason": reason}
+        return decoded(Record, await self._ask("DELETE", at("records", record_id), query=query))
+
+    async def purge(self, record_id: str) -> None:
+        await self._ask("POST", at("records", record_id, "purge"))
+
+    async def history(self, record_id: str) -> tuple[Version, ...]:
+        path = at("records", record_id, "history")
+        return await self._connection.all_pages(Version, path, self._scope)
+
+    async def undo(
+        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
+    ) -> Record:
+        query = {"expected_version": expected_version, "reason": reason}
+        path = at("records", record_id, "undo")
+        return decoded(Record, await self._ask("POST", path, query=query))
+
+    async def once(
+        self,
+        key: str,
+        request: Mapping[str, Any],
+        work: Callable[[], Awaitable[Mapping[str, Any]]],
+    ) -> Mapping[str, Any]:
+        raise NotAvailable(
+            "Work of one's own is not kept on a server",
+            hint="Every write takes an Idempotency-Key over HTTP.",
+        )
+
+    async def write(
+        self,
+        content: str,
+        *,
+        namespace: Namespace | None = None,
+        explicit: bool = True,
+        idempotency_key: str | None = None,
+        **fields: Unpack[RecordFields],
+    ) -> Written:
+        body = {**fields, "content": content, "explicit": explicit, **self._namespace(namespace)}
+        return decoded(
+            Written, await self._ask("POST", at("write"), body=body, key=idempotency_key)
+        )
+
+    async def extract(self, session: str | None = None) -> tuple[Written, ...]:
+        told = await self._ask("POST", at("extract"), body={"session": session}, patient=True)
+        return tuple(decoded(Written, it) for it in told["items"])
+
+    async def user_names(self) -> frozenset[str]:
+        return frozenset((await self._ask("GET", at("user-names")))["items"])
+
+    async def set_user_names(self, names: Iterable[str]) -> Record:
+        body = {"names": checked_items(names, "names")}
+        return decoded(Record, await self._ask("PUT", at("user-names"), body=body))
+
+    async def trace(self, write_id: str) -> Trace:
+        return decoded(Trace, await self._ask("GET", at("writes", write_id)))
+
+    async def route(self, message: str, *, policy: WritePolicy | None = None) -> Route:
+        body = {"message": message, "policy": policy}
+        return decoded(Route, await self._ask("POST", at("route"), body=body))
+
+    async def forget(
+        self,
+        target: str | Iterable[str] | None = None,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        everything: bool = False,
+        with_evidence: bool = False,
+        all_agents: bool = False,
+        dry_run: bool = False,
+        verify: bool = False,
+        progress: Progress | None = None,
+        **filters: Unpack[CommonFilters],
+    ) -> Forgotten:
+        ids = [target] if isinstance(target, str) else list(target or ())
+        body = {
+            **_named(filters),
+            "records": ids,
+            "session": session,
+            "user": user,
+            "everything": everything,
+            "with_evidence": with_evidence,
+            "all_agents": all_agents,
+            "dry_run": dry_run,
+            "verify": verify,
+        }
+        return decoded(Forgotten, await self._ask("POST", at("forget"), body=body, patient=True))
+
+    async def reindex(
+        self,
+        progress: Progress | None = None,
+        *,
+        model: str | None = None,
+        background: bool = False,
+    ) -> int:
+        told = await self._ask("POST", at("reindex"), body={"model": model})
+        now = decoded(Reindexing, told)
+        pieces = now.lacking
+        while now.is_going_on and not background:
+            if progress is not None:
+                progress(now.units - now.lacking, now.units)
+            await asyncio.sleep(_PAUSE)
+            now = await self.reindexing()
+        return pieces
+
+    async def reindexing(self) -> Reindexing:
+        return decoded(Reindexing, await self._ask("GET", at("reindex")))
+
+    async def stop_reindexing(self) -> bool:
+        return (await self._ask("DELETE", at("reindex")))["stopped"]
+
+    async def metrics(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        step_hours: int = 1,
+    ) -> Metrics:
+        query = {"from": since, "to": until, "step": step_hours}
+        return decoded(Metrics, await self._connection.ask("GET", at("metrics"), None, query=query))
+
+    async def stats(self) -> Stats:
+        return decoded(Stats, await self._ask("GET", at("stats")))
+
+    async def backup(self, target: str | Path) -> CopiedContents:
+        """Fetch a checked copy of the server's database; it is put here, at `target`."""
+        place = Path(target)
+        for path in (place, contents_beside(place)):
+            if await asyncio.to_thread(path.exists):
+                raise Conflict(
+                    f"{path} exists already; a backup never overwrites a file",
+                    code="file_exists",
+                    hint="Give another name.",
+                )
+        with tempfile.TemporaryFile() as packed:
+            async with self._connection.download(at("backup"), self._scope) as response:
+                async for piece in response.aiter_bytes(_CHUNK):
+                    await asyncio.to_thread(packed.write, piece)
+                copied = int(response.headers["x-recollect-contents"])
+                lost = response.headers["x-recollect-lost"]
+            await asyncio.to_thread(_unpack, packed, place)
+        return CopiedContents(copied=copied, lost=tuple(filter(None, lost.split(","))))
+
+    async def export_to(
+        self,
+        target: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        progress: Progress | None = None,
+    ) -> ExportCounts:
+        query = {"all_scopes": all_scopes}
+        head = bytearray()
+        with _written(target) as file:
+            async with self._connection.download(at("export"), self._scope, query) as response:
+                async for piece in response.aiter_bytes(_CHUNK):
+                    if b"\n" not in head:
+                        head += piece
+                    await asyncio.to_thread(file.write, piece)
+        counts = json.loads(head.partition(b"\n")[0])["counts"]
+        return decoded(ExportCounts, counts)
+
+    async def import_from(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> Imported:
+        query = {"all_scopes": all_scopes, "skip_bad": skip_bad}
+        told = await self._connection.upload(at("import"), self._scope, query, _pieces(source))
+        return decoded(Imported, told)
+
+    async def import_chat(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        session: str | None = None,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportedChats:
+        query = {"session": session or session_name(source), "skip_bad": skip_bad}
+        path = at("import", "chat")
+        told = await self._connection.upload(path, self._scope, query, _pieces(source))
+        return decoded(ImportedChats, told)
+
+    async def work(self) -> int:
+        return (await self._ask("POST", at("jobs", "run"), patient=True))["ran"]
+
+    async def drain(self) -> None:
+        await self._ask("POST", at("jobs", "drain"), patient=True)
+
+    async def close(self) -> None:
+        """Close the connection; on a memory made by `scope()` this does nothing."""
+        if self._is_root:
+            await self._connection.close()
+
+    def _namespace(self, given: Namespace | None) -> dict[str, str]:
+        """A namespace as the server reads it."""
+        if given is None:
+            return {}
+        if isinstance(given, str):
+            return {"namespace": given}
+        return {"namespace": namespace_of(parse_namespace(given, self._scope))}
+
+    async def _ask(self, method: str, path: str, **given: Any) -> Any:
+        return await self._connection.ask(method, path, self._scope, **given)
+
+
+def _named(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is None, which means the same as not to name it."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _id(hit: Hit | Record | str) -> str:
+    return hit if isinstance(hit, str) else hit.id
+
+
+@contextmanager
+def _written(target: str | Path | BinaryIO) -> Generator[BinaryIO]:
+    """Where an export is written: a new file, compressed if its name says so, or an open one."""
+    if not isinstance(target, str | Path):
+        yield target
+        target.flush()
+        return
+    path = Path(target)
+    try:
+        file = path.open("xb")
+    except FileExistsError:
+        raise Conflict(
+            f"{path} exists already; an export never overwrites a file",
+            code="file_exists",
+            hint="Give another name.",
+        ) from None
+    try:
+        with file:
+            if path.suffix == ".gz":
+                with gzip.open(file, "wb") as compressed:
+                    yield cast("BinaryIO", compressed)
+            else:
+                yield file
+    except BaseException:
+        path.unlink()
+        raise
+
+
+async def _pieces(source: str | Path | BinaryIO) -> AsyncGenerator[bytes]:
+    """What a file holds, piece by piece; the server sees by itself whether it is compressed."""
+    if not isinstance(source, str | Path):
+        while piece := await asyncio.to_thread(source.read, _CHUNK):
+            yield piece
+        return
+    with await asyncio.to_thread(Path(source).open, "rb") as file:
+        while piece := await asyncio.to_thread(file.read, _CHUNK):
+            yield piece
+
+
+def _extract(tar: tarfile.TarFile, folder: Path) -> None:
+    """Write the plain files of an archive below a folder; a name that leads elsewhere is refused.
+
+    The filters of `extractall` came with Python 3.11.4.
+    """
+    for member in tar:
+        if not member.isfile():
+            continue
+        place = (folder / member.name).resolve()
+        if not place.is_relative_to(folder.resolve()):
+            raise StorageError(
+                f"the copy names a file outside of it: {member.name!r}; nothing was kept of it",
+                code="backup_malformed",
+                hint="Make the backup again, from a server you trust.",
+            )
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("wb") as file:
+            shutil.copyfileobj(cast("BinaryIO", tar.extractfile(member)), file)
+
+
+def _unpack(packed: Any, place: Path) -> None:
+    """Put the copy where it is wanted; the database comes last, when all the rest is there."""
+    packed.seek(0)
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        with tarfile.open(fileobj=packed) as tar:
+            _extract(tar, Path(folder))
+        copy = Path(folder) / "memory.db"
+        contents = contents_beside(copy)
+        if contents.exists():
+            shutil.move(contents, contents_beside(place))
+        shutil.move(copy, place)

@@ -1,0 +1,1 @@
+"""Archive large tool results outside the window and read them back."""

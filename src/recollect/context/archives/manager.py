@@ -1,0 +1,338 @@
+"""The tool-result archive: large results leave the window and nothing is lost.
+
+A result is archived whole. A placeholder stays in the window, which can be opened for one turn:
+whole, by range, or by the passages that match a query.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, Literal, TypeAlias
+
+from recollect.context.archives.description import Origin, describe, hash_of
+from recollect.context.archives.indexing import index_job
+from recollect.context.archives.message_texts import AnyMessage, with_texts
+from recollect.context.archives.passages import select_passages
+from recollect.context.archives.summary import canonical_input, query_of
+from recollect.context.archives.vault import Vault
+from recollect.context.placeholder import (
+    Language,
+    Placeholder,
+    Shown,
+    close_in,
+    open_in,
+    opened,
+)
+from recollect.domain.archive import (
+    Archive,
+    Blob,
+    ContentRange,
+    EarlierResult,
+    NewArchive,
+    parse_range,
+)
+from recollect.domain.change import ChangeSet
+from recollect.domain.fields import MAX_TITLE, checked_text
+from recollect.domain.memory_tools import is_memory_tool
+from recollect.domain.meter import Meter
+from recollect.domain.scope import Caller
+from recollect.domain.tool_result import Content, ToolResult, content_of
+from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
+from recollect.language.detection import language
+from recollect.ports.archives import Archives
+from recollect.ports.clock import Clock
+from recollect.ports.store import Store
+from recollect.ports.tokens import TokenCounter
+from recollect.writing.redaction import Counts, Redactor
+from recollect.writing.saver import redacted_entry
+
+Show: TypeAlias = Literal["passages", "full", "placeholder"]
+
+# No token of any model stands for more characters than this in a row of natural text.
+_MAX_CHARS_PER_TOKEN: Final = 16
+# Of a longer text the tokens of its beginning are counted.
+_COUNTED_CHARACTERS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveOptions:
+    """When results are archived, what their own turn shows, and how long they are kept."""
+
+    threshold: int = 10_000
+    show: Show = "passages"
+    passage_tokens: int = 1_500
+    full_tokens: int = 16_000
+    load_tokens: int = 4_000
+    keep_for: timedelta | None = timedelta(days=30)
+    indexed_passages: int = 200
+    language: Language | Literal["auto"] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveParts:
+    """The services of a manager; shared by all callers."""
+
+    store: Store
+    archives: Archives
+    vault: Vault
+    tokens: TokenCounter
+    clock: Clock
+    redactor: Redactor = field(default_factory=Redactor)
+    meter: Meter = field(default_factory=Meter)
+
+
+class ToolResultManager:
+    """Archives and loads the tool results of one caller."""
+
+    ARCHIVE_THRESHOLD: Final = 10_000
+
+    def __init__(
+        self, caller: Caller, parts: ArchiveParts, options: ArchiveOptions | None = None
+    ) -> None:
+        self._caller = caller
+        self._store = parts.store
+        self._archives = parts.archives
+        self._vault = parts.vault
+        self._tokens = parts.tokens
+        self._clock = parts.clock
+        self._redactor = parts.redactor
+        self._meter = parts.meter
+        self._options = options or ArchiveOptions(threshold=self.ARCHIVE_THRESHOLD)
+
+    @property
+    def threshold(self) -> int:
+        """Return the length above which results are archived."""
+        return self._options.threshold
+
+    async def process_tool_result(
+        self,
+        tool_name: str,
+        tool_input: object,
+        result: ToolResult,
+        conversation_id: str,
+        thread_id: str | None = None,
+        *,
+        question: str = "",
+    ) -> ToolResult:
+        """Return a short result as it is; archive a long one and return what to show.
+
+        Shown are the passages that match the tool's input and the question it was called for.
+        """
+        threshold = self._options.threshold
+        is_short = isinstance(result, str | bytes) and len(result) <= threshold
+        if is_short or is_memory_tool(tool_name):
+            return result
+        # A large result keeps a processor busy for a while; others go on meanwhile.
+        content = await asyncio.to_thread(content_of, result)
+        if content.length <= threshold:
+            return result
+        # What is put away is stored, and what is stored holds nothing personal.
+        tool_input, asked = self._redactor.value(tool_input)
+        result, held = await asyncio.to_thread(self._redactor.value, result)
+        content = content_of(result) if held else content
+        if content.length <= threshold:
+            return result
+        origin = Origin(
+            scope=self._caller.scope,
+            session=conversation_id,
+            thread=thread_id,
+            tool=tool_name,
+            input=tool_input,
+        )
+        # What is shown is chosen while the disk writes.
+        archive, (shown, text) = await asyncio.gather(
+            self._archived(content, origin, Counter(asked) + Counter(held)),
+            self._to_show(content, f"{query_of(tool_input)}\n{question}"),
+        )
+        placeholder = self.placeholder(archive)
+        told = opened(placeholder, shown, text) if text else str(placeholder)
+        self._count_saved(content, told)
+        return told
+
+    async def load_tool_result(
+        self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
+    ) -> ToolResult:
+        """Return the original result, or as text the passages about a query or a range."""
+        archive, content = await self._load(uuid)
+        if query is None and range is None:
+            return content.value
+        _, text = await self._part(archive, content, query, range)
+        return text
+
+    async def load_tool_history(
+        self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
+    ) -> str:
+        """Return the same for a model, under its placeholder, which the next turn shows alone."""
+        archive, content = await self._load(uuid)
+        shown, text = await self._part(archive, content, query, range)
+        return opened(self.placeholder(archive), shown, text)
+
+    async def prepare_context(
+        self,
+        messages: Sequence[AnyMessage],
+        load_uuids: Sequence[str] | None = None,
+        query: str | None = None,
+    ) -> list[AnyMessage]:
+        """Return the messages with these archives opened and all others closed.
+
+        With a query, only the passages about it are shown. An archive that cannot be loaded says
+        why in its place, and the conversation continues.
+        """
+        contents = {uuid: await self._content_or_problem(uuid, query) for uuid in load_uuids or ()}
+        return [with_texts(message, lambda text: open_in(text, contents)) for message in messages]
+
+    async def restore_placeholders(self, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+        """Return the messages with every archive closed again, for the next turn."""
+        return [with_texts(message, close_in) for message in messages]
+
+    async def find_earlier(self, tool_name: str, tool_input: object) -> EarlierResult | None:
+        """Return what the same tool returned for the same input before, in any session."""
+        now = self._clock.now()
+        tool_input, _ = self._redactor.value(tool_input)
+        hashed = hash_of(canonical_input(tool_input).encode())
+        found = await self._archives.find(
+            [self._caller.scope], tool=tool_name, input_hash=hashed, limit=1
+        )
+        if not found or found[0].is_expired(now):
+            return None
+        return EarlierResult(archive=found[0], age=now - found[0].created_at)
+
+    def placeholder(self, archive: Archive) -> Placeholder:
+        """Return the placeholder of an archive."""
+        words = f"{archive.query} {archive.summary}"
+        is_chinese = language(words) == "zh"
+        chosen = self._options.language
+        return Placeholder(
+            id=archive.id,
+            tool=archive.tool,
+            query=archive.query,
+            time=archive.created_at,
+            length=archive.chars if archive.is_text else archive.bytes,
+            unit="characters" if archive.is_text else "bytes",
+            summary=archive.summary,
+            sources=archive.sources,
+            language=("zh" if is_chinese else "en") if chosen == "auto" else chosen,
+        )
+
+    async def _archived(self, content: Content, origin: Origin, redacted: Counts) -> Archive:
+        """Archive a result, or return its archive if the same call returned the same before."""
+        now = self._clock.now()
+        keep_for = self._options.keep_for
+        archive = await asyncio.to_thread(
+            describe,
+            content,
+            origin,
+            now=now,
+            expires_at=None if keep_for is None else now + keep_for,
+            indexed_passages=self._options.indexed_passages,
+        )
+        same, blob = await asyncio.gather(
+            self._archives.find(
+                [archive.scope],
+                session=archive.session,
+                tool=archive.tool,
+                input_hash=archive.input_hash,
+                content_hash=archive.content_hash,
+                limit=1,
+            ),
+            self._archives.blob(archive.scope, archive.content_hash),
+        )
+        if same and not same[0].is_expired(now):
+            return same[0]
+        if blob is not None:
+            try:
+                await self._commit(archive, None, redacted)
+            except Conflict:
+                # The last archive with this content was removed in between.
+                blob = None
+        if blob is None:
+            # The blob first: one without a row is harmless and collected later.
+            await self._commit(archive, await self._vault.put(content, archive), redacted)
+        return archive
+
+    def _count_saved(self, content: Content, told: str) -> None:
+        """Count the tokens that need not be sent, of a long text nearly."""
+        text = content.text or ""
+        if text:
+            part = text[:_COUNTED_CHARACTERS]
+            tokens = self._tokens.count(part) * len(text) / len(part) - self._tokens.count(told)
+            self._meter.add("archive_tokens_saved", max(0.0, round(tokens)))
+
+    async def _commit(self, archive: Archive, blob: Blob | None, redacted: Counts) -> None:
+        committed = await self._store.commit(
+            ChangeSet(
+                principal=self._caller.principal,
+                scope=archive.scope,
+                archives=(NewArchive(archive=archive, blob=blob),),
+                jobs=(index_job(archive),) if archive.indexed_chars else (),
+                audit=tuple(filter(None, [redacted_entry(archive, redacted)])),
+            )
+        )
+        if committed.unused_blobs:
+            # Somebody else stored the same content at the same time.
+            await self._vault.drop(committed.unused_blobs)
+
+    async def _to_show(self, content: Content, query: str) -> tuple[Shown, str]:
+        """Return what the producing turn shows of a result besides the placeholder."""
+        text = content.text
+        if text is None or self._options.show == "placeholder":
+            return "full", ""
+        if self._options.show == "full" and self._fits(text):
+            return "full", text
+        return await self._passages(text, query, self._options.passage_tokens)
+
+    def _fits(self, text: str) -> bool:
+        room = self._options.full_tokens
+        # What is far too long need not be counted.
+        return len(text) <= room * _MAX_CHARS_PER_TOKEN and self._tokens.count(text) <= room
+
+    async def _load(self, uuid: str) -> tuple[Archive, Content]:
+        checked_text(uuid, "uuid", MAX_TITLE, blank=True)
+        found = await self._archives.with_blob(self._caller.readable, uuid)
+        if found is None:
+            raise NotFound(
+                f"There is no archived tool result {uuid}",
+                code="unknown_archive",
+                hint="Take the id from a placeholder in this conversation.",
+            )
+        archive, blob = found
+        content = await self._vault.read(archive, blob)
+        await self._archives.note_load(archive.id, self._clock.now())
+        return archive, content
+
+    async def _part(
+        self,
+        archive: Archive,
+        content: Content,
+        query: str | None,
+        range: ContentRange | str | None,
+    ) -> tuple[Shown, str]:
+        """Return the requested part of a content as text."""
+        if content.text is None:
+            raise InvalidInput(
+                f"{archive.id} is no text: {archive.summary}",
+                code="not_text",
+                hint="Load it whole with load_tool_result.",
+            )
+        if query is not None and range is not None:
+            raise InvalidInput("Give a query or a range, not both", code="bad_range")
+        if range is not None:
+            return "range", parse_range(range).of(content.text)
+        if query is not None:
+            return await self._passages(content.text, query, self._options.load_tokens)
+        return "full", content.text
+
+    async def _passages(self, text: str, query: str, budget: int) -> tuple[Shown, str]:
+        chosen = await asyncio.to_thread(select_passages, text, query, self._tokens, budget)
+        return "passages" if chosen.fits else "beginning", chosen.render(text)
+
+    async def _content_or_problem(self, uuid: str, query: str | None) -> tuple[Shown, str]:
+        try:
+            archive, content = await self._load(uuid)
+            return await self._part(archive, content, query, None)
+        except (NotFound, InvalidInput, StorageError) as problem:
+            return "problem", f"{problem}. {problem.hint}"

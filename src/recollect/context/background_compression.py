@@ -1,0 +1,279 @@
+"""Compress a conversation in the background: serve the last result while computing the next.
+
+`compress` never waits. It trims at once, which is cheap, and lets a task of the running event loop
+summarise segments; the next call uses what is ready by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from recollect.context import compression as levels
+from recollect.context.compression import (
+    Compression,
+    CompressionOptions,
+    Level,
+    content_key,
+    ids_key,
+)
+from recollect.context.conversation import is_unread
+from recollect.context.edits import Edit, apply
+from recollect.context.summariser import Summariser
+from recollect.context.summary_text import summary_message
+from recollect.context.trimming import Trimmer
+from recollect.context.window import RememberedCounts
+from recollect.domain.message import Message
+from recollect.domain.summary import SegmentSummary, Summary
+from recollect.ports.tokens import TokenCounter, message_tokens
+
+_log: Final = logging.getLogger(__name__)
+
+_FAILED: Final = "compression_failed"
+_LATE: Final = "summaries_late"
+_PARALLEL_SEGMENTS: Final = 4
+# Summaries are put to use in steps of so many segments.
+_STEP: Final = 4
+_CACHED_SEGMENTS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compressed:
+    """The edits for a conversation now, and the resulting size.
+
+    `pending` says that a smaller result is being computed; `degraded` says why models were not
+    used.
+    """
+
+    edits: tuple[Edit, ...]
+    level: Level
+    tokens: int
+    pending: bool
+    degraded: tuple[str, ...]
+
+
+class BackgroundCompression:
+    """The compression of one session, called from one event loop."""
+
+    def __init__(
+        self,
+        summariser: Summariser,
+        counter: TokenCounter,
+        options: CompressionOptions,
+        begun: Compression | None = None,
+    ) -> None:
+        self._summariser = summariser
+        self._counter = RememberedCounts(counter)
+        self._options = options
+        self._trimmer = Trimmer(self._counter, options.result_tokens)
+        self._compression = begun or Compression()
+        # What the compression was last checked against; nothing yet when it comes from storage.
+        self._seen: tuple[Message, ...] = ()
+        self._segments: OrderedDict[str, SegmentSummary] = OrderedDict()
+        self._turns = asyncio.Semaphore(_PARALLEL_SEGMENTS)
+        self._task: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+
+    @property
+    def compression(self) -> Compression:
+        """Return how far the session is compressed, for storing it."""
+        return self._compression
+
+    def compress(self, messages: Sequence[Message], budget: int) -> Compressed:
+        """Return the edits known so far; start computing the next ones if due."""
+        given = tuple(messages)
+        self._forget_what_changed(given)
+        edits, tokens = self._applied(given, self._compression)
+        mark = levels.trimmed_to(given, self._options)
+        if tokens > self._options.trim_above * budget and mark > self._compression.trimmed_to:
+            self._compression = replace(self._compression, trimmed_to=mark)
+            edits, tokens = self._applied(given, self._compression)
+        is_due = self._is_due(given, tokens, budget)
+        if is_due and self._task is None:
+            self._task = asyncio.create_task(self._advance(given, budget))
+            self._task.add_done_callback(self._finished)
+        degraded = self._compression.degraded
+        return Compressed(
+            edits=edits,
+            level=self._compression.level,
+            tokens=tokens,
+            pending=is_due,
+            degraded=(*degraded, _FAILED) if self._failure else degraded,
+        )
+
+    def count_sent(self) -> None:
+        """Count the summaries that a prompt reused."""
+        self._summariser.reused(len(self._compression.parts))
+
+    async def compressed(self, messages: Sequence[Message], budget: int) -> Compressed:
+        """Return the edits after waiting for everything that is due."""
+        while (result := self.compress(messages, budget)).pending:
+            await self.settle()
+        return result
+
+    async def compressed_within(
+        self, messages: Sequence[Message], budget: int, seconds: float
+    ) -> Compressed:
+        """Return the edits after waiting at most this long.
+
+        `degraded` says if the time was not enough. An error in the background ends the waiting and
+        is reported in `degraded` too.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while (result := self.compress(messages, budget)).pending and self._task is not None:
+            done, _ = await asyncio.wait((self._task,), timeout=deadline - loop.time())
+            if not done:
+                result = self.compress(messages, budget)
+                return replace(result, degraded=(*result.degraded, _LATE))
+            if self._failure is not None:
+                return self.compress(messages, budget)
+        return result
+
+    async def settle(self) -> None:
+        """Wait for the running computation; raise its error unless a model failed."""
+        if self._task is not None:
+            await asyncio.wait((self._task,))
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+
+    async def close(self) -> None:
+        """Stop computing; what was found so far is kept."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait((self._task,))
+
+    def _forget_what_changed(self, messages: tuple[Message, ...]) -> None:
+        """Keep only what still matches the beginning of the conversation."""
+        touched = max(self._compression.covered_to, self._compression.trimmed_to)
+        if messages[:touched] != self._seen[:touched] or len(messages) < touched:
+            valid = _still_valid(self._compression, messages)
+            # What is summarised was trimmed too, also beyond where the first level would stop.
+            within = max(levels.trimmed_to(messages, self._options), valid.covered_to)
+            mark = min(valid.trimmed_to, within)
+            self._compression = replace(valid, trimmed_to=mark)
+        self._seen = messages
+
+    def _is_due(self, messages: tuple[Message, ...], tokens: int, budget: int) -> bool:
+        now, options = self._compression, self._options
+        if self._summaries_end(messages, tokens, budget) > now.covered_to:
+            return True
+        is_full = tokens > options.digest_above * budget
+        return is_full and levels.digested_to(messages, options) > now.digested_to
+
+    def _summaries_end(self, messages: tuple[Message, ...], tokens: int, budget: int) -> int:
+        """Return up to where summaries should exist by now."""
+        end = levels.summarised_for_number(messages, self._options)
+        if tokens > self._options.summarise_above * budget:
+            end = max(end, levels.summarised_to(messages, self._options))
+        return end
+
+    async def _advance(self, messages: tuple[Message, ...], budget: int) -> None:
+        """Summarise what is due, then digest if that is not enough.
+
+        Each step takes effect when it is done, so nothing is lost when the session closes.
+        """
+        full = self._options.digest_above * budget
+        _, tokens = self._applied(messages, self._compression)
+        end = self._summaries_end(messages, tokens, budget)
+        while (begun := self._compression).covered_to < end:
+            step = [*levels.segments(begun.covered_to, end, self._options)][:_STEP]
+            if not self._use(await self._summarised(messages, begun, step[-1][1]), messages):
+                return
+            is_last = step[-1][1] == end
+            if not is_last and self._summaries_tokens() > full:
+                await self._digest(messages, step[-1][1], budget)
+        _, tokens = self._applied(messages, self._compression)
+        if tokens > full:
+            await self._digest(messages, levels.digested_to(messages, self._options), budget)
+
+    def _use(self, reached: Compression, messages: tuple[Message, ...]) -> bool:
+        """Serve this result, unless its conversation was changed meanwhile."""
+        if self._seen[: reached.covered_to] != messages[: reached.covered_to]:
+            return False
+        mark = max(reached.trimmed_to, self._compression.trimmed_to)
+        self._compression = replace(reached, trimmed_to=mark)
+        return True
+
+    def _summaries_tokens(self) -> int:
+        """Return the number of tokens of the digest and the summaries."""
+        return message_tokens(summary_message(self._compression.parts), self._counter)
+
+    async def _summarised(
+        self, messages: tuple[Message, ...], begun: Compression, end: int
+    ) -> Compression:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._segment(messages, first, last))
+                for first, last in levels.segments(begun.covered_to, end, self._options)
+            ]
+        summaries = (*begun.summaries, *(task.result() for task in tasks))
+        return replace(begun, summaries=summaries, trimmed_to=max(begun.trimmed_to, end))
+
+    async def _digest(self, messages: tuple[Message, ...], end: int, budget: int) -> None:
+        begun = self._compression
+        reached = await self._summarised(messages, begun, end)
+        if not reached.summaries:
+            return
+        digest = await self._summariser.digest(
+            messages,
+            begun.digest,
+            reached.summaries,
+            self._options.digest_room(reached.covered_to, budget),
+        )
+        self._use(Compression(trimmed_to=reached.trimmed_to, digest=digest), messages)
+
+    async def _segment(
+        self, messages: tuple[Message, ...], first: int, last: int
+    ) -> SegmentSummary:
+        """Return the summary of a segment, made once while its messages stay the same."""
+        key = content_key(messages[first:last], first)
+        async with self._turns:
+            if key not in self._segments:
+                self._segments[key] = await self._summariser.segment(messages, first, last)
+        self._segments.move_to_end(key)
+        while len(self._segments) > _CACHED_SEGMENTS:
+            self._segments.popitem(last=False)
+        return self._segments[key]
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._task = None
+        if task.cancelled():
+            return
+        self._failure = task.exception()
+        if self._failure is not None:
+            _log.error("Compressing a session failed", exc_info=self._failure)
+
+    def _applied(
+        self, messages: tuple[Message, ...], compression: Compression
+    ) -> tuple[tuple[Edit, ...], int]:
+        """Return the edits of a compression and the resulting number of tokens."""
+        edits = levels.edits_of(messages, compression, self._trimmer)
+        sent = apply(messages, edits)
+        return edits, sum(message_tokens(message, self._counter) for message in sent)
+
+
+def _still_valid(compression: Compression, messages: tuple[Message, ...]) -> Compression:
+    """Return the part of a compression that matches these messages."""
+    if compression.digest is not None and not _stands_for(compression.digest, messages):
+        return Compression()
+    summaries: list[SegmentSummary] = []
+    for summary in compression.summaries:
+        if not _stands_for(summary, messages):
+            break
+        summaries.append(summary)
+    return replace(compression, summaries=tuple(summaries))
+
+
+def _stands_for(summary: Summary, messages: tuple[Message, ...]) -> bool:
+    """Return whether a summary is of these messages; ids decide for those not read."""
+    covered = messages[summary.start : summary.end]
+    if any(map(is_unread, covered)):
+        return summary.turn_ids == tuple(message.id for message in covered)
+    keys = content_key(covered, summary.start), ids_key(covered, summary.start)
+    return summary.key in keys

@@ -1,0 +1,94 @@
+"""Change the texts of tool results, and show them in full only where requested.
+
+A conversation is stored with every placeholder closed, so that it stays the same from turn to turn.
+What a turn shows in addition is inserted just before sending.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from recollect.context.edits import Edit, Insert
+from recollect.context.groups import grouped
+from recollect.context.placeholder import find_placeholders
+from recollect.domain.message import Message, TextPart, ToolCall
+
+_SIGN: Final = "📎 ["
+
+
+def with_result(message: Message, text: str) -> Message:
+    """Return a tool message with another text; what the provider wrote around it stays."""
+    others = tuple(part for part in message.parts if not isinstance(part, TextPart))
+    parts = (TextPart(text=text), *others)
+    # A provider's own form also holds the words; it can follow only when they are all there is.
+    extra = (
+        {} if others else {name: _reworded(value, text) for name, value in message.extra.items()}
+    )
+    return replace(message, parts=parts, extra=extra)
+
+
+def tool_input(call: ToolCall) -> object:
+    """Return the arguments of a call as a value, or as text if the model wrote no JSON."""
+    try:
+        return json.loads(call.arguments)
+    except ValueError:
+        return call.arguments
+
+
+def archives_in(message: Message) -> set[str]:
+    """Return the ids of the archives that a message has placeholders of."""
+    if message.role != "tool":
+        return set()
+    text = message.text
+    return (
+        {placeholder.id for _, _, placeholder in find_placeholders(text)}
+        if _SIGN in text
+        else set()
+    )
+
+
+def newest_places(messages: Sequence[Message], ids: Iterable[str]) -> dict[str, int]:
+    """Return where each of these archives has its newest placeholder."""
+    wanted, places = set(ids), dict[str, int]()
+    for index in range(len(messages) - 1, -1, -1):
+        if not wanted:
+            break
+        found = archives_in(messages[index]) & wanted
+        places |= dict.fromkeys(found, index)
+        wanted -= found
+    return places
+
+
+def sparing(
+    edits: Sequence[Edit], messages: Sequence[Message], places: Iterable[int]
+) -> tuple[Edit, ...]:
+    """Return the edits without those that change these places or separate a pair."""
+    wanted = set(places)
+    if not wanted:
+        return tuple(edits)
+    groups = (group.members for group in grouped(messages) if wanted & set(group.members))
+    spared = {member for members in groups for member in members}
+    return tuple(edit for edit in edits if isinstance(edit, Insert) or edit.index not in spared)
+
+
+def edited_places(edits: Iterable[Edit]) -> set[int]:
+    """Return the places that an edit changes."""
+    return {edit.index for edit in edits if not isinstance(edit, Insert)}
+
+
+def _reworded(native: object, text: str) -> object:
+    """Return a provider's form of a result with another text."""
+    if not isinstance(native, Mapping):
+        return native
+    form = dict(cast("Mapping[str, Any]", native))
+    match form.get("content"):
+        case [{"type": "tool_result"} as block]:
+            form["content"] = [{**cast("Mapping[str, Any]", block), "content": text}]
+        case None:
+            pass
+        case _:
+            form["content"] = text
+    return form

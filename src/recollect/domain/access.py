@@ -1,0 +1,126 @@
+"""Access over the network: keys, what they grant, and whom a request comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recollect.domain.role import Role
+from recollect.domain.scope import Scope
+from recollect.errors import NotAllowed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """A role, and where it holds. An empty list of workspaces, users or agents means all."""
+
+    role: Role
+    workspaces: tuple[str, ...] = ()
+    """Each as `org/workspace`."""
+    users: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+
+    @property
+    def is_server_wide(self) -> bool:
+        """Return whether it holds for everything on the server."""
+        return not (self.workspaces or self.users or self.agents)
+
+    def holds_for_workspace(self, org: str, workspace: str) -> bool:
+        """Return whether it holds for all of a workspace."""
+        is_here = not self.workspaces or f"{org}/{workspace}" in self.workspaces
+        return is_here and not self.users and not self.agents
+
+    def holds_for(self, scope: Scope) -> bool:
+        """Return whether it holds for a scope."""
+        return (
+            (not self.workspaces or f"{scope.org}/{scope.workspace}" in self.workspaces)
+            and (not self.users or scope.user in self.users)
+            and (not self.agents or scope.agent in self.agents)
+        )
+
+    def covers(self, other: Grant) -> bool:
+        """Return whether everything that the other grant permits is permitted by this one."""
+        return self.role.includes(other.role) and all(
+            not own or (theirs and set(theirs) <= set(own))
+            for own, theirs in (
+                (self.workspaces, other.workspaces),
+                (self.users, other.users),
+                (self.agents, other.agents),
+            )
+        )
+
+    def require_scope(self, scope: Scope) -> None:
+        """Refuse a scope that it does not hold for."""
+        if not self.holds_for(scope):
+            raise NotAllowed(
+                f"This key does not reach {scope.key}; nothing was changed",
+                code="foreign_scope",
+                hint=f"It reaches {self.reach}. Name one of those in the address.",
+            )
+
+    @property
+    def reach(self) -> str:
+        """Say where it holds, for people."""
+        told = [
+            f"{name} {', '.join(values)}"
+            for name, values in (
+                ("workspace", self.workspaces),
+                ("user", self.users),
+                ("agent", self.agents),
+            )
+            if values
+        ]
+        return "; ".join(told) or "everything"
+
+    def agents_among(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the agents among these that it holds for."""
+        return tuple(name for name in names if not self.agents or name in self.agents)
+
+
+EVERYTHING = Grant(role=Role.ADMIN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key as it is kept and listed: never its secret."""
+
+    id: str
+    name: str
+    prefix: str
+    """The beginning of the key, by which a person tells it from others."""
+    role: Role
+    workspaces: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    created_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    @property
+    def grant(self) -> Grant:
+        return Grant(
+            role=self.role, workspaces=self.workspaces, users=self.users, agents=self.agents
+        )
+
+    def is_usable(self, now: datetime) -> bool:
+        """Return whether it opens anything at this moment."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewKey:
+    """A key that was just made, with its secret: the only time that anybody sees it."""
+
+    key: ApiKey
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """A browser that has signed in with a key: what its cookie holds, and until when."""
+
+    token: str = field(repr=False)
+    key: ApiKey
+    expires_at: datetime

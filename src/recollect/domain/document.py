@@ -1,0 +1,249 @@
+"""A document of the knowledge base: a file as it was given, its sections and its passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, Literal, get_args, overload
+
+from recollect.domain.archive import Blob
+from recollect.domain.scope import COLLECTION_MARK, Scope
+from recollect.errors import InvalidInput
+
+DocumentStatus = Literal["pending", "ready", "failed", "archived"]
+DocumentType = Literal[
+    "markdown", "text", "html", "code", "json", "csv", "pdf", "docx", "pptx", "xlsx"
+]
+
+DOCUMENT_TYPES: Final[tuple[DocumentType, ...]] = get_args(DocumentType)
+DEFAULT_COLLECTION: Final = "documents"
+INGEST_DOCUMENT: Final = "ingest_document"
+MAX_SOURCE: Final = 1_000
+MAX_HEADING: Final = 200
+MAX_COLLECTION: Final = 40
+# No setting allows more: text is split and embedded in memory.
+MAX_FILE_BYTES: Final = 2**30
+# A column of text holds 65,535 bytes everywhere, and a character takes at most four.
+MAX_SECTION_CHARACTERS: Final = 16_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A file of a collection, without its text.
+
+    `content_hash` names the raw content that answers, `pending_hash` one that waits to be read:
+    until that is done the earlier version answers. `error` says why the last attempt failed.
+    """
+
+    id: str
+    scope: Scope
+    source: str
+    title: str
+    type: DocumentType
+    tags: tuple[str, ...] = ()
+    status: DocumentStatus = "pending"
+    error: str = ""
+    content_hash: str = ""
+    pending_hash: str = ""
+    bytes: int = 0
+    chars: int = 0
+    sections: int = 0
+    chunks: int = 0
+    summary: str = ""
+    version: int = 1
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def collection(self) -> str:
+        """Return the name of the collection the document belongs to."""
+        return collection_name(self.scope)
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """Return the contents in the blob store that this document needs."""
+        return tuple(dict.fromkeys(filter(None, (self.content_hash, self.pending_hash))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A stretch of a document under one heading. Together the sections are the whole text."""
+
+    ordinal: int
+    level: int
+    path: tuple[str, ...]
+    """The headings above it and its own, outermost first."""
+    page: int | None
+    start: int
+    end: int
+    text: str
+    summary: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.path[-1] if self.path else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """What is searched as one piece: characters `start` to `end` of the document's text."""
+
+    ordinal: int
+    section: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentChange:
+    """A document's next state. With `sections` all of its sections are replaced.
+
+    `blob` is where the content lies that no earlier state needed, unless the workspace has it.
+    """
+
+    document: Document
+    sections: tuple[Section, ...] | None = None
+    blob: Blob | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """A set of documents that is searched as one, and what it holds."""
+
+    name: str
+    scope: Scope
+    documents: int
+    chunks: int
+    bytes: int
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """Where a passage stands: enough to find it again in the raw file."""
+
+    document: str
+    collection: str
+    title: str
+    source: str
+    path: tuple[str, ...]
+    page: int | None
+    start: int
+    end: int
+    content_hash: str
+
+    @property
+    def label(self) -> str:
+        """Return the citation in one line: title, headings, page, characters."""
+        parts = [self.title, *self.path[-2:]]
+        if self.page is not None:
+            parts.append(f"p. {self.page}")
+        return " › ".join(dict.fromkeys(filter(None, parts)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A part of a document that answers a question, with its surroundings.
+
+    `matched` are the stretches that were found, `score` is a similarity from 0 to 1.
+    """
+
+    content: str
+    score: float
+    citation: Citation
+    type: DocumentType
+    matched: tuple[tuple[int, int], ...]
+    explanation: dict[str, float] = field(default_factory=dict[str, float], hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passages(Sequence[Passage]):
+    """The passages of one search, best first, and what kept it from finding more."""
+
+    passages: tuple[Passage, ...]
+    queries: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Passage: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Passage, ...]: ...
+    def __getitem__(self, index: int | slice) -> Passage | tuple[Passage, ...]:
+        return self.passages[index]
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self.passages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOutcome:
+    """What became of a file of a folder."""
+
+    source: str
+    outcome: Literal["added", "updated", "unchanged", "failed"]
+    document: str | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedFolder:
+    """What became of the files of a folder, and the documents whose files are gone."""
+
+    files: tuple[FileOutcome, ...]
+    archived: tuple[str, ...] = ()
+
+    def count(self, outcome: str) -> int:
+        """Return how many files had this outcome."""
+        return sum(it.outcome == outcome for it in self.files)
+
+
+def as_given(document: Document) -> Document:
+    """Return a document as it was before it was read: what an export holds of it.
+
+    All that reading makes of the raw file is made anew where it arrives.
+    """
+    return replace(
+        document,
+        status="archived" if document.status == "archived" else "pending",
+        error="",
+        content_hash=document.pending_hash or document.content_hash,
+        pending_hash="",
+        chars=0,
+        sections=0,
+        chunks=0,
+        summary="",
+        version=1,
+    )
+
+
+def is_document_id(text: str) -> bool:
+    """Return whether a text names a document."""
+    return text.startswith("doc_")
+
+
+def collection_scope(owner: Scope, name: str) -> Scope:
+    """Return the scope that a collection of this owner lies in; no caller can have it."""
+    if not name.strip() or len(name) > MAX_COLLECTION or "@" in name or name != name.strip():
+        raise InvalidInput(
+            f"{name!r} is no name of a collection",
+            code="bad_collection",
+            hint=f"Use 1 to {MAX_COLLECTION} characters without '@' and '/'.",
+        )
+    agent = f"{COLLECTION_MARK}{name}"
+    return replace(owner, agent=agent if owner.agent is None else f"{agent}@{owner.agent}")
+
+
+def collection_name(scope: Scope) -> str:
+    """Return the name of the collection that lies in this scope."""
+    return (scope.agent or "").removeprefix(COLLECTION_MARK).partition("@")[0]
+
+
+def collection_owner(scope: Scope) -> Scope:
+    """Return the key that the collection in this scope belongs to."""
+    owner = (scope.agent or "").partition("@")[2]
+    return replace(scope, agent=owner or None)

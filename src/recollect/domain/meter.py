@@ -1,0 +1,166 @@
+"""What a process has done, in numbers: counters by name and label, nothing of what was said."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+# Upper ends of the ranges that times are counted in, in seconds.
+BUCKETS: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+# A counter: its name and its label, which may be empty.
+CounterName = tuple[str, str]
+
+
+class Meter:
+    """Counts. It costs about as much as adding to a dictionary."""
+
+    def __init__(self) -> None:
+        self._totals: defaultdict[CounterName, float] = defaultdict(float)
+
+    def add(self, name: str, value: float = 1.0, label: str = "") -> None:
+        """Count something."""
+        self._totals[name, label] += value
+
+    def time(self, name: str, seconds: float, label: str = "") -> None:
+        """Count how long something took."""
+        self._totals[f"{name}_count", label] += 1
+        self._totals[f"{name}_sum", label] += seconds
+        for end in BUCKETS:
+            if seconds <= end:
+                self._totals[bucket(name, end), label] += 1
+
+    def set_total(self, name: str, total: float, label: str = "") -> None:
+        """Take over what somebody else has counted since the process began."""
+        self._totals[name, label] = total
+
+    def totals(self) -> dict[CounterName, float]:
+        """Return everything that was counted since the process began."""
+        return dict(self._totals)
+
+
+def bucket(name: str, end: float) -> str:
+    """Return the counter of what took at most so long."""
+    return f"{name}_le_{end:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFigures:
+    """What the counters of some time come to; a share or a time is None where nothing was counted.
+
+    Shares are from 0 to 1, times in milliseconds.
+    """
+
+    recalls: int = 0
+    empty_recalls: int = 0
+    degraded_recalls: int = 0
+    cached_recalls: int = 0
+    recall_p50_ms: float | None = None
+    recall_p95_ms: float | None = None
+    prompts: int = 0
+    injected_tokens: int = 0
+    injected_items: int = 0
+    used_items: int = 0
+    used_share: float | None = None
+    """Of the items that entered prompts, those that somebody reported as used."""
+    reused_share: float | None = None
+    """Of the items that entered prompts, those from another session."""
+    writes: int = 0
+    duplicate_writes: int = 0
+    duplicate_share: float | None = None
+    window_tokens_saved: int = 0
+    archive_tokens_saved: int = 0
+    model_calls: int = 0
+    model_failures: int = 0
+    requests: int = 0
+    failed_requests: int = 0
+    """Requests that were answered with a 5xx status."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricPoint:
+    """What was counted from a moment on, for one step."""
+
+    at: datetime
+    figures: MetricFigures
+    counters: Mapping[str, float]
+    """By name, with the label behind a colon: `recalls:hit`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """What was counted in a time, step by step and in all."""
+
+    since: datetime
+    until: datetime
+    step_hours: int
+    total: MetricFigures
+    points: tuple[MetricPoint, ...]
+
+
+def figures_of(counters: Mapping[CounterName, float]) -> MetricFigures:
+    """Return what some counters come to."""
+
+    def one(name: str, label: str = "") -> int:
+        return int(counters.get((name, label), 0))
+
+    def every(name: str) -> int:
+        return int(sum(value for (known, _), value in counters.items() if known == name))
+
+    items = one("injected_items")
+    writes = every("writes")
+    return MetricFigures(
+        recalls=every("recalls"),
+        empty_recalls=one("recalls", "empty"),
+        degraded_recalls=one("degraded_recalls"),
+        cached_recalls=one("recall_cache", "hit"),
+        recall_p50_ms=quantile_ms(counters, "recall_seconds", 0.50),
+        recall_p95_ms=quantile_ms(counters, "recall_seconds", 0.95),
+        prompts=one("prompts"),
+        injected_tokens=one("injected_tokens"),
+        injected_items=items,
+        used_items=one("feedback", "used"),
+        used_share=share(one("feedback", "used"), items),
+        reused_share=share(one("reused_items"), items),
+        writes=writes,
+        duplicate_writes=one("writes", "merged"),
+        duplicate_share=share(one("writes", "merged"), writes),
+        window_tokens_saved=one("window_tokens_saved"),
+        archive_tokens_saved=one("archive_tokens_saved"),
+        model_calls=every("model_calls"),
+        model_failures=every("model_failures"),
+        requests=every("requests"),
+        failed_requests=one("requests", "5xx"),
+    )
+
+
+def share(part: float, whole: float) -> float | None:
+    """Return a part of a whole, None where there is none."""
+    return round(min(1.0, part / whole), 4) if whole else None
+
+
+def quantile_ms(counters: Mapping[CounterName, float], name: str, share: float) -> float | None:
+    """Return the time within which so many were done, from counters with an empty label."""
+    count = counters.get((f"{name}_count", ""), 0)
+    if not count:
+        return None
+    wanted, low, below = share * count, 0.0, 0.0
+    for end in BUCKETS:
+        upto = counters.get((bucket(name, end), ""), 0)
+        if upto >= wanted:
+            within = (wanted - below) / max(1.0, upto - below)
+            return round((low + (end - low) * min(1.0, within)) * 1_000, 2)
+        low, below = end, upto
+    return round(BUCKETS[-1] * 1_000, 2)
+
+
+def summed(counters: Iterable[Mapping[CounterName, float]]) -> dict[CounterName, float]:
+    """Return the sums of counters."""
+    total: defaultdict[CounterName, float] = defaultdict(float)
+    for one in counters:
+        for name, value in one.items():
+            total[name] += value
+    return dict(total)

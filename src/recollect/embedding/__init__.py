@@ -1,0 +1,1 @@
+"""Make and replace the vectors of what is stored."""

@@ -1,0 +1,127 @@
+"""Create the vectors that units lack, with whichever model serves their scope."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from recollect.domain.archive import Archive
+from recollect.domain.change import ChangeSet
+from recollect.domain.document import Document
+from recollect.domain.embedding import EMBED, MISSING_VECTORS, UnitVector
+from recollect.domain.job import Job
+from recollect.domain.record import Record
+from recollect.domain.turn import Turn
+from recollect.domain.unit import OwnerUnits
+from recollect.language.units import record_units, turn_units
+from recollect.ports.jobs import Jobs
+from recollect.ports.scope_models import PlainUnit, Serving
+from recollect.ports.store import Store
+from recollect.recall.late_vectors import LateVectors
+from recollect.recall.meaning import Meaning
+from recollect.recall.reader import Reader
+
+# The units of an archive or a document, whose text is read first; None when it cannot be read.
+StoredUnits = Callable[[Archive | Document], Awaitable[OwnerUnits | None]]
+_BATCH_UNITS: Final = 64
+
+
+class VectorMaker:
+    """Embeds a few owners at a time and stores their vectors, so that a kill loses little."""
+
+    def __init__(self, store: Store, stored_units: StoredUnits) -> None:
+        self._store = store
+        self._stored_units = stored_units
+        # A background job and a person's `reindex` must not embed the same things twice.
+        self.alone = asyncio.Lock()
+
+    async def make(self, batch: Sequence[PlainUnit], reader: Reader) -> None:
+        """Store a vector for each of these units that the reader can read."""
+        owners = list(
+            {unit.owner.id: unit.owner for unit in batch if unit.owner is not None}.values()
+        )
+        units = [made for owner in owners if (made := await self._units(owner)) is not None]
+        made = {
+            (owner.owner_id, unit.ordinal): unit.vector
+            for owner in await reader.filled(units)
+            for unit in owner.units
+        }
+        vectors = [
+            UnitVector(scope=unit.owner.scope, unit=unit.unit, owner=unit.owner.id, vector=vector)
+            for unit in batch
+            if unit.owner is not None
+            # A text that the model cannot read stays without.
+            and (vector := made.get((unit.owner.id, unit.ordinal))) is not None
+        ]
+        if vectors:
+            await self._store.commit(
+                ChangeSet(
+                    principal=EMBED,
+                    scope=vectors[0].scope,
+                    vectors=tuple(vectors),
+                    model=reader.model,
+                )
+            )
+
+    async def _units(self, owner: Record | Turn | Archive | Document) -> OwnerUnits | None:
+        match owner:
+            case Record():
+                return record_units(owner)
+            case Turn():
+                return turn_units(owner)
+            case Archive() | Document():
+                return await self._stored_units(owner)
+
+
+class VectorBackfill:
+    """Goes once through the units without a vector, a few at a time."""
+
+    def __init__(
+        self,
+        serving: Serving,
+        maker: VectorMaker,
+        meaning: Meaning,
+        jobs: Jobs,
+        late: LateVectors,
+    ) -> None:
+        self._serving = serving
+        self._maker = maker
+        self._meaning = meaning
+        self._jobs = jobs
+        self._late = late
+
+    async def schedule(self) -> None:
+        """Queue the work if units lack vectors of this memory's own model.
+
+        Units of another model are left alone: a person decides on embedding them again.
+        """
+        model = self._meaning.model
+        if model is None:
+            return
+        # What is being embedded at this moment lacks nothing.
+        await self._late.settled()
+        has_none = any(served.model is None for served in await self._serving.served())
+        if has_none or await self._serving.lacking(model, after=0, limit=1):
+            await self._jobs.add([MISSING_VECTORS])
+
+    async def run(self, job: Job) -> None:
+        """Run the job for every model that is known or can be opened here."""
+        own = self._meaning.model
+        if own is None:
+            return
+        await self._late.settled()
+        async with self._maker.alone:
+            await self._serving.claim(own)
+            for model in [served.model for served in await self._serving.served()]:
+                reader = None if model is None else await self._meaning.reader(model)
+                if reader is not None:
+                    await self.fill(reader, lambda _: None)
+
+    async def fill(self, reader: Reader, tell: Callable[[int], None]) -> None:
+        """Embed every unit without a vector where this model serves; report how many were seen."""
+        after = 0
+        while batch := await self._serving.lacking(reader.model, after=after, limit=_BATCH_UNITS):
+            after = batch[-1].unit
+            await self._maker.make(batch, reader)
+            tell(len(batch))

@@ -1,0 +1,221 @@
+"""Reindex: analyse text again after a change of the analyzer, and create missing vectors.
+
+Scope by scope, new units are stored beside the old ones; one transaction then makes them serve the
+scope. The old ones are deleted afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from recollect.context.archives.indexing import ArchiveIndexer
+from recollect.domain.archive import Archive
+from recollect.domain.document import Document
+from recollect.domain.embedding import MISSING_VECTORS, REEMBED, EmbeddingModel
+from recollect.domain.job import Job, NewJob
+from recollect.domain.progress import Progress
+from recollect.domain.record import Record
+from recollect.domain.reindexing import Reindexing
+from recollect.domain.scope import Scope
+from recollect.domain.turn import Turn
+from recollect.domain.unit import OwnerUnits
+from recollect.embedding.backfill import StoredUnits
+from recollect.embedding.model_switch import ModelSwitch, reembed_job
+from recollect.errors import NotAvailable
+from recollect.language.analysis import ANALYZER_VERSION
+from recollect.language.units import record_units, turn_units
+from recollect.lifecycle.job_worker import Worker
+from recollect.ports.index_generations import Editions
+from recollect.ports.jobs import Jobs
+from recollect.ports.scope_models import Serving
+from recollect.recall.meaning import Meaning
+from recollect.recall.reader import Reader
+
+REINDEX: Final = "reindex"
+_BATCH_OWNERS: Final = 200
+_BATCH_DISCARDED: Final = 2_000
+
+# What stores its text apart from what it is.
+_Stored = Archive | Document
+# How often it is asked how far another process is.
+_POLL_SECONDS: Final = 1.0
+
+
+class Reindexer:
+    """Brings the index up to date with the analyzer; until then the old terms serve a scope."""
+
+    def __init__(self, editions: Editions, stored_units: StoredUnits, jobs: Jobs) -> None:
+        self._editions = editions
+        self._stored_units = stored_units
+        self._jobs = jobs
+        self._tell: Callable[[int], None] = lambda seen: None
+
+    async def schedule(self) -> None:
+        """Queue the work if there is any."""
+        if not await self._editions.is_current(ANALYZER_VERSION):
+            await self._jobs.add([NewJob(kind=REINDEX, key=ANALYZER_VERSION)])
+
+    async def run(self, job: Job) -> None:
+        """Reindex until nothing is left; after a kill it continues where it was."""
+        await self._discard()
+        while (scope := await self._editions.stale(ANALYZER_VERSION)) is not None:
+            await self._renew(scope)
+            await self._discard()
+        # A text that is cut otherwise now has pieces that no vector was made of.
+        await self._jobs.add([MISSING_VECTORS])
+
+    async def count_stale(self) -> int:
+        """Return how many units were analysed by another version."""
+        return await self._editions.count_stale(ANALYZER_VERSION)
+
+    @contextmanager
+    def telling(self, progress: Progress | None, total: int) -> Generator[None]:
+        """Report the progress while the work runs in this process."""
+        seen = 0
+
+        def tell(more: int) -> None:
+            nonlocal seen
+            seen += more
+            if progress is not None:
+                progress(min(seen, total), total)
+
+        before, self._tell = self._tell, tell
+        try:
+            yield
+        finally:
+            self._tell = before
+
+    async def _renew(self, scope: Scope) -> None:
+        # What is written meanwhile answers at once, and is beside too before the step.
+        while not await self._editions.switch(scope, ANALYZER_VERSION):
+            while left := await self._editions.left(scope, ANALYZER_VERSION, limit=_BATCH_OWNERS):
+                made = await asyncio.to_thread(_units, left.owners)
+                for owner in left.owners:
+                    if isinstance(owner, _Stored) and (units := await self._stored_units(owner)):
+                        made.append(units)
+                await self._editions.add(scope, ANALYZER_VERSION, left, made)
+                self._tell(sum(len(owner.units) for owner in made))
+
+    async def _discard(self) -> None:
+        while await self._editions.discard(ANALYZER_VERSION, limit=_BATCH_DISCARDED):
+            pass
+
+
+def _units(owners: Sequence[Record | Turn | _Stored]) -> list[OwnerUnits]:
+    """Return the units of records and turns."""
+    return [
+        record_units(owner) if isinstance(owner, Record) else turn_units(owner)
+        for owner in owners
+        if not isinstance(owner, _Stored)
+    ]
+
+
+class ReindexService:
+    """What `reindex` does: run the work as a job, so that another process can continue it."""
+
+    def __init__(
+        self,
+        serving: Serving,
+        indexer: ArchiveIndexer,
+        reindexer: Reindexer,
+        reembedder: ModelSwitch,
+        meaning: Meaning,
+        jobs: Jobs,
+        worker: Worker,
+    ) -> None:
+        self._serving = serving
+        self._indexer = indexer
+        self._reindexer = reindexer
+        self._reembedder = reembedder
+        self._meaning = meaning
+        self._jobs = jobs
+        self._worker = worker
+
+    async def reindex(
+        self, progress: Progress | None, choice: str | None, *, in_background: bool
+    ) -> int:
+        """Make a model serve every scope; return how many units had no vector of it.
+
+        Without a choice, take the model of the settings.
+        """
+        await self._indexer.reindex()
+        await self._renew_terms(progress, in_background=in_background)
+        reader = await self._reader(choice)
+        if reader is None:
+            return 0
+        model = reader.model
+        lacking = await self._serving.count_lacking(model, everywhere=True)
+        if model.choice:
+            await self._jobs.add([reembed_job(model.choice)])
+        if in_background and model.choice:
+            return lacking
+        with self._reembedder.telling(progress, lacking):
+            if model.choice:
+                await self._until_done(model, progress, lacking)
+            else:
+                # Only this process has the model, so nobody else could go on.
+                await self._reembedder.change_to(reader)
+        return lacking
+
+    async def progress(self) -> Reindexing:
+        """Return the progress of a running switch, or what the model of the settings lacks."""
+        choice = await self._serving.coming()
+        reader = await self._reader(choice or None)
+        served = await self._serving.served()
+        units = sum(part.units for part in served)
+        return Reindexing(
+            model=choice or ("" if reader is None else reader.model.choice or reader.model.name),
+            is_going_on=bool(choice),
+            units=units,
+            lacking=(
+                units
+                if reader is None
+                else await self._serving.count_lacking(reader.model, everywhere=True)
+            ),
+            stale=await self._reindexer.count_stale(),
+            served={"" if part.model is None else part.model.name: part.units for part in served},
+        )
+
+    async def stop(self) -> bool:
+        """Stop a switch; return False if there is none.
+
+        Scopes that it has reached stay with the new model.
+        """
+        was_going_on = await self._jobs.withdraw(REEMBED)
+        self._reembedder.stop()
+        return was_going_on
+
+    async def _renew_terms(self, progress: Progress | None, *, in_background: bool) -> None:
+        """Make the terms of the newest analyzer serve every scope."""
+        await self._reindexer.schedule()
+        if not in_background:
+            with self._reindexer.telling(progress, await self._reindexer.count_stale()):
+                await self._worker.run_now(REINDEX)
+
+    async def _reader(self, choice: str | None) -> Reader | None:
+        """Return the reader that makes the vectors; raise if the chosen one is not available."""
+        if choice is not None:
+            return await self._meaning.open(choice)
+        own = self._meaning.model
+        return None if own is None else await self._meaning.reader(own)
+
+    async def _until_done(
+        self, model: EmbeddingModel, progress: Progress | None, total: int
+    ) -> None:
+        while not await self._worker.run_now(REEMBED):
+            if await self._jobs.next_due([REEMBED]) is None:
+                break
+            # Another process has begun it.
+            await asyncio.sleep(_POLL_SECONDS)
+            if progress is not None:
+                left = await self._serving.count_lacking(model, everywhere=True)
+                progress(max(total - left, 0), total)
+        if await self._serving.others(model, limit=1):
+            raise NotAvailable(
+                f"{model.name} does not serve every scope yet",
+                code="reembedding_unfinished",
+                hint="`recollect doctor` says why; `recollect reindex` starts again.",
+            )

@@ -1,0 +1,1 @@
+"""Remove memory for good and prove it."""

@@ -1,0 +1,309 @@
+"""Forget for good: by id, filter, session or user. Once begun, it is always finished."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Unpack
+from weakref import WeakValueDictionary
+
+from recollect.domain.category import is_user_profile
+from recollect.domain.document import Document, is_document_id
+from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
+from recollect.domain.filters import CommonFilters, Filter, make_filter
+from recollect.domain.forgetting import Forgotten, Person, Target
+from recollect.domain.ids import new_id
+from recollect.domain.job import Job
+from recollect.domain.page import Cursor
+from recollect.domain.progress import Progress
+from recollect.domain.record import Record, Status
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.times import to_micros
+from recollect.errors import InvalidInput, NotAllowed, StorageBusy, StorageError
+from recollect.ports.blobs import Blobs
+from recollect.ports.clock import Clock
+from recollect.ports.erasure import Cleaning, Erasure, Proof
+from recollect.ports.store import Store
+from recollect.recall.listing import Listing
+
+_PAGE_RECORDS: Final = 500
+# So many batches follow each other without a rest.
+_BATCHES_WITHOUT_REST: Final = 5
+# What progress counts.
+_OWNERS: Final = ("records", "turns", "archives", "documents")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetRequest:
+    """What a caller wants to forget, in exactly one of these ways."""
+
+    ids: tuple[str, ...] = ()
+    session: str | None = None
+    user: str | None = None
+    everything: bool = False
+    where: Filter | None = None
+    with_evidence: bool = False
+    """Of records: the turns they rest on too."""
+    all_agents: bool = False
+    """For an operator: a user, whoever is asking."""
+
+
+def make_forget_request(
+    target: str | Iterable[str] | None,
+    session: str | None,
+    user: str | None,
+    *,
+    everything: bool,
+    with_evidence: bool,
+    all_agents: bool,
+    **filters: Unpack[CommonFilters],
+) -> ForgetRequest:
+    """Check a request; an empty one is not a request for everything."""
+    ids = (target,) if isinstance(target, str) else checked_items(target or (), "target")
+    given = [value for value in filters.values() if value not in (None, [], ())]
+    ways = (target is not None, session is not None, user is not None, everything, bool(given))
+    if sum(ways) != 1:
+        raise InvalidInput(
+            "Say what to forget in exactly one way" if any(ways) else "Say what to forget",
+            code="what_to_forget",
+            hint="Give ids of records, a session, a user, filters, or everything=True for all of "
+            "the caller's own scope.",
+        )
+    return ForgetRequest(
+        ids=tuple(checked_text(record_id, "id", MAX_LABEL) for record_id in ids),
+        session=None if session is None else checked_text(session, "session", MAX_LABEL),
+        user=None if user is None else checked_text(user, "user", MAX_LABEL),
+        everything=everything,
+        where=make_filter(**filters) if given else None,
+        with_evidence=with_evidence,
+        all_agents=all_agents,
+    )
+
+
+async def erase(
+    erasure: Erasure,
+    blobs: Blobs,
+    forget_id: str,
+    tell: Callable[[Mapping[str, int]], None] = lambda erased: None,
+) -> None:
+    """Erase what is hidden, batch by batch, until nothing is left.
+
+    A long erasure rests as long as it works, so that others are served.
+    """
+    timer = asyncio.get_running_loop().time
+    for number in itertools.count():
+        start = timer()
+        erased = await erasure.advance(forget_id)
+        if erased is None:
+            return
+        if erased.blobs:
+            await blobs.delete(erased.blobs)
+            await erasure.dropped(forget_id)
+        tell(erased.counts)
+        if number >= _BATCHES_WITHOUT_REST:
+            await asyncio.sleep(timer() - start)
+
+
+async def clean_up(erasure: Erasure, forget_id: str, *, even_large: bool) -> Cleaning:
+    """Clean the files, which ends the forgetting; what must wait is left to a job."""
+    cleaning = await erasure.clean(forget_id, even_large=even_large)
+    if cleaning == "waits":
+        await erasure.postpone(forget_id)
+        return cleaning
+    if cleaning == "too_large":
+        _log.warning("%s: the database is too large to overwrite its unused room", forget_id)
+    await erasure.finish(forget_id)
+    return cleaning
+
+
+class Forgetting:
+    """Erases what callers want to forget and finishes what was interrupted."""
+
+    def __init__(
+        self,
+        erasure: Erasure,
+        proof: Proof,
+        store: Store,
+        listing: Listing,
+        blobs: Blobs,
+        clock: Clock,
+        *,
+        settle: Callable[[], Awaitable[None]],
+        let_go: Callable[[Target], Awaitable[None]],
+        own_document: Callable[[Caller, str], Awaitable[Document]],
+    ) -> None:
+        # What this process has yet to write would otherwise come after it is forgotten.
+        self._settle = settle
+        self._erasure = erasure
+        self._proof = proof
+        self._store = store
+        self._listing = listing
+        self._blobs = blobs
+        self._clock = clock
+        self._let_go = let_go
+        # Finds a document that the caller may erase.
+        self._own_document = own_document
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def forget(
+        self,
+        caller: Caller,
+        wish: ForgetRequest,
+        *,
+        dry_run: bool = False,
+        verify: bool = False,
+        progress: Progress | None = None,
+    ) -> Forgotten:
+        """Erase the target, or with `dry_run` count what would be erased."""
+        try:
+            await self._settle()
+        except StorageError as problem:
+            # Whoever writes it later is told that it was forgotten in between.
+            _log.warning("usage is not counted yet: %s", problem)
+        target = await self._target(caller, wish)
+        if dry_run:
+            seen = await self._erasure.foresee(target)
+            return Forgotten(
+                forget_id="",
+                counts=seen.counts,
+                evidence_left=seen.evidence_left,
+                is_dry_run=True,
+            )
+        mementos = await self._proof.remember(target) if verify else None
+        forget_id = new_id("forget")
+        begun = await self._erasure.begin(target, forget_id)
+        await self._let_go(target)
+        cleaning: Cleaning = "waits"
+        try:
+            async with self._turn(forget_id):
+                tell = _counting(begun.counts, progress)
+                await erase(self._erasure, self._blobs, forget_id, tell)
+                # Nothing is proven gone before the files are clean, so `verify` waits for that.
+                cleaning = await clean_up(self._erasure, forget_id, even_large=verify)
+        except StorageError as problem:
+            # It is hidden and will go: what is left of the work is a job.
+            _log.warning("%s will be finished later: %s", forget_id, problem)
+            with contextlib.suppress(StorageError):
+                await self._erasure.postpone(forget_id)
+        is_pending = cleaning == "waits"
+        verification = None
+        if mementos is not None and not is_pending:
+            verification = await self._proof.verify(mementos)
+        return Forgotten(
+            forget_id=forget_id,
+            counts=begun.counts,
+            evidence_left=begun.evidence_left,
+            erasure_pending=is_pending,
+            wal_pending=is_pending,
+            unused_room_kept=cleaning == "too_large",
+            verification=verification,
+        )
+
+    async def run(self, job: Job) -> None:
+        """Finish an interrupted forgetting."""
+        async with self._turn(job.key):
+            await erase(self._erasure, self._blobs, job.key)
+            cleaning = await clean_up(self._erasure, job.key, even_large=True)
+        if cleaning == "waits":
+            raise StorageBusy(
+                "The files are not clean yet: somebody reads the database, or the disk is full",
+                code="log_in_use",
+            )
+
+    def _turn(self, forget_id: str) -> asyncio.Lock:
+        """Return the lock that keeps the caller and the worker from doing the same work."""
+        return self._turns.setdefault(forget_id, asyncio.Lock())
+
+    async def _target(self, caller: Caller, wish: ForgetRequest) -> Target:
+        """Return what the request means, limited to what the caller may write."""
+        if wish.user is not None:
+            return Target(person=_person(caller, wish.user, is_operator=wish.all_agents))
+        if wish.everything:
+            return Target(scopes=(caller.scope,))
+        own = tuple(scope for scope in caller.writable if _is_own(caller, scope))
+        if wish.session is not None:
+            made_of_it = await self._chosen(
+                caller, make_filter(session=wish.session, status=list(Status))
+            )
+            return Target(
+                sessions=tuple((scope, wish.session) for scope in own),
+                records=tuple(
+                    record.id for record in made_of_it if not _is_own(caller, record.scope)
+                ),
+                within=own,
+            )
+        if wish.where is not None:
+            chosen = await self._chosen(caller, wish.where)
+        else:
+            named = [it for it in wish.ids if not is_document_id(it)]
+            chosen = [await self._own(caller, it) for it in named]
+        documents = [await self._own_document(caller, it) for it in wish.ids if is_document_id(it)]
+        return Target(
+            records=tuple(record.id for record in chosen),
+            documents=tuple(document.id for document in documents),
+            with_evidence=wish.with_evidence,
+            within=own,
+        )
+
+    async def _own(self, caller: Caller, record_id: str) -> Record:
+        """Return a record that the caller may erase."""
+        record = await self._listing.get(caller, record_id, even_deleted=True)
+        caller.require_write(record.scope, is_profile=is_user_profile(record.category))
+        return record
+
+    async def _chosen(self, caller: Caller, where: Filter) -> list[Record]:
+        """Return the records that match the filter and that the caller may erase."""
+        chosen: list[Record] = []
+        after: Cursor | None = None
+        while page := await self._store.records(
+            caller.writable, where, now=self._clock.now(), after=after, limit=_PAGE_RECORDS
+        ):
+            chosen += [
+                record
+                for record in page
+                if _is_own(caller, record.scope) or is_user_profile(record.category)
+            ]
+            after = Cursor(at=to_micros(page[-1].observed_at), id=page[-1].id)
+        return chosen
+
+
+def _counting(
+    all_of_it: Mapping[str, int], progress: Progress | None
+) -> Callable[[Mapping[str, int]], None]:
+    """Return a function that reports the progress after each batch."""
+    total, gone = sum(all_of_it.get(kind, 0) for kind in _OWNERS), 0
+
+    def tell(erased: Mapping[str, int]) -> None:
+        nonlocal gone
+        gone += sum(erased.get(kind, 0) for kind in _OWNERS)
+        if progress is not None:
+            progress(gone, total)
+
+    return tell
+
+
+def _is_own(caller: Caller, scope: Scope) -> bool:
+    """Return whether a scope is the caller's or its children's; the user's own scope is not."""
+    return scope == caller.scope or scope != caller.scope.of_user
+
+
+def _person(caller: Caller, user: str, *, is_operator: bool) -> Person:
+    """Return a user of the workspace who may be forgotten by this caller."""
+    here = caller.scope
+    is_theirs = here.agent is None and here.user in (None, user)
+    if not (is_theirs or is_operator):
+        raise NotAllowed(
+            f"{here.key} may not forget the user {user}",
+            hint="A user is forgotten from the workspace or the user's own scope, without an "
+            f"agent: ?user={user} over HTTP, --user {user} at the command line, memory.scope("
+            f"user={user!r}, agent=None) in Python; all_agents is for an operator.",
+        )
+    # Checked as any user is.
+    Scope(org=here.org, workspace=here.workspace, user=user)
+    return Person(org=here.org, workspace=here.workspace, name=user)

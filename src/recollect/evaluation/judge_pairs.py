@@ -1,0 +1,167 @@
+"""Labelled pairs of statements, written one after the other: what became of each of the two."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from recollect.domain.relation import Relation
+from recollect.errors import InvalidInput
+from recollect.memory import Memory
+from recollect.ports.judge import CLASSES
+from recollect.settings import Settings
+from recollect.writing.judge_rules import normalised
+
+Became = Literal["merged", "replaced", "same", "update", "conflict", "apart"]
+"""What became of a pair: one record with either text, two with a link, or two without."""
+
+_BETWEEN: Final = timedelta(days=3)
+_FIRST: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
+# Which figure a label is judged by.
+_FIGURES: Final[Mapping[Relation, str]] = {
+    "same": "once",
+    "update": "followed",
+    "conflict": "surfaced",
+    "different": "lost",
+}
+_COUNTING: Final[Mapping[Relation, frozenset[Became]]] = {
+    "same": frozenset({"merged", "replaced", "same"}),
+    "update": frozenset({"replaced", "update", "conflict"}),
+    "conflict": frozenset({"update", "conflict"}),
+    "different": frozenset({"merged", "replaced"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledPair:
+    """Two statements, the older one first, and how they relate."""
+
+    label: Relation
+    old: str
+    new: str
+    language: str
+    is_generated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeResult:
+    """What became of every pair, by label."""
+
+    judge: str
+    seconds: float
+    outcomes: Sequence[tuple[LabelledPair, Became]]
+
+    def as_json(self) -> dict[str, Any]:
+        hand = [it for it in self.outcomes if not it[0].is_generated]
+        generated = [it for it in self.outcomes if it[0].is_generated]
+        groups = {"hand": hand, "auto": generated}
+        return {
+            "judge": self.judge,
+            "pairs": len(self.outcomes),
+            "seconds": round(self.seconds, 1),
+            **{name: _by_language(outcomes) for name, outcomes in groups.items() if outcomes},
+        }
+
+
+class _SetClock:
+    def __init__(self) -> None:
+        self.time = _FIRST
+
+    def now(self) -> datetime:
+        return self.time
+
+
+def read_pairs(file: Path) -> list[LabelledPair]:
+    """The pairs of a file with one JSON object a line: label, old, new, lang, and perhaps auto."""
+    pairs: list[LabelledPair] = []
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            form = cast("dict[str, Any]", json.loads(line))
+            pair = LabelledPair(
+                label=form["label"],
+                old=form["old"],
+                new=form["new"],
+                language=form.get("lang", ""),
+                is_generated=bool(form.get("auto")),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise InvalidInput(
+                f"Line {number} of {file.name} is no labelled pair: {problem!r}",
+                code="bad_pair",
+                hint='A line is {"label": …, "old": …, "new": …, "lang": …}.',
+            ) from None
+        if pair.label not in CLASSES:
+            raise InvalidInput(
+                f"Line {number} of {file.name} has the label {pair.label!r}, which is none of: "
+                f"{', '.join(CLASSES)}",
+                code="bad_pair",
+            )
+        pairs.append(pair)
+    return pairs
+
+
+async def measure_judge(
+    pairs: Sequence[LabelledPair], settings: Settings, *, done: Callable[[int], None]
+) -> JudgeResult:
+    """Write every pair in a scope of its own, days apart, in a memory that is thrown away."""
+    clock = _SetClock()
+    outcomes: list[tuple[LabelledPair, Became]] = []
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
+        own = settings.model_copy(update={"storage": storage})
+        async with Memory.open(own, clock=clock) as root:
+            for number, pair in enumerate(pairs):
+                memory = root.scope(user=f"pair-{number}")
+                await memory.write(pair.old)
+                clock.time += _BETWEEN
+                await memory.write(pair.new)
+                outcomes.append((pair, await _became(memory, pair)))
+                done(1)
+            judge = (await root.stats()).judge
+    return JudgeResult(judge=judge, seconds=time.perf_counter() - started, outcomes=outcomes)
+
+
+async def _became(memory: Memory, pair: LabelledPair) -> Became:
+    records = (await memory.list()).items
+    said = [normalised(record.content) for record in records]
+    has_old, has_new = (any(normalised(text) in it for it in said) for text in (pair.old, pair.new))
+    if not has_old or not has_new:
+        return "replaced" if has_new else "merged"
+    for link in (it for record in records for it in record.links):
+        return cast("Became", link.relation)
+    return "apart" if normalised(pair.old) != normalised(pair.new) else "merged"
+
+
+def _by_language(outcomes: Sequence[tuple[LabelledPair, Became]]) -> dict[str, Any]:
+    grouped: defaultdict[str, list[tuple[LabelledPair, Became]]] = defaultdict(list)
+    for it in outcomes:
+        grouped[it[0].language].append(it)
+    parts = {"all": outcomes, **dict(sorted(grouped.items()))}
+    return {name: _figures(part) for name, part in parts.items()}
+
+
+def _figures(outcomes: Iterable[tuple[LabelledPair, Became]]) -> dict[str, Any]:
+    counts: defaultdict[Relation, Counter[Became]] = defaultdict(Counter)
+    for pair, became in outcomes:
+        counts[pair.label][became] += 1
+    figures: dict[str, Any] = {}
+    for label in CLASSES:
+        of = counts[label].total()
+        if of:
+            right = sum(counts[label][it] for it in _COUNTING[label])
+            figures[label] = {
+                "of": of,
+                _FIGURES[label]: round(right / of, 4),
+                "became": dict(sorted(counts[label].items())),
+            }
+    return figures

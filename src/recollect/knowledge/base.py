@@ -1,0 +1,128 @@
+"""The knowledge base as a caller sees it: who may read and write which collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from recollect.domain.document import (
+    DEFAULT_COLLECTION,
+    Collection,
+    Document,
+    Passages,
+    collection_scope,
+)
+from recollect.domain.scope import Caller, Scope
+from recollect.errors import NotAllowed, NotFound
+from recollect.knowledge.ingest import GivenFile, Ingested, Ingester, Tell
+from recollect.knowledge.originals import Originals
+from recollect.knowledge.retrieval import Retriever
+from recollect.ports.documents import Documents
+
+_MOST_ASKED: Final = 2_000
+
+
+class KnowledgeBase:
+    """The parts of the knowledge base, and the rule of who may use what."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        originals: Originals,
+        ingester: Ingester,
+        retriever: Retriever,
+        *,
+        prompt_limit: int = 3,
+        min_score: float = 0.3,
+    ) -> None:
+        self.documents = documents
+        self.originals = originals
+        self.ingester = ingester
+        self.retriever = retriever
+        self._prompt_limit = prompt_limit
+        self._min_score = min_score
+
+    async def close(self) -> None:
+        """End what was started to read files."""
+        await self.ingester.close()
+
+    async def collections(self, caller: Caller, name: str | None = None) -> list[Collection]:
+        """Return the collections that a caller may read, or those with this name."""
+        found = await self.documents.collections(readable_owners(caller))
+        return [it for it in found if name is None or it.name == name]
+
+    async def scopes(self, caller: Caller, names: Iterable[str] | None = None) -> list[Scope]:
+        """Return where the documents lie that a caller may read, in collections of these names."""
+        found = await self.collections(caller)
+        wanted = None if names is None else set(names)
+        missing = set[str]() if wanted is None else wanted - {it.name for it in found}
+        if missing:
+            raise NotFound(
+                f"There is no collection {', '.join(sorted(missing))}",
+                code="unknown_collection",
+                hint="`recollect kb stats` lists the collections.",
+            )
+        return [it.scope for it in found if wanted is None or it.name in wanted]
+
+    async def document(self, caller: Caller, document_id: str) -> Document:
+        """Return a document that the caller may read."""
+        found = await self.documents.find(await self.scopes(caller), ids=[document_id])
+        if not found:
+            raise NotFound(
+                f"There is no document {document_id!r}",
+                code="unknown_document",
+                hint="`recollect kb ls` lists the documents.",
+            )
+        return found[0]
+
+    async def own_document(self, caller: Caller, document_id: str) -> Document:
+        """Return a document that the caller may change or remove."""
+        document = await self.document(caller, document_id)
+        if document.scope not in writable_scopes(caller, document.collection):
+            raise NotAllowed(
+                f"{caller.scope.key} may not change {document_id}; it was kept",
+                hint="A document is changed by the key that its collection belongs to.",
+            )
+        return document
+
+    async def passages(self, caller: Caller, question: str, *, max_tokens: int) -> Passages:
+        """Return what answers a question well enough for a prompt."""
+        scopes = await self.scopes(caller)
+        if not scopes:
+            return Passages(passages=())
+        return await self.retriever.search(
+            scopes,
+            question[:_MOST_ASKED],
+            limit=self._prompt_limit,
+            min_score=self._min_score,
+            max_tokens=max_tokens,
+        )
+
+    async def add(
+        self, caller: Caller, given: GivenFile, collection: str = DEFAULT_COLLECTION
+    ) -> Ingested:
+        """Store a file in a collection of the caller's own key; it is read later."""
+        scope = collection_scope(caller.scope, collection)
+        return await self.ingester.add(scope, given, by=caller.principal)
+
+    async def read(self, caller: Caller, document: Document, tell: Tell | None = None) -> Document:
+        """Make what waits of a document searchable now."""
+        return await self.ingester.read(document, by=caller.principal, tell=tell)
+
+
+def readable_owners(caller: Caller) -> tuple[Scope, ...]:
+    """Return the keys whose collections a caller may read.
+
+    These are the workspace's, the user's, the agent's own and those of its children.
+    """
+    here = caller.scope
+    workspace = replace(here, agent=None, user=None)
+    agent = replace(here, user=None)
+    return tuple(dict.fromkeys((here, here.of_user, agent, workspace, *caller.writable)))
+
+
+def writable_scopes(caller: Caller, name: str) -> Sequence[Scope]:
+    """Return where collections of this name lie that the caller may write to."""
+    own = [it for it in caller.writable if it == caller.scope or it != caller.scope.of_user]
+    return [collection_scope(owner, name) for owner in own]

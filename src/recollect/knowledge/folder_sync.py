@@ -1,0 +1,144 @@
+"""Bringing a collection to the state of a folder: added, updated, unchanged, archived, failed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from recollect.domain.document import Document, FileOutcome, SyncedFolder
+from recollect.domain.page import Page
+from recollect.domain.progress import Progress
+from recollect.errors import NotFound, RecollectError
+from recollect.knowledge.folders import files_of, opened, source_of
+from recollect.knowledge.originals import hash_of_file
+
+_PAGE = 200
+
+
+class Library(Protocol):
+    """Where the documents of a folder go, in this process or behind a server."""
+
+    async def add(
+        self,
+        content: BinaryIO,
+        source: str,
+        *,
+        collection: str,
+        tags: tuple[str, ...],
+        progress: Progress | None,
+    ) -> Document:
+        """Add a document or its next version."""
+        ...
+
+    async def list(
+        self, *, collection: str | None, limit: int, cursor: str | None
+    ) -> Page[Document]:
+        """Return a page of the documents of a collection."""
+        ...
+
+    async def archive(self, document_id: str) -> Document:
+        """Take a document out of the search."""
+        ...
+
+
+class FolderSync:
+    """One folder on its way into a collection. Stopped, it goes on next time.
+
+    Progress is told in thousandths of files, so that a long one is seen moving.
+    """
+
+    def __init__(
+        self, library: Library, collection: str, tags: tuple[str, ...], progress: Progress | None
+    ) -> None:
+        self._library = library
+        self._collection = collection
+        self._tags = tags
+        self._progress = progress
+        self._outcomes: list[FileOutcome] = []
+        self._total = 0
+
+    async def run(self, place: str | Path, *, archive: bool) -> SyncedFolder:
+        """Add what is new, update what changed, and archive what is gone."""
+        files = await asyncio.to_thread(files_of, place)
+        known = await self._known()
+        self._total = 1_000 * len(files)
+        for path in files:
+            self._tell(0, 1)
+            self._outcomes.append(await self._take(path, known.get(source_of(path))))
+        self._tell(0, 1)
+        gone: list[Document] = []
+        if archive and files != [Path(place)]:
+            gone = _missing(Path(place), files, known)
+        for document in gone:
+            await self._library.archive(document.id)
+        return SyncedFolder(
+            files=tuple(self._outcomes), archived=tuple(document.source for document in gone)
+        )
+
+    async def _known(self) -> dict[str, Document]:
+        """Return the documents of the collection by their sources."""
+        known: dict[str, Document] = {}
+        cursor: str | None = None
+        while True:
+            try:
+                page = await self._library.list(
+                    collection=self._collection, limit=_PAGE, cursor=cursor
+                )
+            except NotFound:
+                return known
+            known |= {document.source: document for document in page}
+            cursor = page.next_cursor
+            if cursor is None:
+                return known
+
+    async def _take(self, path: Path, before: Document | None) -> FileOutcome:
+        """Take one file in; what is wrong with it is told and stops no other."""
+        source = source_of(path)
+        try:
+            with opened(path) as file:
+                content_hash = await asyncio.to_thread(hash_of_file, file)
+                if before is not None and _answers(before, content_hash) and not self._tags:
+                    return FileOutcome(source=source, outcome="unchanged", document=before.id)
+                document = await self._library.add(
+                    file,
+                    source,
+                    collection=self._collection,
+                    tags=self._tags,
+                    progress=self._tell,
+                )
+        except RecollectError as problem:
+            error = f"{problem.message} ({problem.code})"
+            return FileOutcome(source=source, outcome="failed", document=None, error=error)
+        if document.error:
+            return FileOutcome(
+                source=source, outcome="failed", document=document.id, error=document.error
+            )
+        if before is None:
+            return FileOutcome(source=source, outcome="added", document=document.id)
+        is_same = document.version == before.version
+        return FileOutcome(
+            source=source, outcome="unchanged" if is_same else "updated", document=document.id
+        )
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            behind = 1_000 * len(self._outcomes)
+            self._progress(behind + 1_000 * done // max(total, 1), self._total)
+
+
+def _answers(document: Document, content_hash: str) -> bool:
+    """Return whether this very content is what is searched."""
+    is_current = document.status == "ready" and not document.error and not document.pending_hash
+    return is_current and document.content_hash == content_hash
+
+
+def _missing(folder: Path, files: list[Path], known: dict[str, Document]) -> list[Document]:
+    """Return the documents whose files were in the folder and are gone."""
+    beneath = f"{source_of(folder).rstrip('/')}/"
+    present = {source_of(path) for path in files}
+    return [
+        document
+        for source, document in known.items()
+        if source.startswith(beneath) and source not in present and document.status != "archived"
+    ]

@@ -1,0 +1,439 @@
+"""Taking documents in: the raw file first, durably, then its text, all of it in one step.
+
+Until that step the earlier version of a document answers, and of a new one nothing does. What is
+interrupted is a job that goes on where it was: the raw file is kept and read again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import PurePath
+from typing import Any, BinaryIO, Final, Literal
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from recollect.domain.change import ChangeSet
+from recollect.domain.document import (
+    INGEST_DOCUMENT,
+    MAX_FILE_BYTES,
+    MAX_SOURCE,
+    Document,
+    DocumentChange,
+    DocumentType,
+    Section,
+)
+from recollect.domain.fields import MAX_LABEL, MAX_TITLE, checked_text
+from recollect.domain.ids import new_id
+from recollect.domain.job import Job, NewJob
+from recollect.domain.scope import Scope
+from recollect.domain.unit import OwnerUnits, Unit
+from recollect.errors import InvalidInput, RecollectError, StaleVersion
+from recollect.knowledge.encodings import decode
+from recollect.knowledge.formats import BINARY_TYPES, type_of
+from recollect.knowledge.originals import Originals, hash_of_file
+from recollect.knowledge.parser import Parser
+from recollect.knowledge.parsing import ParsedText
+from recollect.knowledge.splitting import split_chunks, split_sections
+from recollect.knowledge.units import SUMMARISED_FROM, document_units
+from recollect.language.summary import extract
+from recollect.ports.clock import Clock
+from recollect.ports.documents import Documents
+from recollect.ports.jobs import Jobs
+from recollect.ports.meaning import MeaningService
+from recollect.ports.store import Store
+
+Outcome = Literal["added", "updated", "unchanged"]
+# Tells how many of how many pieces of a document are embedded.
+Tell = Callable[[int, int], None]
+
+_EMBEDDED_AT_ONCE: Final = 128
+_SUMMARISED_CHARACTERS: Final = 3_000
+_SUMMARY_CHARACTERS: Final = 300
+_BATCH: Final = 50
+# Enough to tell of what type a file is.
+_HEAD: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What became of a file that was given."""
+
+    document: Document
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenFile:
+    """A file to take in: what it is known by, and its bytes, which are read piece by piece."""
+
+    source: str
+    content: BinaryIO
+    title: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Ingester:
+    """Stores documents and makes them searchable."""
+
+    def __init__(
+        self,
+        store: Store,
+        documents: Documents,
+        originals: Originals,
+        meaning: MeaningService,
+        jobs: Jobs,
+        clock: Clock,
+        parser: Parser,
+        mask: Callable[[str], str] | None = None,
+        max_file_bytes: int = MAX_FILE_BYTES,
+    ) -> None:
+        self._store = store
+        self._documents = documents
+        self._originals = originals
+        self._meaning = meaning
+        self._jobs = jobs
+        self._clock = clock
+        self._parser = parser
+        # Takes out what may not be stored; None where everything may.
+        self._mask = mask
+        self._max_file_bytes = max_file_bytes
+        # Whoever asked for a document and the worker of this process do not both read it.
+        self._progress: dict[str, tuple[int, int]] = {}
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def add(self, scope: Scope, given: GivenFile, *, by: str) -> Ingested:
+        """Store a file durably, to be read later; one that is there unchanged stays as it is."""
+        content, size, kind = await asyncio.to_thread(self._prepared, given)
+        content_hash = await asyncio.to_thread(hash_of_file, content)
+        known = await self._documents.find([scope], sources=[given.source])
+        before = known[0] if known else None
+        if before is not None and _is_same(before, content_hash, given):
+            return Ingested(document=before, outcome="unchanged")
+        blob = await self._originals.put(scope, content_hash, content, size)
+        document = self._next(scope, before, given, kind, content_hash, size)
+        committed = await self._store.commit(
+            ChangeSet(
+                principal=by,
+                scope=scope,
+                documents=(DocumentChange(document=document, blob=blob),),
+                jobs=(ingest_job(document),),
+            )
+        )
+        await self._originals.drop(committed.unused_blobs)
+        return Ingested(document=document, outcome="added" if before is None else "updated")
+
+    def _prepared(self, given: GivenFile) -> tuple[BinaryIO, int, DocumentType]:
+        """Return the bytes to store, how many they are, and their type."""
+        size = given.content.seek(0, os.SEEK_END)
+        kind = _checked(given, size, self._max_file_bytes)
+        if self._mask is None:
+            return given.content, size, kind
+        masked = _masked(given, kind, self._mask)
+        return BytesIO(masked), len(masked), kind
+
+    async def read(self, document: Document, *, by: str, tell: Tell | None = None) -> Document:
+        """Make what waits of a document searchable; return the document as it is then.
+
+        What cannot be read is told in the document itself.
+        """
+        lock = self._reading.setdefault(document.id, asyncio.Lock())
+        async with lock:
+            found = await self._documents.find([document.scope], ids=[document.id])
+            if not found or not found[0].pending_hash:
+                return found[0] if found else document
+            try:
+                return await self._read(found[0], by, self._telling(document.id, tell))
+            except StaleVersion:
+                # Somebody has given a newer version, whose own job reads it.
+                return found[0]
+            finally:
+                self._progress.pop(document.id, None)
+
+    def progress(self, document_id: str) -> tuple[int, int] | None:
+        """Return how many of how many pieces are embedded of a document that is being read."""
+        return self._progress.get(document_id)
+
+    def _telling(self, document_id: str, tell: Tell | None) -> Tell:
+        def told(done: int, total: int) -> None:
+            self._progress[document_id] = (done, total)
+            if tell is not None:
+                tell(done, total)
+
+        return told
+
+    async def run(self, job: Job) -> Mapping[str, Any] | None:
+        """Do the job's work; a document that is gone by now needs none."""
+        found = await self._documents.find([Scope(**job.payload)], ids=[job.key])
+        if not found:
+            return None
+        document = await self.read(found[0], by=INGEST_DOCUMENT)
+        return {"status": document.status, "chunks": document.chunks}
+
+    async def schedule(self) -> None:
+        """Queue the documents whose content waits to be read."""
+        after = ""
+        while batch := await self._documents.pending(after=after, limit=_BATCH):
+            after = batch[-1].id
+            await self._jobs.add([ingest_job(document) for document in batch])
+
+    async def close(self) -> None:
+        """End what was started to read files."""
+        await self._parser.close()
+
+    async def units(self, document: Document) -> OwnerUnits | None:
+        """Return what is searched of a document, made anew from its sections."""
+        if document.status != "ready":
+            return None
+        sections = await self._documents.sections(document.id)
+        return await asyncio.to_thread(document_units, document, sections)
+
+    async def remove(self, documents: Sequence[Document], *, by: str) -> None:
+        """Remove documents with their chunks, and each raw file that nothing else needs."""
+        for document in documents:
+            committed = await self._store.commit(
+                ChangeSet(principal=by, scope=document.scope, removed_documents=(document,))
+            )
+            await self._originals.drop(committed.unused_blobs)
+
+    async def archive(self, document: Document, *, by: str) -> Document:
+        """Take a document out of the search and keep it, as when its file is gone."""
+        now = self._clock.now()
+        archived = replace(
+            document, status="archived", version=document.version + 1, updated_at=now
+        )
+        emptied = replace(document_units(archived, ()), units=())
+        await self._store.commit(
+            ChangeSet(
+                principal=by,
+                scope=document.scope,
+                documents=(DocumentChange(document=archived),),
+                units=(emptied,),
+            )
+        )
+        return archived
+
+    async def _read(self, document: Document, by: str, tell: Tell) -> Document:
+        try:
+            data = await self._originals.read(document.scope, document.pending_hash)
+            name = PurePath(document.source).name
+            parsed = await self._parser.parse(data, document.type, name)
+            ready, sections = await asyncio.to_thread(_described, document, parsed)
+        except RecollectError as problem:
+            return await self._fail(document, problem, by)
+        ready = replace(ready, version=document.version + 1, updated_at=self._clock.now())
+        units = await asyncio.to_thread(document_units, ready, sections)
+        embedded, model, jobs = await self._embedded(units, tell)
+        committed = await self._store.commit(
+            ChangeSet(
+                principal=by,
+                scope=ready.scope,
+                documents=(DocumentChange(document=ready, sections=sections),),
+                units=(embedded,),
+                model=model,
+                jobs=jobs,
+            )
+        )
+        await self._originals.drop(committed.unused_blobs)
+        return ready
+
+    async def _fail(self, document: Document, problem: RecollectError, by: str) -> Document:
+        """Note why a file cannot be read; an earlier version goes on answering."""
+        failed = replace(
+            document,
+            status="ready" if document.content_hash else "failed",
+            error=f"{problem.message} ({problem.code})",
+            version=document.version + 1,
+            updated_at=self._clock.now(),
+        )
+        await self._store.commit(
+            ChangeSet(
+                principal=by,
+                scope=document.scope,
+                documents=(DocumentChange(document=failed),),
+            )
+        )
+        return failed
+
+    async def _embedded(
+        self, owner: OwnerUnits, tell: Tell
+    ) -> tuple[OwnerUnits, Any, tuple[NewJob, ...]]:
+        """Embed the chunks some at a time, so that a long document shows how far it is."""
+        first, pieces = owner.units[:1], owner.units[1:]
+        made: list[Unit] = []
+        means: list[tuple[int, Unit]] = []
+        model, jobs = None, ()
+        for start in range(0, len(pieces), _EMBEDDED_AT_ONCE):
+            some = pieces[start : start + _EMBEDDED_AT_ONCE]
+            result = await self._meaning.of_units([replace(owner, units=(*first, *some))])
+            whole, *rest = result.owners[0].units
+            made += rest
+            means.append((len(some), whole))
+            model, jobs = result.model or model, (*jobs, *result.jobs)
+            tell(len(made), len(pieces))
+        if not made:
+            return owner, model, jobs
+        return replace(owner, units=(_mean(means), *made)), model, tuple(dict.fromkeys(jobs))
+
+    def _next(
+        self,
+        scope: Scope,
+        before: Document | None,
+        given: GivenFile,
+        kind: DocumentType,
+        content_hash: str,
+        size: int,
+    ) -> Document:
+        now = self._clock.now()
+        title = given.title or PurePath(given.source).name[:MAX_TITLE] or given.source[:MAX_TITLE]
+        if before is None:
+            return Document(
+                id=new_id("doc"),
+                scope=scope,
+                source=given.source,
+                title=title,
+                type=kind,
+                tags=given.tags,
+                pending_hash=content_hash,
+                bytes=size,
+                created_at=now,
+                updated_at=now,
+            )
+        return replace(
+            before,
+            title=given.title or before.title,
+            type=kind,
+            tags=given.tags or before.tags,
+            status="pending" if before.status in ("failed", "archived") else before.status,
+            error="",
+            pending_hash=content_hash,
+            bytes=size,
+            version=before.version + 1,
+            updated_at=now,
+        )
+
+
+def ingest_job(document: Document) -> NewJob:
+    """Return the work that a new content leaves for later; it is stored together with it."""
+    scope = document.scope
+    payload = {
+        "org": scope.org,
+        "workspace": scope.workspace,
+        "agent": scope.agent,
+        "user": scope.user,
+    }
+    return NewJob(kind=INGEST_DOCUMENT, key=document.id, payload=payload)
+
+
+def _checked(given: GivenFile, size: int, most: int) -> DocumentType:
+    checked_text(given.source, "source", MAX_SOURCE)
+    checked_text(given.title, "title", MAX_TITLE, blank=True)
+    for tag in given.tags:
+        checked_text(tag, "tags", MAX_LABEL)
+    if _is_blank(given.content):
+        raise InvalidInput(
+            f"{given.source} is empty; nothing was stored",
+            code="empty_file",
+            hint="Give a file that holds text.",
+        )
+    if size > most:
+        raise InvalidInput(
+            f"{given.source} has {size:,} bytes; {most:,} are allowed. Nothing was stored",
+            code="file_too_large",
+            hint="Split the file, or set knowledge.max_file_mb higher.",
+        )
+    given.content.seek(0)
+    return type_of(given.source, given.content.read(_HEAD))
+
+
+def _is_blank(content: BinaryIO) -> bool:
+    content.seek(0)
+    pieces = iter(lambda: content.read(_HEAD), b"")
+    return not any(piece.strip() for piece in pieces)
+
+
+def _is_same(before: Document, content_hash: str, given: GivenFile) -> bool:
+    """Return whether nothing is to be done: it answers already, or waits to be read."""
+    if before.error or before.status in ("failed", "archived"):
+        return False
+    changed = (given.title and given.title != before.title) or (
+        given.tags and given.tags != before.tags
+    )
+    return not changed and content_hash == (before.pending_hash or before.content_hash)
+
+
+def _described(document: Document, parsed: ParsedText) -> tuple[Document, tuple[Section, ...]]:
+    """Return the document as its text makes it, and its sections with their summaries."""
+    if not parsed.text.strip():
+        raise InvalidInput(
+            "There is no text in the file",
+            code="no_text",
+            hint="A scanned document must be made readable (OCR) first.",
+        )
+    plain = split_sections(parsed)
+    chunks = split_chunks(plain, document.type)
+    counts: dict[int, int] = {}
+    for chunk in chunks:
+        counts[chunk.section] = counts.get(chunk.section, 0) + 1
+    sections = tuple(
+        replace(it, summary=_summary(it.text))
+        if counts.get(it.ordinal, 0) >= SUMMARISED_FROM
+        else it
+        for it in plain
+    )
+    title = parsed.title if parsed.title and document.version == 1 else document.title
+    ready = replace(
+        document,
+        title=title,
+        status="ready",
+        error="",
+        content_hash=document.pending_hash,
+        pending_hash="",
+        chars=len(parsed.text),
+        sections=len(sections),
+        chunks=len(chunks),
+        summary=_overview(parsed, sections),
+    )
+    return ready, sections
+
+
+def _overview(parsed: ParsedText, sections: Sequence[Section]) -> str:
+    """Return what a document is about: its main headings and its most telling sentences."""
+    names = " · ".join(dict.fromkeys(it.path[0] for it in sections if it.path))
+    told = _summary(parsed.text)
+    return "\n".join(filter(None, (names[:_SUMMARY_CHARACTERS], told)))
+
+
+def _summary(text: str) -> str:
+    return extract(text[:_SUMMARISED_CHARACTERS], _SUMMARY_CHARACTERS, len)[:_SUMMARY_CHARACTERS]
+
+
+def _mean(parts: Sequence[tuple[int, Unit]]) -> Unit:
+    """Return the unit of the whole, its vector the mean of those of its parts."""
+    whole = parts[0][1]
+    weighed = [
+        count * np.frombuffer(unit.vector, "<f2").astype(np.float32)
+        for count, unit in parts
+        if unit.vector is not None
+    ]
+    if not weighed:
+        return whole
+    mean = np.sum(weighed, axis=0)
+    length = max(float(np.linalg.norm(mean)), 1e-9)
+    return replace(whole, vector=np.divide(mean, length).astype("<f2").tobytes())
+
+
+def _masked(given: GivenFile, kind: DocumentType, mask: Callable[[str], str]) -> bytes:
+    if kind in BINARY_TYPES:
+        raise InvalidInput(
+            f"{given.source} may hold what must not be stored, and a {kind} file cannot be "
+            "masked; it was not stored",
+            code="redaction_needs_text",
+            hint="Save it as text or Markdown, or set writing.redact to off for this memory.",
+        )
+    given.content.seek(0)
+    return mask(decode(given.content.read(), declared=kind == "html")).encode()

@@ -1,0 +1,114 @@
+"""Reading a file of any type, the risky ones in a child process.
+
+A file may be made to harm whoever reads it: to take all memory, never to end, or to crash the
+library. The child has limits, and when it ends or is too slow only that file is not read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recollect.domain.document import DocumentType
+from recollect.errors import InvalidInput, NotAvailable, RecollectError
+from recollect.knowledge.formats import BINARY_TYPES
+from recollect.knowledge.headings import Heading
+from recollect.knowledge.parsing import ParsedText, parse_text
+
+_SMALL_BYTES: Final = 2**20
+_PLAIN_TYPES: Final = frozenset({"markdown", "text", "code", "json", "csv"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParserLimits:
+    """How long reading one file may take, and how much memory."""
+
+    seconds: float = 120.0
+    memory_megabytes: int = 4_096
+
+
+class Parser:
+    """Turns the bytes of a file into its text."""
+
+    def __init__(self, limits: ParserLimits | None = None) -> None:
+        self._limits = limits or ParserLimits()
+        self._child: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def parse(self, data: bytes, kind: DocumentType, name: str) -> ParsedText:
+        """Return the text of a file, or an error that says why it cannot be read."""
+        # Plain text is only decoded; a page that is small is read in no time.
+        is_harmless = kind in _PLAIN_TYPES or (kind == "html" and len(data) <= _SMALL_BYTES)
+        if kind not in BINARY_TYPES and is_harmless:
+            return await asyncio.to_thread(parse_text, data, kind)
+        async with self._turn:
+            answer = await self._ask(data, kind, name)
+        if "error" in answer:
+            raise _problem(answer["error"])
+        told = answer["parsed"]
+        return ParsedText(
+            text=told["text"],
+            headings=tuple(Heading(**heading) for heading in told["headings"]),
+            pages=tuple((start, page) for start, page in told["pages"]),
+            title=told["title"],
+        )
+
+    async def close(self) -> None:
+        """End the child process, if there is one."""
+        child, self._child = self._child, None
+        if child is not None and child.returncode is None:
+            child.kill()
+            await child.wait()
+
+    async def _ask(self, data: bytes, kind: DocumentType, name: str) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await self._answer(data, kind)
+        except TimeoutError:
+            await self.close()
+            raise InvalidInput(
+                f"{name} took more than {self._limits.seconds:g} seconds to be read",
+                code="document_too_slow",
+                hint="Split the file, or save it as another type.",
+            ) from None
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+            await self.close()
+            raise InvalidInput(
+                f"{name} made its reader crash; nothing of it was taken in",
+                code="unreadable_document",
+                hint="Save it as another type.",
+            ) from None
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+
+    async def _answer(self, data: bytes, kind: DocumentType) -> dict[str, Any]:
+        child = await self._started()
+        assert child.stdin is not None
+        assert child.stdout is not None
+        request = json.dumps({"type": kind, "size": len(data)})
+        child.stdin.write(request.encode() + b"\n" + data)
+        await child.stdin.drain()
+        size = int(await child.stdout.readuntil(b"\n"))
+        return json.loads(await child.stdout.readexactly(size))
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        if self._child is None or self._child.returncode is not None:
+            self._child = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "recollect.knowledge.parser_process",
+                str(self._limits.memory_megabytes),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+        return self._child
+
+
+def _problem(told: dict[str, str]) -> RecollectError:
+    kind = NotAvailable if told["class"] == "NotAvailable" else InvalidInput
+    return kind(told["message"], code=told["code"], hint=told["hint"])

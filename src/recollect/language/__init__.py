@@ -1,0 +1,1 @@
+"""Pure functions over text in Chinese and English; nothing here stores anything."""

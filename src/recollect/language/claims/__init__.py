@@ -1,0 +1,1 @@
+"""What a statement says and how: its mood, subject and topic."""

@@ -1,0 +1,1 @@
+"""The names that a text mentions."""

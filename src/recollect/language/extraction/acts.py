@@ -1,0 +1,163 @@
+"""Speech acts: what a turn does (state, ask, request), or that it hands over a tool's output.
+
+It is decided once, when a turn is stored. What a turn states outweighs what it asks beside that:
+"I moved to Bonn, is there an ice rink?" is a statement. So is a wish that holds from now on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from recollect.domain.memory_tools import is_memory_tool
+from recollect.domain.turn import Act, Turn
+from recollect.language.claims import signals
+from recollect.language.claims.moods import mood
+from recollect.language.extraction.sentences import (
+    Sentence,
+    part_of,
+    readable,
+    sentences,
+    without_memory,
+)
+from recollect.language.scripts import HAN
+
+# What a message does shows in its beginning.
+_READ_CHARACTERS: Final = 2_000
+_RESULT_ROLES: Final = frozenset({"tool", "function"})
+_ORDERING_ROLES: Final = frozenset({"system", "developer"})
+# "ok", "ugh, right": less states nothing.
+_MIN_WORDS: Final = 3
+_MIN_HAN_CHARACTERS: Final = 4
+_HAN: Final = re.compile(f"[{HAN}]")
+_QUESTION_MARKS: Final = "?？"
+_FRAGMENT: Final = re.compile(r"[a-z]{1,20}(?: [a-z]{1,20})?, (?=[a-z])")
+_LAST_COMMA: Final = re.compile(r"[,;，；](?=[^,;，；]*$)")
+
+
+def with_acts(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return the turns with their acts decided; a result belongs to the tool of its call."""
+    tools: dict[str, str] = {}
+    decided: list[Turn] = []
+    for turn in turns:
+        tools.update(_calls(turn))
+        decided.append(turn if turn.act else replace(turn, act=_act(turn, tools)))
+    return tuple(decided)
+
+
+def holds_wish(turn: Turn) -> bool:
+    """Return whether a user wants something to hold from now on, or to be remembered."""
+    if turn.role != "user" or turn.act in {"tool_output", "memory_output"}:
+        return False
+    return any(
+        signals.is_wish(sentence.plain) or signals.keeps_what_was_said(sentence.plain)
+        for sentence in sentences(readable(turn.content))
+    )
+
+
+def told_before_question(sentence: Sentence) -> Sentence | None:
+    """Return the statement before a question in the same sentence: "I'm vegan, what can I eat?"."""
+    comma = _LAST_COMMA.search(sentence.plain)
+    if comma is None or not signals.asks(
+        sentence.plain[comma.end() :].strip(f" {_QUESTION_MARKS}")
+    ):
+        return None
+    told = part_of(sentence, 0, comma.start())
+    return told if signals.stance(told.plain) == "told" else None
+
+
+# --- A turn --------------------------------------------------------------------------------------
+
+
+def _act(turn: Turn, tools: Mapping[str, str]) -> Act:
+    answered = _answered(turn)
+    if answered is not None or turn.role in _RESULT_ROLES:
+        tool = turn.speaker or _own(turn).get("tool") or tools.get(answered or "", "")
+        return "memory_output" if is_memory_tool(str(tool)) else "tool_output"
+    text = turn.content[:_READ_CHARACTERS]
+    if text.strip() and not without_memory(text).strip():
+        return "memory_output"
+    if turn.role in _ORDERING_ROLES:
+        return "request"
+    if not text.strip():
+        # A call of a tool, or a picture.
+        return "request" if any(_calls(turn)) else "statement"
+    return _spoken(text)
+
+
+def _spoken(text: str) -> Act:
+    found: Act | None = None
+    for sentence in sentences(readable(text)):
+        act = _act_of(sentence)
+        if act == "statement":
+            return act
+        found = "question" if "question" in (act, found) else act or found
+    return found or "statement"
+
+
+def _act_of(sentence: Sentence) -> Act | None:
+    """Return the act of a sentence; None if it says next to nothing."""
+    sentence = _without_fragment(sentence)
+    plain = sentence.plain
+    stance = signals.stance(plain)
+    if stance == "asked":
+        told = told_before_question(sentence)
+        return "statement" if told and _says_something(told.plain) else "question"
+    if stance == "ordered" or (mood(plain) == "imperative" and not signals.is_wish(plain)):
+        return "request"
+    return "statement" if _says_something(plain) else None
+
+
+def _without_fragment(sentence: Sentence) -> Sentence:
+    """Return the sentence without a few leading words: "quick one, can you …"."""
+    fragment = _FRAGMENT.match(sentence.plain)
+    return part_of(sentence, fragment.end(), len(sentence.plain)) if fragment else sentence
+
+
+def _says_something(plain: str) -> bool:
+    if signals.acknowledges(plain) or signals.confirms(plain):
+        return False
+    return len(plain.split()) >= _MIN_WORDS or len(_HAN.findall(plain)) >= _MIN_HAN_CHARACTERS
+
+
+# --- Tools ---------------------------------------------------------------------------------------
+
+
+def _calls(turn: Turn) -> Iterator[tuple[str, str]]:
+    """Yield ids and names of the tool calls in a turn, in the formats of providers and sessions."""
+    for call in _mappings(turn.payload.get("tool_calls")):
+        function = call.get("function")
+        named = cast("Mapping[str, Any]", function) if isinstance(function, Mapping) else call
+        yield str(call.get("id")), str(named.get("name"))
+    for block in _mappings(turn.payload.get("content")):
+        if block.get("type") == "tool_use":
+            yield str(block.get("id")), str(block.get("name"))
+    for call in cast("Sequence[Sequence[Any]]", _own(turn).get("calls", ())):
+        yield str(call[0]), str(call[1])
+
+
+def _answered(turn: Turn) -> str | None:
+    """Return the id of the call that a turn answers."""
+    own = _own(turn).get("answers") or turn.payload.get("tool_call_id")
+    if isinstance(own, str):
+        return own
+    blocks = _mappings(turn.payload.get("content"))
+    results = (
+        str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"
+    )
+    return next(results, None)
+
+
+def _own(turn: Turn) -> Mapping[str, Any]:
+    """Return what a session keeps beside the words of a turn."""
+    own = turn.payload.get("recollect")
+    return cast("Mapping[str, Any]", own) if isinstance(own, Mapping) else {}
+
+
+def _mappings(value: object) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, list | tuple):
+        for entry in cast("Sequence[object]", value):
+            if isinstance(entry, Mapping):
+                yield cast("Mapping[str, Any]", entry)

@@ -1,0 +1,89 @@
+"""Rules for extraction: words that show what kind of memory a clause would make.
+
+They are data: those for users in `data/*/extraction.toml`, those for assistants, whose sentences
+are outcomes of their work or else advice, in `data/*/outcomes.toml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple
+
+from recollect.domain.context import Tongue
+from recollect.language.extraction.voice import Label
+from recollect.language.lexicon import Lexicon, Signs, compiled, lexicon
+
+Category = Literal[
+    "preference",
+    "user",
+    "feedback",
+    "decision",
+    "follow-up",
+    "sentiment",
+    "project",
+    "domain-facts",
+    "task-traces",
+    "tool-effects",
+]
+
+
+_DEFAULT_CONFIDENCE: Final = 0.8
+
+
+class Rule(NamedTuple):
+    """The words of one kind of clause, and the claim they make."""
+
+    category: Category
+    signs: Signs
+    also: str
+    """A second sign, wherever it stands; the first alone would not be enough."""
+    unless: str
+    """Words that show it is something else after all."""
+    label: Label | None
+    """For what is an order and not a statement."""
+    confidence: float
+    event: bool
+
+    def applies(self, clause: str) -> bool:
+        return (
+            self.signs.find(clause) is not None
+            and not (self.also and compiled(self.also).search(clause) is None)
+            and not (self.unless and compiled(self.unless).search(clause))
+        )
+
+
+def first_rule(rules: tuple[Rule, ...], clause: str) -> Rule | None:
+    """Return the first rule that applies to the clause."""
+    for rule in rules:
+        if rule.applies(clause):
+            return rule
+    return None
+
+
+@cache
+def statement_rules(language: Tongue) -> tuple[Rule, ...]:
+    """Return the rules for what a user says."""
+    return _rules(lexicon(language, "extraction"))
+
+
+@cache
+def outcome_rules(language: Tongue) -> tuple[Rule, ...]:
+    """Return the rules for what an assistant says of its own work."""
+    return _rules(lexicon(language, "outcomes"))
+
+
+def _rules(words: Lexicon) -> tuple[Rule, ...]:
+    return tuple(_rule(words, entry) for entry in words.rules())
+
+
+def _rule(words: Lexicon, entry: Mapping[str, Any]) -> Rule:
+    return Rule(
+        category=entry["category"],
+        signs=words.signs_of(entry),
+        also=words.either(entry["also"]) if "also" in entry else "",
+        unless=words.either(entry["unless"]) if "unless" in entry else "",
+        label=entry.get("label"),
+        confidence=entry.get("confidence", _DEFAULT_CONFIDENCE),
+        event=entry.get("event", False),
+    )

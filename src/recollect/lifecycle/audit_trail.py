@@ -1,0 +1,117 @@
+"""The audit log as a caller may read it: limited to readable scopes and visible proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.domain.audit import AuditEntry, AuditVerdict
+from recollect.domain.fields import MAX_LABEL, checked_text
+from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
+from recollect.domain.replay import Replay
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.times import to_micros
+from recollect.errors import InvalidInput, NotFound
+from recollect.lifecycle.audit_integrity import SEAL, Sealer, Verifier
+from recollect.lifecycle.job_worker import Handler
+from recollect.lifecycle.prompt_replay import Replayer
+from recollect.lifecycle.usage import Usage
+from recollect.ports.audit import AuditLog
+from recollect.sharing.parties import Parties
+
+MAX_PAGE: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditService:
+    """Reads, seals, verifies and replays the audit log."""
+
+    log: AuditLog
+    sealer: Sealer
+    verifier: Verifier
+    replayer: Replayer
+    usage: Usage
+    parties: Parties
+    # Where the documents lie that a caller may read.
+    collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers of its jobs."""
+        return {SEAL: self.sealer.run}
+
+    async def tail(
+        self,
+        caller: Caller,
+        *,
+        limit: int,
+        cursor: str | None,
+        action: str | None,
+        target: str | None,
+    ) -> Page[AuditEntry]:
+        """Return a page of entries, newest first."""
+        checked_limit(limit, MAX_PAGE)
+        # What this process has not written yet has happened too.
+        await self.usage.flush()
+        found = await self.log.entries(
+            await self._scopes(caller),
+            action=None if action is None else checked_text(action, "action", MAX_LABEL),
+            target=None if target is None else checked_text(target, "target", MAX_LABEL),
+            before=None if cursor is None else _place(cursor),
+            proposals_of=self.parties.sees_proposals_of(caller),
+            limit=limit + 1,
+        )
+        items = tuple(found[:limit])
+        if len(found) <= limit:
+            return Page(items=items)
+        last = items[-1]
+        return Page(items=items, next_cursor=str(Cursor(at=to_micros(last.at), id=str(last.id))))
+
+    async def show(self, caller: Caller, ident: str) -> tuple[AuditEntry, ...]:
+        """Return every entry about one thing, oldest first."""
+        checked_text(ident, "id", MAX_LABEL)
+        await self.usage.flush()
+        found = await self.log.entries(
+            await self._scopes(caller),
+            naming=ident,
+            proposals_of=self.parties.sees_proposals_of(caller),
+            limit=MAX_PAGE,
+        )
+        if not found:
+            raise NotFound(
+                f"The audit log of {caller.scope.key} has no entry about {ident!r}",
+                hint="Give the id of a record, a turn or a recall; `audit tail` shows some.",
+            )
+        return tuple(reversed(found))
+
+    async def _scopes(self, caller: Caller) -> tuple[Scope, ...]:
+        of_documents = () if self.collections is None else await self.collections(caller)
+        return (*caller.readable, *of_documents)
+
+    async def replay(self, caller: Caller, recall_id: str) -> Replay:
+        """Run a past recall again."""
+        checked_text(recall_id, "recall_id", MAX_LABEL)
+        await self.usage.flush()
+        return await self.replayer.replay(caller, recall_id)
+
+    async def verify(self, caller: Caller) -> AuditVerdict:
+        """Verify the chain of the caller's workspace."""
+        await self.usage.flush()
+        return await self.verifier.verify(caller.scope.org, caller.scope.workspace)
+
+    async def seal(self) -> int:
+        """Seal all new entries; return how many."""
+        await self.usage.flush()
+        return await self.sealer.seal()
+
+
+def _place(cursor: str) -> int:
+    number = parse_cursor(cursor).id
+    if not number.isdecimal():
+        raise InvalidInput(
+            f"{cursor!r} is not a cursor of the audit log",
+            code="bad_cursor",
+            hint="Take the last page's.",
+        )
+    return int(number)

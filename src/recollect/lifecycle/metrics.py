@@ -1,0 +1,139 @@
+"""Hourly totals of what all processes did, kept for 30 days."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from recollect.domain.meter import (
+    CounterName,
+    Meter,
+    MetricFigures,
+    MetricPoint,
+    Metrics,
+    figures_of,
+    summed,
+)
+from recollect.domain.times import aware
+from recollect.errors import InvalidInput, RecollectError
+from recollect.ports.clock import Clock
+from recollect.ports.metrics import MetricHours
+
+KEPT: Final = timedelta(days=30)
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_WRITTEN_EVERY_SECONDS: Final = 60.0
+_MOST_POINTS: Final = 1_000
+
+_log = logging.getLogger(__name__)
+
+
+class MetricsKeeper:
+    """Writes down once a minute what this process counted, and adds up what all of them did."""
+
+    def __init__(
+        self, meter: Meter, hours: MetricHours, clock: Clock, take_over: Callable[[Meter], None]
+    ) -> None:
+        self._meter = meter
+        self._hours = hours
+        self._clock = clock
+        # Brings in what other parts have counted themselves.
+        self._take_over = take_over
+        self._written: dict[CounterName, float] = {}
+        self._writing: asyncio.Task[None] | None = None
+        self._one_by_one = asyncio.Lock()
+
+    def start(self) -> None:
+        """Begin to write down what is counted."""
+        self._writing = asyncio.create_task(self._write_for_ever(), name="recollect-metrics")
+
+    async def close(self) -> None:
+        """Write down the rest and stop; a process that lived for a moment leaves nothing."""
+        if self._writing is None:
+            return
+        self._writing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._writing
+        self._writing = None
+        await self._flush_or_tell()
+
+    async def flush(self) -> None:
+        """Write down what was counted since the last time."""
+        async with self._one_by_one:
+            self._take_over(self._meter)
+            now, totals = self._clock.now(), self._meter.totals()
+            news = {
+                name: value - self._written.get(name, 0.0)
+                for name, value in totals.items()
+                if value != self._written.get(name, 0.0)
+            }
+            if not news:
+                return
+            await self._hours.add(_hour_of(now), news, keep_since=now - KEPT)
+            self._written = totals
+
+    async def read(
+        self, since: datetime | None, until: datetime | None, step_hours: int
+    ) -> Metrics:
+        """Return what was counted in a time, by default the last day."""
+        now = self._clock.now()
+        end = now if until is None else aware(until, "until")
+        begin = end - _DAY if since is None else aware(since, "since")
+        if begin >= end:
+            raise InvalidInput("since is not before until", code="bad_time")
+        begin, step = _hour_of(begin), _HOUR * step_hours
+        if not 1 <= step_hours <= KEPT // _HOUR:
+            raise InvalidInput("step is 1 to 720 hours", code="out_of_range")
+        if (end - begin) / step > _MOST_POINTS:
+            raise InvalidInput(
+                f"That is more than {_MOST_POINTS:,} steps",
+                code="out_of_range",
+                hint="Use a longer step or a shorter time.",
+            )
+        await self.flush()
+        found = await self._hours.read(begin, end)
+        points: list[MetricPoint] = []
+        at = begin
+        while at < end:
+            counted = summed(it for hour, it in found.items() if at <= hour < at + step)
+            points.append(MetricPoint(at=at, figures=figures_of(counted), counters=_named(counted)))
+            at += step
+        return Metrics(
+            since=begin,
+            until=end,
+            step_hours=step_hours,
+            total=figures_of(summed(found.values())),
+            points=tuple(points),
+        )
+
+    async def last_day(self) -> MetricFigures:
+        """Return what was done in the last 24 hours."""
+        now = self._clock.now()
+        await self.flush()
+        return figures_of(summed((await self._hours.read(now - _DAY, now)).values()))
+
+    async def _write_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(_WRITTEN_EVERY_SECONDS)
+            await self._flush_or_tell()
+
+    async def _flush_or_tell(self) -> None:
+        try:
+            await self.flush()
+        except RecollectError as problem:
+            _log.warning("what was counted is not written down yet: %s", problem)
+
+
+def _hour_of(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+def _named(counted: dict[CounterName, float]) -> dict[str, float]:
+    return {
+        f"{name}:{label}" if label else name: round(value, 6)
+        for (name, label), value in sorted(counted.items())
+    }

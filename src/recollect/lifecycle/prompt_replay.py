@@ -1,0 +1,154 @@
+"""Run the recall of a past prompt again and compare the results."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from recollect.domain.audit import INJECT
+from recollect.domain.filters import Filter
+from recollect.domain.hit import Hit, Recalled
+from recollect.domain.injection import GivenItem, Injection
+from recollect.domain.record import Record, Status
+from recollect.domain.replay import Fate, Replay, ReplayedItem
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.turn import Turn
+from recollect.errors import NotFound
+from recollect.ports.audit import AuditLog
+from recollect.ports.clock import Clock
+from recollect.ports.store import Store
+from recollect.recall.cache import CachedRecaller
+
+Item = Record | Turn
+
+_ANY_STATUS: Final = Filter(statuses=frozenset(Status))
+_FATES: Final[Mapping[Status, Fate]] = {
+    Status.DELETED: "deleted",
+    Status.EXPIRED: "expired",
+    Status.SUPERSEDED: "superseded",
+    Status.QUARANTINED: "quarantined",
+}
+
+
+class Replayer:
+    """Finds a recall in the audit log and repeats it within what the caller may read."""
+
+    def __init__(self, log: AuditLog, recaller: CachedRecaller, store: Store, clock: Clock) -> None:
+        self._audit = log
+        self._recaller = recaller
+        self._store = store
+        self._clock = clock
+
+    async def replay(self, caller: Caller, recall_id: str) -> Replay:
+        """Return what was given then beside what the same query returns now."""
+        past = await self._find(caller, recall_id)
+        scopes = tuple(scope for scope in past.scopes if caller.may_read(scope))
+        given = {item.id for item in past.items}
+        then = await self._items(scopes, replace(_ANY_STATUS, as_of=past.at), given)
+        stored = await self._items(scopes, _ANY_STATUS, given)
+        known_then = replace(past.where, as_of=past.where.as_of or past.at)
+        again = {hit.id: hit.score for hit in await self._recall(past, scopes, known_then)}
+        now = await self._recall(past, scopes, past.where)
+        found = {hit.id: hit.score for hit in now}
+        left_out = {item.id for item in past.left_out}
+        items = [
+            ReplayedItem(
+                id=item.id,
+                kind=item.kind,
+                fate=_fate(item, stored.get(item.id), is_found=item.id in found),
+                version=item.version,
+                version_now=_version(stored.get(item.id)),
+                score=item.score,
+                score_then=again.get(item.id),
+                score_now=found.get(item.id),
+                content=_content(then.get(item.id)),
+            )
+            for item in past.items
+        ]
+        items += [
+            _new(hit, again.get(hit.id))
+            for hit in now
+            if hit.id not in given and hit.id not in left_out
+        ]
+        return Replay(
+            recall_id=recall_id,
+            at=past.at,
+            actor=past.actor,
+            scope=past.scope,
+            question=past.question,
+            form=past.form,
+            session=past.session,
+            run=past.run,
+            items=tuple(items),
+            degraded=now.degraded,
+        )
+
+    async def _find(self, caller: Caller, recall_id: str) -> Injection:
+        found = await self._audit.entries(caller.readable, action=INJECT, target=recall_id, limit=1)
+        if not found:
+            raise NotFound(
+                f"No recall {recall_id!r} gave anything to a prompt of {caller.scope.key}",
+                code="unknown_recall",
+                hint="It is stored a moment after the prompt is made, if it gave something.",
+            )
+        if found[0].is_erased:
+            raise NotFound(
+                f"What {recall_id} returned was erased with the person it was about",
+                code="erased",
+                hint="The audit log still shows when it happened.",
+            )
+        return Injection.from_entry(found[0])
+
+    async def _recall(self, past: Injection, scopes: tuple[Scope, ...], where: Filter) -> Recalled:
+        return await self._recaller.recall(
+            past.question,
+            scopes,
+            where,
+            limit=past.limit,
+            min_score=past.min_score,
+            asked_at=past.asked_at or past.at,
+        )
+
+    async def _items(
+        self, scopes: Sequence[Scope], where: Filter, ids: Collection[str]
+    ) -> dict[str, Item]:
+        """Return records and turns by id, whatever their status."""
+        wanted = list(ids)
+        records = await self._store.records(scopes, where, now=self._clock.now(), ids=wanted)
+        turns = await self._store.turns(scopes, where, ids=wanted)
+        return {item.id: item for item in (*records, *turns)}
+
+
+def _fate(given: GivenItem, stored: Item | None, *, is_found: bool) -> Fate:
+    if stored is None:
+        return "forgotten"
+    if isinstance(stored, Record):
+        if stored.status is not Status.ACTIVE:
+            return _FATES[stored.status]
+        if stored.version != given.version:
+            return "changed"
+    return "same" if is_found else "not_recalled"
+
+
+def _new(hit: Hit, score_then: float | None) -> ReplayedItem:
+    given = GivenItem.of(hit)
+    return ReplayedItem(
+        id=hit.id,
+        kind=given.kind,
+        fate="new",
+        version=None,
+        version_now=given.version,
+        score=None,
+        score_then=score_then,
+        score_now=hit.score,
+        content=hit.content,
+    )
+
+
+def _version(item: Item | None) -> int | None:
+    return item.version if isinstance(item, Record) else None
+
+
+def _content(item: Item | None) -> str:
+    return "" if item is None else item.content

@@ -1,0 +1,56 @@
+"""The working memory: sessions and their background services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recollect.context.archives.improvement import IMPROVE_ARCHIVE, ArchiveImprover
+from recollect.context.archives.indexing import INDEX_ARCHIVE, ArchiveIndexer
+from recollect.context.archives.retention import Retention
+from recollect.context.sessions import Sessions
+from recollect.domain.job import Job
+from recollect.lifecycle.job_worker import Handler
+from recollect.lifecycle.sweep import SWEEP, Sweeper
+from recollect.ports.archives import Archives
+from recollect.ports.blobs import Blobs
+from recollect.ports.language_model import LanguageModels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingMemory:
+    """The services that start and stop with a memory."""
+
+    sessions: Sessions
+    archives: Archives
+    blobs: Blobs
+    retention: Retention
+    indexer: ArchiveIndexer
+    improver: ArchiveImprover
+    sweeper: Sweeper
+    models: LanguageModels
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers of its jobs."""
+        return {
+            INDEX_ARCHIVE: self._index,
+            IMPROVE_ARCHIVE: self.improver.run,
+            SWEEP: self.sweeper.run,
+        }
+
+    async def start(self) -> None:
+        """Queue outdated archives for indexing and schedule sweeps."""
+        await self.indexer.schedule()
+        self.sweeper.start()
+
+    async def close(self) -> None:
+        """Save the state of open sessions and release the models."""
+        await self.sweeper.stop()
+        await self.sessions.close()
+        await self.models.close()
+
+    async def _index(self, job: Job) -> None:
+        """Index an archive, then queue a better summary of it."""
+        await self.indexer.run(job)
+        await self.improver.schedule(job)

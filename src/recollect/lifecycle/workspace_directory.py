@@ -1,0 +1,140 @@
+"""List who and what is in a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from recollect.domain.audit import NewAuditEntry
+from recollect.domain.change import ChangeSet
+from recollect.domain.directory import (
+    Extent,
+    LabelEntry,
+    LabelKind,
+    NameEntry,
+    Part,
+    RecordsFound,
+    ScopeEntry,
+    SessionEntry,
+    Workspace,
+)
+from recollect.domain.fields import MAX_LABEL, checked_text
+from recollect.domain.filters import Filter
+from recollect.domain.page import Cursor, Page, PageWanted
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.times import to_micros
+from recollect.errors import InvalidInput, NotAllowed
+from recollect.ports.clock import Clock
+from recollect.ports.directory import Directory
+from recollect.ports.store import Store
+
+# How the audit says that somebody looked into all of a workspace.
+INSPECT: Final = "inspect"
+# A page that refreshes itself looks again and again: the audit tells of it once in this time.
+INSPECT_EVERY: Final = timedelta(minutes=10)
+_KNOWN_LOOKS: Final = 10_000
+# A search or a health check over a whole workspace looks into so many scopes.
+MAX_SCOPES: Final = 5_000
+
+
+class WorkspaceDirectory:
+    """Lists a caller's own sessions and labels or, for an operator, a whole workspace."""
+
+    def __init__(self, directory: Directory, store: Store, clock: Clock) -> None:
+        self._directory = directory
+        self._store = store
+        self._clock = clock
+        # By who looked, where and at what: when the audit was last told.
+        self._looks: dict[tuple[object, ...], datetime] = {}
+
+    async def sessions(self, extent: Extent, page: PageWanted) -> Page[SessionEntry]:
+        """Return sessions, most recently active first."""
+        found = await self._directory.sessions(extent, after=page.after, limit=page.one_more)
+        return page.of(found)
+
+    async def labels(self, extent: Extent, kind: LabelKind, page: PageWanted) -> Page[LabelEntry]:
+        """Return tags or categories, most frequent first."""
+        offset = 0 if page.after is None else max(0, page.after.at)
+        found = await self._directory.labels(extent, kind, offset=offset, limit=page.one_more)
+        return page.of(
+            [(Cursor(at=offset + record, id="n"), one) for record, one in enumerate(found, 1)]
+        )
+
+    async def scopes(self, within: Workspace, page: PageWanted) -> Page[ScopeEntry]:
+        """Return the scopes that ever held anything, newest first."""
+        found = await self._directory.scopes(within, after=page.after, limit=page.one_more)
+        return page.of(found)
+
+    async def scopes_within(self, within: Workspace) -> Sequence[Scope]:
+        """Return the scopes of a workspace alone, the oldest first."""
+        return await self._directory.scopes_within(within, limit=MAX_SCOPES)
+
+    async def names(self, within: Workspace, part: Part, page: PageWanted) -> Page[NameEntry]:
+        """Return the agents or users of a workspace, newest first."""
+        found = await self._directory.names(within, part, after=page.after, limit=page.one_more)
+        return page.of(found)
+
+    async def records(
+        self, within: Workspace, where: Filter, page: PageWanted, *, with_facets: bool
+    ) -> RecordsFound:
+        """Return the records of a workspace that match the filter, latest first."""
+        if where.as_of is not None:
+            raise InvalidInput(
+                "A workspace is listed as it is now; as_of works for the records of one scope only",
+                code="bad_filter",
+            )
+        now = self._clock.now()
+        found = await self._directory.records(
+            within, where, now=now, after=page.after, limit=page.one_more
+        )
+        placed = [
+            (Cursor(at=to_micros(record.observed_at), id=record.id), record) for record in found
+        ]
+        listed = page.of(placed)
+        return RecordsFound(
+            items=listed.items,
+            next_cursor=listed.next_cursor,
+            total=await self._directory.count(within, where, now=now),
+            facets=await self._directory.facets(within, where, now=now) if with_facets else None,
+        )
+
+    async def inspected(
+        self, caller: Caller, agent: str | None, user: str | None, what: str | None
+    ) -> Workspace:
+        """Return the caller's workspace if they may inspect it, and audit the access.
+
+        Without `what` the access goes on with one that the audit has already. Of the same view by
+        the same person it has one in `INSPECT_EVERY`: more would bury all else.
+        """
+        if (caller.scope.agent, caller.scope.user) != (None, None):
+            raise NotAllowed(
+                f"{caller.scope.key} may not read the whole workspace",
+                hint="Call without an agent and a user.",
+            )
+        for name, given in (("agent", agent), ("user", user)):
+            if given is not None:
+                checked_text(given, name, MAX_LABEL, blank=True)
+        look = (caller.principal, caller.scope, what, agent, user)
+        if what is not None and self._is_due(look):
+            entry = NewAuditEntry(
+                scope=caller.scope,
+                action=INSPECT,
+                target=what,
+                payload={"agent": agent, "user": user},
+            )
+            await self._store.commit(
+                ChangeSet(principal=caller.principal, scope=caller.scope, audit=(entry,))
+            )
+            self._looks[look] = self._clock.now()
+        return Workspace(
+            org=caller.scope.org, workspace=caller.scope.workspace, agent=agent, user=user
+        )
+
+    def _is_due(self, look: tuple[object, ...]) -> bool:
+        """Return whether the audit was not told of this look for a while."""
+        since = self._clock.now() - INSPECT_EVERY
+        if len(self._looks) >= _KNOWN_LOOKS:
+            self._looks = {it: at for it, at in self._looks.items() if at > since}
+        told = self._looks.get(look)
+        return told is None or told <= since

@@ -1,0 +1,90 @@
+"""`memory.archives`: read and remove archived tool results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives
+from recollect.domain.fields import MAX_TITLE, checked_text
+from recollect.domain.page import Cursor, Page, PageWanted
+from recollect.domain.scope import Caller
+from recollect.domain.times import to_micros
+from recollect.domain.tool_result import ToolResult
+from recollect.errors import NotAllowed, NotFound
+
+if TYPE_CHECKING:
+    from recollect.memory.parts import Parts
+
+
+class ToolArchives:
+    """The archived tool results that a caller may read, from any session."""
+
+    def __init__(self, parts: Parts, caller: Caller) -> None:
+        self._parts = parts
+        self._caller = caller
+
+    async def list(
+        self,
+        *,
+        session: str | None = None,
+        tool: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Archive]:
+        """Return archives, newest first, optionally of one session or tool."""
+        for name, given in (("session", session), ("tool", tool)):
+            if given is not None:
+                checked_text(given, name, MAX_TITLE, blank=True)
+        page = PageWanted(limit=limit, cursor=cursor)
+        found = await self._parts.working.archives.find(
+            self._caller.readable,
+            session=session,
+            tool=tool,
+            after=page.after,
+            limit=page.one_more,
+        )
+        return page.of(
+            [
+                (Cursor(at=to_micros(archive.created_at), id=archive.id), archive)
+                for archive in found
+            ]
+        )
+
+    async def get(self, archive_id: str) -> Archive:
+        """Return one archive without its content."""
+        checked_text(archive_id, "id", MAX_TITLE, blank=True)
+        found = await self._parts.working.archives.find(self._caller.readable, ids=[archive_id])
+        if not found:
+            raise NotFound(
+                f"There is no archived tool result {archive_id!r}",
+                code="unknown_archive",
+                hint="Ids are shown by the list of archives and in placeholders.",
+            )
+        return found[0]
+
+    async def load(
+        self, archive_id: str, query: str | None = None, range: ContentRange | str | None = None
+    ) -> ToolResult:
+        """Return the original result, or as text the passages about a query or a range."""
+        archives = self._parts.working.sessions.archive(self._caller)
+        return await archives.load_tool_result(archive_id, query, range)
+
+    async def find_earlier(self, tool: str, input: object) -> EarlierResult | None:
+        """Return what the same tool returned for the same input before, in any session."""
+        archives = self._parts.working.sessions.archive(self._caller)
+        return await archives.find_earlier(tool, input)
+
+    async def delete(self, archive_id: str) -> Archive:
+        """Delete an archive and its content for good; its placeholder stays in the conversation."""
+        archive = await self.get(archive_id)
+        if archive.scope not in self._caller.writable:
+            raise NotAllowed(
+                f"{self._caller.scope.key} may not remove {archive_id}; it was kept",
+                hint="An archive is removed by the caller whose session it is from.",
+            )
+        await self._parts.working.retention.remove([archive], by=self._caller.principal)
+        return archive
+
+    async def sweep(self, *, dry_run: bool = False) -> SweptArchives:
+        """Delete archives past retention or over the limits; a dry run only reports them."""
+        return await self._parts.working.retention.sweep(self._caller.scope, dry_run=dry_run)

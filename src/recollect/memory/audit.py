@@ -1,0 +1,57 @@
+"""`memory.audit`: read the audit log and verify that nobody changed it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.domain.audit import AuditEntry, AuditVerdict
+from recollect.domain.page import Page
+from recollect.domain.replay import Replay
+from recollect.domain.scope import Caller
+
+if TYPE_CHECKING:
+    from recollect.memory.parts import Parts
+
+
+class AuditTrail:
+    """An append-only, verifiable log of who wrote, read and changed what, and why."""
+
+    def __init__(self, parts: Parts, caller: Caller) -> None:
+        self._parts = parts
+        self._caller = caller
+
+    async def tail(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        action: str | None = None,
+        target: str | None = None,
+    ) -> Page[AuditEntry]:
+        """Return what happened in the scopes this caller may read, newest first.
+
+        `action` is a word such as `remember`, `update`, `observe` or `inject`; `target` is the id
+        that it was done to.
+        """
+        return await self._parts.trail.tail(
+            self._caller, limit=limit, cursor=cursor, action=action, target=target
+        )
+
+    async def show(self, id: str) -> tuple[AuditEntry, ...]:
+        """Return every entry about a record, a turn or a recall, oldest first."""
+        return await self._parts.trail.show(self._caller, id)
+
+    async def verify(self) -> AuditVerdict:
+        """Check the whole chain of this workspace and report what was changed after sealing."""
+        return await self._parts.trail.verify(self._caller)
+
+    async def replay(self, recall_id: str) -> Replay:
+        """Return what a past prompt was given and what the same query returns now.
+
+        See `MemoryContext` for the id of a recall.
+        """
+        return await self._parts.trail.replay(self._caller, recall_id)
+
+    async def seal(self) -> int:
+        """Seal the newest entries now instead of in the background; return how many."""
+        return await self._parts.trail.seal()

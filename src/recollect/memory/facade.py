@@ -1,0 +1,701 @@
+"""The facade: bind a caller to the services and delegate to them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
+
+from recollect.domain.archive import ContentRange
+from recollect.domain.bulk import BulkChange
+from recollect.domain.context import ContextFields, MemoryContext, Tongue
+from recollect.domain.directory import LabelEntry, SessionEntry
+from recollect.domain.event import Changes
+from recollect.domain.fields import Draft, RecordFields, checked_items
+from recollect.domain.filters import CommonFilters, FilterFields, make_filter
+from recollect.domain.forgetting import Forgotten
+from recollect.domain.guide import memory_guide
+from recollect.domain.hit import Hit, Recalled
+from recollect.domain.ids import new_id
+from recollect.domain.meter import Meter, Metrics
+from recollect.domain.page import Page, PageWanted
+from recollect.domain.progress import Progress
+from recollect.domain.record import Record, Version
+from recollect.domain.reindexing import Reindexing
+from recollect.domain.role import Role
+from recollect.domain.route import Route, WritePolicy
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.stats import Stats
+from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+from recollect.domain.turn import Turn
+from recollect.domain.write import Trace, Written
+from recollect.memory.agents import Agents
+from recollect.memory.archives import ToolArchives
+from recollect.memory.audit import AuditTrail
+from recollect.memory.items import Items
+from recollect.memory.jobs import BackgroundJobs
+from recollect.memory.keys import ApiKeys
+from recollect.memory.knowledge import KnowledgeDocuments
+from recollect.memory.opening import Opening
+from recollect.memory.shared import SharedMemory
+from recollect.memory.upkeep import Upkeep
+from recollect.memory.workspace import WorkspaceView
+
+if TYPE_CHECKING:
+    from recollect.context.session import Session
+    from recollect.lifecycle.keys import KeyDesk
+    from recollect.memory.parts import Parts
+    from recollect.ports.clock import Clock
+    from recollect.ports.embedder import Embedder
+    from recollect.ports.judge import Judge
+    from recollect.settings import Settings
+    from recollect.tools import Toolbox
+
+Namespace = str | tuple[str, str]
+
+
+class Memory:
+    """An agent's memory, seen from one scope.
+
+    Open it with `async with Memory.open() as memory:`; `memory.scope(user="ann")` is the same
+    memory in another scope. A call that returns has succeeded and is durable; otherwise it raises a
+    `RecollectError`.
+    """
+
+    def __init__(self, parts: Parts, caller: Caller, *, is_root: bool = True) -> None:
+        self._parts = parts
+        self._caller = caller
+        self._is_root = is_root
+        self._session = new_id("sess")
+        self._anonymous = new_id("anon")
+
+    @classmethod
+    def open(
+        cls,
+        where: str | Path | Settings | None = None,
+        *,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        judge: Judge | None = None,
+        key: str | None = None,
+    ) -> Opening:
+        """Open a database file, a data folder, settings or the address of a server.
+
+        Without an argument, open what `recollect where` shows. A server may ask for a `key`.
+
+        Use it as `async with Memory.open(…) as memory` or `memory = await Memory.open(…)`. Pass an
+        `embedder` to replace the one in the settings, or a `judge` to replace the local model that
+        decides how statements relate.
+        """
+        return Opening(where, clock, embedder, judge, key)
+
+    @property
+    def caller_scope(self) -> Scope:
+        """Return the scope that this memory writes to."""
+        return self._caller.scope
+
+    @property
+    def caller(self) -> Caller:
+        """Return who is asking and what they may do."""
+        return self._caller
+
+    @property
+    def access(self) -> KeyDesk:
+        """Return the service that checks keys and signs browsers in; for building a face."""
+        return self._parts.keys
+
+    @property
+    def meter(self) -> Meter:
+        """Return the counters of this process; for building a face."""
+        return self._parts.meter
+
+    @property
+    def settings(self) -> Settings:
+        return self._parts.settings
+
+    @property
+    def anonymous_user(self) -> str:
+        """Return a user id for an unknown user; it stays the same for the whole run."""
+        return self._anonymous
+
+    @property
+    def shared(self) -> SharedMemory:
+        """Return the view of what all agents of the workspace share, and of proposals."""
+        return SharedMemory(self._parts, self._caller)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """Return the view of health, conflicts, quarantine, expiry and retention."""
+        return Upkeep(self._parts, self._caller)
+
+    @property
+    def archives(self) -> ToolArchives:
+        """Return the view of archived tool results."""
+        return ToolArchives(self._parts, self._caller)
+
+    @property
+    def knowledge(self) -> KnowledgeDocuments:
+        """Return the view of documents."""
+        return KnowledgeDocuments(self._parts, self._caller)
+
+    @property
+    def audit(self) -> AuditTrail:
+        """Return the view of the audit log."""
+        return AuditTrail(self._parts, self._caller)
+
+    @property
+    def items(self) -> Items:
+        """Return what frameworks keep for themselves: JSON under a namespace and a key."""
+        return Items(self._parts, self._caller)
+
+    @property
+    def jobs(self) -> BackgroundJobs:
+        """Return the view of background jobs; for an operator."""
+        return BackgroundJobs(self._parts)
+
+    @property
+    def agents(self) -> Agents:
+        """Return the view of how agents are set up; for an administrator."""
+        return Agents(self._parts, self._caller)
+
+    @property
+    def keys(self) -> ApiKeys:
+        """Return the view of the keys that open a server; for an administrator."""
+        return ApiKeys(self._parts, self._caller)
+
+    @property
+    def workspace(self) -> WorkspaceView:
+        """Return the view of the whole workspace; for an operator."""
+        return WorkspaceView(self._parts, self._caller)
+
+    def scope(
+        self,
+        *,
+        agent: str | EllipsisType | None = ...,
+        user: str | EllipsisType | None = ...,
+        workspace: str | EllipsisType = ...,
+        org: str | EllipsisType = ...,
+        children: Iterable[str] | None = None,
+        principal: str | None = None,
+        role: Role | None = None,
+    ) -> Memory:
+        """Return the same memory in another scope; what is not given stays unchanged.
+
+        A `role` takes rights away and never gives any.
+        """
+        here = self._caller.scope
+        scope = Scope(
+            org=here.org if isinstance(org, EllipsisType) else org,
+            workspace=here.workspace if isinstance(workspace, EllipsisType) else workspace,
+            agent=here.agent if isinstance(agent, EllipsisType) else agent,
+            user=here.user if isinstance(user, EllipsisType) else user,
+        )
+        declared = self._parts.settings.agents.get(scope.agent or "")
+        known = declared.children if declared is not None else ()
+        caller = Caller(
+            scope=scope,
+            children=tuple(known if children is None else checked_items(children, "children")),
+            principal=scope.actor if principal is None else principal,
+            role=self._caller.role if role is None else self._caller.role.at_most(role),
+        )
+        memory = Memory(self._parts.of_agent(scope.agent), caller, is_root=False)
+        memory._anonymous = self._anonymous
+        return memory
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        namespace: Namespace | None = None,
+        idempotency_key: str | None = None,
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> Record:
+        """Save one record; once this returns, it is durable and can be recalled."""
+        draft: Draft = {**fields, "content": content}
+        (record,) = await self._parts.saver.create(
+            self._caller,
+            [draft],
+            namespace=namespace,
+            idempotency_key=idempotency_key,
+            reason=reason,
+        )
+        return record
+
+    async def remember_many(
+        self,
+        items: Iterable[str | Draft],
+        *,
+        namespace: Namespace | None = None,
+        idempotency_key: str | None = None,
+        reason: str = "",
+    ) -> tuple[Record, ...]:
+        """Save several records in one transaction: all or none."""
+        given = checked_items(items, "items")
+        drafts = [item if isinstance(item, dict) else Draft(content=item) for item in given]
+        return await self._parts.saver.create(
+            self._caller,
+            drafts,
+            namespace=namespace,
+            idempotency_key=idempotency_key,
+            reason=reason,
+        )
+
+    async def write(
+        self,
+        content: str,
+        *,
+        namespace: Namespace | None = None,
+        explicit: bool = True,
+        idempotency_key: str | None = None,
+        **fields: Unpack[RecordFields],
+    ) -> Written:
+        """Remember a claim after comparing it with what is already stored.
+
+        Unlike `remember`, it decides where the claim belongs and whether it is new, a repetition, a
+        change or a contradiction. `metadata={"strategy": …}` chooses how a change is applied:
+        overwrite, append or summarise. A claim that is not `explicit` starts in the short-term
+        buffer.
+        """
+        return await self._parts.writing.pipeline.write(
+            self._caller,
+            content,
+            namespace=namespace,
+            explicit=explicit,
+            idempotency_key=idempotency_key,
+            **fields,
+        )
+
+    async def extract(self, session: str | None = None) -> tuple[Written, ...]:
+        """Extract now what one session, or every session, says that is worth remembering.
+
+        This also happens in the background, every few turns and at the end of a session. No turn is
+        read twice.
+        """
+        return await self._parts.writing.extraction.extract(self._caller, session)
+
+    async def user_names(self) -> frozenset[str]:
+        """Return the names of the user of this scope, in lower case."""
+        return (await self._parts.writing.names.of(self._caller.scope)).all
+
+    async def set_user_names(self, names: Iterable[str]) -> Record:
+        """Set the names of the user of this scope, replacing those set before.
+
+        Statements about these names are statements about the user. Names are also learned from the
+        user's id and from what they say ("my name is …").
+        """
+        return await self._parts.writing.naming.set(self._caller, checked_items(names, "names"))
+
+    async def trace(self, write_id: str) -> Trace:
+        """Return what each step of a write decided, and why."""
+        return await self._parts.writing.trace(self._caller, write_id)
+
+    async def route(self, message: str, *, policy: WritePolicy | None = None) -> Route:
+        """Decide whether a message needs memory to be answered and whether to remember it."""
+        return await self._parts.writing.route(self._caller, message, policy)
+
+    async def observe(
+        self,
+        messages: Mapping[str, Any] | Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        task: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> tuple[Turn, ...]:
+        """Store the messages of a conversation in order.
+
+        `at` or `timestamp` sets the time of a past message: a datetime, ISO text or epoch seconds.
+        """
+        is_one = isinstance(messages, Mapping)
+        said = [cast("Mapping[str, Any]", messages)] if is_one else messages
+        return await self._parts.observer.observe(
+            self._caller,
+            checked_items(said, "messages"),
+            session=session,
+            new_session=self._session,
+            task=task,
+            idempotency_key=idempotency_key,
+        )
+
+    def session(
+        self, id: str | None = None, *, model: str | None = None, context_tokens: int | None = None
+    ) -> Session:
+        """Open a conversation whose window fits its model's budget; without an id, a new one."""
+        return self._parts.working.sessions.open(self._caller, id, model, context_tokens)
+
+    async def load_tool_history(
+        self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
+    ) -> str:
+        """Return an archived tool result for a model: whole, or what matches a query or a range."""
+        archive = self._parts.working.sessions.archive(self._caller)
+        return await archive.load_tool_history(uuid, query, range)
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        min_score: float | None = None,
+        namespace: Namespace | None = None,
+        asked_at: datetime | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recalled:
+        """Return what is remembered about a query, best first; empty when nothing is good enough.
+
+        `asked_at` is the time that words such as "yesterday" refer to; the default is now.
+        """
+        return await self._parts.recaller.recall(
+            query,
+            self._readable(namespace),
+            make_filter(**filters),
+            limit=limit,
+            min_score=min_score,
+            asked_at=asked_at,
+        )
+
+    async def context(self, message: str, **wanted: Unpack[ContextFields]) -> MemoryContext:
+        """Return what is remembered for a message, as a block of text for the prompt.
+
+        The block is empty when nothing is good enough. `window` is what the prompt already holds
+        and `session` is the session it belongs to; agents that pass the same `run` are not given
+        the same item twice. An item counts as used once per session. `memory.audit` stores the
+        result under its `recall_id` and can replay it.
+        """
+        return await self._parts.prefetch.context(self._caller, self._session, message, **wanted)
+
+    def guide(self, language: Tongue = "en") -> str:
+        """Return instructions on using memory for a system prompt; empty if memory is disabled."""
+        guide = memory_guide(language)
+        return guide if self.settings.agent(self._caller.scope.agent).enabled else ""
+
+    def tools(self, language: Tongue = "en", *, session: str | None = None) -> Toolbox:
+        """Return the memory tools for a model in a session; none if memory is disabled."""
+        # Arguments are checked by a library that memory itself does not need.
+        from recollect.tools import open_toolbox
+
+        return open_toolbox(self, self._parts, self._caller, self._session, session, language)
+
+    async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
+        """Report that a record was used and whether it helped; later recalls consider it."""
+        return await self._parts.feedback.used(self._caller, hit, success=success)
+
+    async def rejected(self, hit: Hit | Record | str) -> Record:
+        """Report that a recalled record did not help; later recalls consider it."""
+        return await self._parts.feedback.rejected(self._caller, hit)
+
+    async def get(self, record_id: str, *, as_of: datetime | None = None) -> Record:
+        """Return one record, as it is now or as it was known at a past time."""
+        return await self._parts.listing.get(self._caller, record_id, as_of=as_of)
+
+    async def turn(self, turn_id: str) -> Turn:
+        """Return one turn of a conversation."""
+        return await self._parts.listing.turn(self._caller, turn_id)
+
+    async def list(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        namespace: Namespace | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Record]:
+        """Return a page of the records that match the filters, latest first."""
+        return await self._parts.listing.records(
+            self._readable(namespace), make_filter(**filters), limit=limit, cursor=cursor
+        )
+
+    async def turns(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        namespace: Namespace | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Page[Turn]:
+        """Return a page of turns: of one session in order, or of all sessions latest first."""
+        return await self._parts.listing.turns(
+            self._readable(namespace), make_filter(**filters), limit=limit, cursor=cursor
+        )
+
+    async def sessions(self, *, limit: int = 50, cursor: str | None = None) -> Page[SessionEntry]:
+        """Return a page of this caller's sessions, most recently active first."""
+        page = PageWanted(limit=limit, cursor=cursor)
+        return await self._parts.directory.sessions(self._caller.readable, page)
+
+    async def tags(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
+        """Return a page of the tags of active records, most frequent first."""
+        page = PageWanted(limit=limit, cursor=cursor)
+        return await self._parts.directory.labels(self._caller.readable, "tag", page)
+
+    async def categories(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
+        """Return a page of the categories of active records, most frequent first."""
+        page = PageWanted(limit=limit, cursor=cursor)
+        return await self._parts.directory.labels(self._caller.readable, "category", page)
+
+    async def changes(
+        self, after: str | None = None, *, limit: int = 100, wait: float = 0
+    ) -> Changes:
+        """Return what changed since a mark in the scopes this caller may read.
+
+        Without a mark, return one to continue from. `wait` is how many seconds to wait for a
+        change.
+        """
+        return await self._parts.following.changes(
+            self._caller.readable, after, limit=limit, wait=wait
+        )
+
+    async def update(
+        self,
+        record_id: str,
+        content: str | None = None,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> Record:
+        """Change a record; the previous version stays in its history."""
+        return await self._parts.saver.update(
+            self._caller,
+            record_id,
+            content,
+            fields,
+            expected_version=expected_version,
+            reason=reason,
+        )
+
+    async def delete(
+        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
+    ) -> Record:
+        """Hide a record everywhere; `undo` restores it."""
+        return await self._parts.versions.delete(
+            self._caller, record_id, expected_version=expected_version, reason=reason
+        )
+
+    async def purge(self, record_id: str) -> None:
+        """Remove a deleted record and its versions for good."""
+        await self._parts.versions.purge(self._caller, record_id)
+
+    async def update_many(
+        self,
+        record_ids: Iterable[str],
+        *,
+        add_tags: Iterable[str] = (),
+        remove_tags: Iterable[str] = (),
+        reason: str = "",
+        **fields: Unpack[RecordFields],
+    ) -> BulkChange:
+        """Set the same fields on up to 1,000 records and add or remove tags."""
+        return await self._parts.bulk.update(
+            self._caller,
+            record_ids,
+            fields,
+            add_tags=add_tags,
+            remove_tags=remove_tags,
+            reason=reason,
+        )
+
+    async def delete_many(self, record_ids: Iterable[str], *, reason: str = "") -> BulkChange:
+        """Hide up to 1,000 records everywhere; `undo` restores each of them."""
+        return await self._parts.bulk.delete(self._caller, record_ids, reason=reason)
+
+    async def history(self, record_id: str) -> tuple[Version, ...]:
+        """Return every version of a record, oldest first, with its author, time and reason."""
+        return await self._parts.versions.history(self._caller, record_id)
+
+    async def undo(
+        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
+    ) -> Record:
+        """Revert the last change of a record, including a deletion; repeat to go further back."""
+        return await self._parts.versions.undo(
+            self._caller, record_id, expected_version=expected_version, reason=reason
+        )
+
+    async def forget(
+        self,
+        target: str | Iterable[str] | None = None,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        everything: bool = False,
+        with_evidence: bool = False,
+        all_agents: bool = False,
+        dry_run: bool = False,
+        verify: bool = False,
+        progress: Progress | None = None,
+        **filters: Unpack[CommonFilters],
+    ) -> Forgotten:
+        """Erase every trace of records, a session, a user, matching records or `everything`.
+
+        A record is erased with everything derived from it. The turns that support it are kept and
+        listed, unless `with_evidence` is set. A session or a user is erased with all that was said.
+        A user may be forgotten by themselves, by a caller without an agent, or with `all_agents` by
+        an operator. `dry_run` only counts; `verify` searches every store and file for the erased
+        text.
+        """
+        # What is needed to forget is not needed to remember.
+        from recollect.erasure.forgetting import make_forget_request
+        from recollect.erasure.several_stores import forget_in
+
+        wish = make_forget_request(
+            target,
+            session,
+            user,
+            everything=everything,
+            with_evidence=with_evidence,
+            all_agents=all_agents,
+            **filters,
+        )
+        here = self._parts
+        if user is not None:
+            here.require_all_stores()
+            here = here.of_agent(None)
+        return await forget_in(
+            [parts.forgetting for parts in here.all_stores],
+            self._caller,
+            wish,
+            dry_run=dry_run,
+            verify=verify,
+            progress=progress,
+        )
+
+    async def once(
+        self,
+        key: str,
+        request: Mapping[str, Any],
+        work: Callable[[], Awaitable[Mapping[str, Any]]],
+    ) -> Mapping[str, Any]:
+        """Run some work once: for a day, the same key and request return the first result.
+
+        The result must be JSON. Methods with an `idempotency_key` do not need this: they store the
+        key in the transaction that writes.
+        """
+        return await self._parts.once.do(self._caller, key, request, work)
+
+    async def metrics(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        step_hours: int = 1,
+    ) -> Metrics:
+        """Return what all processes on this database did, hour by hour; for an operator.
+
+        By default it is the last day; totals are kept for 30 days.
+        """
+        return await self._parts.metrics.read(since, until, step_hours)
+
+    async def stats(self) -> Stats:
+        """Return how much this caller can read and the state of the services.
+
+        Without a user that is what belongs to no user; `workspace.users()` counts those.
+        """
+        return await self._parts.figures.stats(self._caller.readable)
+
+    async def backup(self, target: str | Path) -> CopiedContents:
+        """Copy the database and the files it refers to, and check the copy, while it is in use."""
+        return await self._parts.backups.make(Path(target))
+
+    async def export_to(
+        self,
+        target: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        progress: Progress | None = None,
+    ) -> ExportCounts:
+        """Write what this caller may import again as JSON lines; a name in .gz compresses them.
+
+        `all_scopes` is for an operator: it writes the records of everybody in this database, shared
+        records and proposals. The scratch state of sessions, traces and the audit log are not
+        exported.
+        """
+        scopes = None if all_scopes else self._caller.readable
+        return await self._parts.exporter.export(scopes, target, progress)
+
+    async def import_from(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        all_scopes: bool = False,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> Imported:
+        """Add what an export holds and this database lacks, with ids, times and versions.
+
+        Nothing stored is changed. The import stops at a bad line or at one that this caller may not
+        write (`all_scopes` is for an operator); with `skip_bad` such lines are reported and left
+        out.
+        """
+        return await self._parts.importer.import_from(
+            None if all_scopes else self._caller, source, skip_bad=skip_bad, progress=progress
+        )
+
+    async def import_chat(
+        self,
+        source: str | Path | BinaryIO,
+        *,
+        session: str | None = None,
+        skip_bad: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportedChats:
+        """Import a chat history: messages as JSON lines, or an export of ChatGPT or Claude.
+
+        Messages that were imported before are not added again. Messages without a conversation go
+        to `session`, by default the name of the file; a time without a zone is local. The import
+        stops at a bad message; with `skip_bad` it is reported and left out.
+        """
+        return await self._parts.chat_importer.import_from(
+            self._caller, source, session=session, skip_bad=skip_bad, progress=progress
+        )
+
+    async def reindex(
+        self,
+        progress: Progress | None = None,
+        *,
+        model: str | None = None,
+        background: bool = False,
+    ) -> int:
+        """Create the missing vectors, with the model of the settings or another `model`.
+
+        In each scope the old vectors are used until all new ones exist. Any open memory continues
+        the work; with `background`, this call does not wait for it. Return how many units had no
+        vector of the model.
+        """
+        return await self._parts.renewal.reindex(progress, model, in_background=background)
+
+    async def reindexing(self) -> Reindexing:
+        """Return the progress of a model switch, or what the current model still has to embed."""
+        return await self._parts.renewal.progress()
+
+    async def stop_reindexing(self) -> bool:
+        """Stop a model switch in whichever process runs it; return False if there is none.
+
+        Vectors made so far are kept, and every scope keeps the model it uses now.
+        """
+        return await self._parts.renewal.stop()
+
+    async def work(self) -> int:
+        """Run the background jobs that are due; return how many ran."""
+        return sum([await parts.worker.run_due() for parts in self._parts.all_stores])
+
+    async def drain(self) -> None:
+        """Wait until all background work has finished or failed."""
+        for parts in self._parts.all_stores:
+            await parts.late_vectors.settled()
+            await parts.worker.drain()
+            await parts.usage.flush()
+
+    async def close(self) -> None:
+        """Finish and close everything; does nothing on a memory returned by `scope()`."""
+        if self._is_root:
+            await self._parts.close()
+
+    async def __aenter__(self) -> Memory:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
+        return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)

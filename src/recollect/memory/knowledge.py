@@ -1,0 +1,206 @@
+"""memory.knowledge: documents that an agent can rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from recollect.domain.document import (
+    DEFAULT_COLLECTION,
+    Chunk,
+    Collection,
+    Document,
+    DocumentStatus,
+    Passages,
+    Section,
+    SyncedFolder,
+)
+from recollect.domain.fields import MAX_CONTENT, checked_items, checked_text
+from recollect.domain.page import Cursor, Page, PageWanted
+from recollect.domain.progress import Progress
+from recollect.domain.scope import Caller
+from recollect.domain.times import to_micros
+
+if TYPE_CHECKING:
+    from recollect.memory.parts import Parts
+
+
+class KnowledgeDocuments:
+    """The documents this caller may read, in collections; a caller adds to those of its own key."""
+
+    def __init__(self, parts: Parts, caller: Caller) -> None:
+        self._parts = parts
+        self._caller = caller
+
+    async def add(
+        self,
+        content: bytes | str | BinaryIO,
+        source: str,
+        *,
+        collection: str = DEFAULT_COLLECTION,
+        title: str = "",
+        tags: Iterable[str] = (),
+        wait: bool = True,
+        progress: Progress | None = None,
+    ) -> Document:
+        """Add a document, or the next version of the one with this source.
+
+        A file that is open for reading is taken piece by piece. An unchanged content changes
+        nothing. Without `wait` it is read in the background, and the
+        document says how that went.
+        """
+        from recollect.knowledge.ingest import GivenFile
+
+        given = GivenFile(
+            source=source,
+            content=as_file(content),
+            title=title,
+            tags=tuple(checked_items(tags, "tags")),
+        )
+        base = self._parts.knowledge
+        added = await base.add(self._caller, given, collection)
+        if not wait or not added.document.pending_hash:
+            return added.document
+        return await base.read(self._caller, added.document, progress)
+
+    async def sync(
+        self,
+        folder: str | Path,
+        *,
+        collection: str = DEFAULT_COLLECTION,
+        tags: Iterable[str] = (),
+        archive: bool = True,
+        progress: Progress | None = None,
+    ) -> SyncedFolder:
+        """Bring a collection to the state of a file or folder of this machine.
+
+        New files are added, changed ones updated; with `archive` the documents of files that are
+        gone are taken out of the search and kept. A file that cannot be read does not stop the
+        others.
+        """
+        from recollect.knowledge.folder_sync import FolderSync
+
+        sync = FolderSync(self, collection, tuple(checked_items(tags, "tags")), progress)
+        return await sync.run(folder, archive=archive)
+
+    async def collections(self) -> tuple[Collection, ...]:
+        """Return the collections this caller may read, and what they hold."""
+        return tuple(await self._parts.knowledge.collections(self._caller))
+
+    async def list(
+        self,
+        *,
+        collection: str | None = None,
+        status: DocumentStatus | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Document]:
+        """Return the documents of a collection or of all, the last changed first."""
+        base = self._parts.knowledge
+        page = PageWanted(limit=limit, cursor=cursor)
+        names = None if collection is None else [collection]
+        found = await base.documents.find(
+            await base.scopes(self._caller, names),
+            status=status,
+            after=page.after,
+            limit=page.one_more,
+        )
+        return page.of([(Cursor(at=to_micros(it.updated_at), id=it.id), it) for it in found])
+
+    async def get(self, document_id: str) -> Document:
+        """Return a document without its text."""
+        return await self._parts.knowledge.document(self._caller, document_id)
+
+    async def sections(
+        self, document_id: str, *, after: int = -1, limit: int = 100
+    ) -> tuple[Section, ...]:
+        """Return the sections of a document in their order, with their text."""
+        document = await self.get(document_id)
+        documents = self._parts.knowledge.documents
+        return tuple(await documents.sections(document.id, after=after, limit=limit))
+
+    async def chunks(
+        self, document_id: str, *, after: int = 0, limit: int = 100
+    ) -> tuple[Chunk, ...]:
+        """Return the chunks of a document in their order, from the one behind `after`."""
+        from recollect.knowledge.splitting import split_chunks
+
+        document = await self.get(document_id)
+        sections = await self._parts.knowledge.documents.sections(document.id)
+        chunks = split_chunks(sections, document.type)
+        return tuple(it for it in chunks if it.ordinal > after)[:limit]
+
+    async def original(self, document_id: str) -> bytes:
+        """Return the raw file as it was given."""
+        document = await self.get(document_id)
+        content = document.content_hash or document.pending_hash
+        return await self._parts.knowledge.originals.read(document.scope, content)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        collections: str | Iterable[str] | None = None,
+        types: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 5,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+    ) -> Passages:
+        """Return the passages that answer a question, each with its citation."""
+        from recollect.knowledge.retrieval import make_filter
+
+        checked_text(query, "query", MAX_CONTENT)
+        base = self._parts.knowledge
+        names = None if collections is None else _several(collections, "collections")
+        where = make_filter(
+            types=_several(types, "types"),
+            tags=_several(tags, "tags"),
+            since=since,
+            until=until,
+        )
+        return await base.retriever.search(
+            await base.scopes(self._caller, names),
+            query,
+            limit=limit,
+            min_score=min_score,
+            max_tokens=max_tokens,
+            where=where,
+        )
+
+    async def archive(self, document_id: str) -> Document:
+        """Take a document out of the search and keep it; adding it again brings it back."""
+        base = self._parts.knowledge
+        document = await base.own_document(self._caller, document_id)
+        return await base.ingester.archive(document, by=self._caller.principal)
+
+    async def delete(self, document_id: str) -> Document:
+        """Remove a document, its chunks and its raw file for good."""
+        base = self._parts.knowledge
+        document = await base.own_document(self._caller, document_id)
+        await base.ingester.remove([document], by=self._caller.principal)
+        return document
+
+    async def retry(self, document_id: str) -> Document:
+        """Read a document again whose content waits or could not be read."""
+        base = self._parts.knowledge
+        document = await base.own_document(self._caller, document_id)
+        return await base.read(self._caller, document)
+
+
+def as_file(content: bytes | str | BinaryIO) -> BinaryIO:
+    """Return a content as a file to read from."""
+    if isinstance(content, str):
+        return BytesIO(content.encode())
+    return BytesIO(content) if isinstance(content, bytes) else content
+
+
+def _several(given: str | Iterable[str] | None, name: str) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(checked_items(given, name))

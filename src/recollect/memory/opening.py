@@ -1,0 +1,87 @@
+"""A memory that is about to be opened."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from recollect.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
+    from recollect.ports.clock import Clock
+    from recollect.ports.embedder import Embedder
+    from recollect.ports.judge import Judge
+    from recollect.settings import Settings
+
+
+class Opening:
+    """A memory about to be opened; await it or enter it."""
+
+    def __init__(
+        self,
+        where: str | Path | Settings | None,
+        clock: Clock | None,
+        embedder: Embedder | None,
+        judge: Judge | None = None,
+        key: str | None = None,
+    ) -> None:
+        self._where = where
+        self._clock = clock
+        self._embedder = embedder
+        self._judge = judge
+        self._key = key
+        self._question: str | None = None
+        self._memory: Memory | None = None
+
+    def expecting(self, question: str | None) -> Opening:
+        """Load the model while the rest is opened, because this query follows at once."""
+        self._question = question
+        return self
+
+    def __await__(self) -> Generator[Any, None, Memory]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Memory:
+        self._memory = await self._open()
+        return self._memory
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._memory is not None:
+            await self._memory.close()
+
+    # Whoever checks types is told by the checker, which must not see these.
+    if not TYPE_CHECKING:
+
+        def __enter__(self) -> NoReturn:
+            raise _not_open_yet()
+
+        def __exit__(self, *_: object) -> None:
+            """Never reached, but Python looks for it before it enters."""
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):
+                # Python and its tools look for these; what is not there is simply not there.
+                raise AttributeError(name)
+            raise _not_open_yet()
+
+    async def _open(self) -> Memory:
+        if isinstance(self._where, str) and self._where.startswith(("http://", "https://")):
+            # The client needs a library that a memory of one's own does not.
+            from recollect.client import connect
+
+            return await connect(self._where, self._key)
+        # The parts bring a database driver and more; importing Memory alone stays fast.
+        from recollect.assemble import assemble
+
+        return await assemble(self._where, self._clock, self._embedder, self._question, self._judge)
+
+
+def _not_open_yet() -> InvalidInput:
+    return InvalidInput(
+        "This memory is not open yet",
+        code="not_open",
+        hint="Write `async with Memory.open(…) as memory:` or `memory = await Memory.open(…)`; "
+        "code without async uses `from recollect.sync import Memory`.",
+    )

@@ -1,0 +1,237 @@
+"""The services that a memory delegates to."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.domain.meter import Meter
+    from recollect.embedding.reindex import ReindexService
+    from recollect.erasure.forgetting import Forgetting
+    from recollect.knowledge.base import KnowledgeBase
+    from recollect.lifecycle.audit_trail import AuditService
+    from recollect.lifecycle.bulk_edits import Bulk
+    from recollect.lifecycle.change_feed import ChangeFeed
+    from recollect.lifecycle.conflicts import Conflicts
+    from recollect.lifecycle.feedback import FeedbackCounter
+    from recollect.lifecycle.health import HealthCheck
+    from recollect.lifecycle.idempotency import IdempotentWork
+    from recollect.lifecycle.items import ItemKeeper
+    from recollect.lifecycle.job_control import JobControl
+    from recollect.lifecycle.job_worker import Worker
+    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.metrics import MetricsKeeper
+    from recollect.lifecycle.quarantine import Quarantine
+    from recollect.lifecycle.short_term import Buffer, Promoter
+    from recollect.lifecycle.statistics import StatisticsCollector
+    from recollect.lifecycle.sweep import RecordSweep
+    from recollect.lifecycle.usage import Usage
+    from recollect.lifecycle.versions import Versions
+    from recollect.lifecycle.working_memory import WorkingMemory
+    from recollect.lifecycle.workspace_directory import WorkspaceDirectory
+    from recollect.ports.agents import AgentOverlays
+    from recollect.ports.clock import Clock
+    from recollect.ports.jobs import Jobs
+    from recollect.ports.store import Store
+    from recollect.ports.units import UnitIndex
+    from recollect.recall.cache import CachedRecaller
+    from recollect.recall.late_vectors import LateVectors
+    from recollect.recall.listing import Listing
+    from recollect.recall.meaning import Meaning
+    from recollect.recall.prefetch import Prefetch
+    from recollect.settings import Settings
+    from recollect.settings.sections import AgentSettings
+    from recollect.sharing.proposals import ProposalService
+    from recollect.sharing.records import SharedRecords
+    from recollect.transfer.backup import Backups
+    from recollect.transfer.chat_import import ChatImporter
+    from recollect.transfer.exporter import Exporter
+    from recollect.transfer.importer import Importer
+    from recollect.writing.observer import Observer
+    from recollect.writing.parts import WritingParts
+    from recollect.writing.saver import Saver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepServices:
+    """The services behind `memory.upkeep`."""
+
+    buffer: Buffer
+    promoter: Promoter
+    sweep: RecordSweep
+    health: HealthCheck
+    conflicts: Conflicts
+    review: Quarantine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharingParts:
+    """The services behind `memory.shared`."""
+
+    desk: ProposalService
+    records: SharedRecords
+
+
+class Parts(ABC):
+    """The services that a memory delegates to.
+
+    What a recall needs exists from the start; `assemble` creates every other service on first use.
+    """
+
+    settings: Settings
+    clock: Clock
+    meter: Meter
+    declared_agents: Mapping[str, AgentSettings]
+    """The agents of the settings file; `settings` has them as they are set up now."""
+    store: Store
+    jobs: Jobs
+    units: UnitIndex
+    meaning: Meaning
+    late_vectors: LateVectors
+    recaller: CachedRecaller
+    listing: Listing
+
+    @abstractmethod
+    def of_agent(self, agent: str | None) -> Parts:
+        """Return the services on the store that holds the memory of an agent."""
+
+    @abstractmethod
+    async def has_memory_of(self, agent: str) -> bool:
+        """Return whether this store has memory of an agent."""
+
+    @abstractmethod
+    async def open_stores(self) -> None:
+        """Open the stores of agents that were set up since."""
+
+    @abstractmethod
+    def require_all_stores(self) -> None:
+        """Refuse what must reach every store while one of them cannot be opened."""
+
+    @property
+    @abstractmethod
+    def all_stores(self) -> tuple[Parts, ...]:
+        """The services on this store, then on each other that holds memory of the same users."""
+
+    @cached_property
+    @abstractmethod
+    def renewal(self) -> ReindexService: ...
+
+    @cached_property
+    @abstractmethod
+    def saver(self) -> Saver: ...
+
+    @cached_property
+    @abstractmethod
+    def observer(self) -> Observer: ...
+
+    @cached_property
+    @abstractmethod
+    def prefetch(self) -> Prefetch: ...
+
+    @cached_property
+    @abstractmethod
+    def usage(self) -> Usage: ...
+
+    @cached_property
+    @abstractmethod
+    def trail(self) -> AuditService: ...
+
+    @cached_property
+    @abstractmethod
+    def feedback(self) -> FeedbackCounter: ...
+
+    @cached_property
+    @abstractmethod
+    def figures(self) -> StatisticsCollector: ...
+
+    @cached_property
+    @abstractmethod
+    def versions(self) -> Versions: ...
+
+    @cached_property
+    @abstractmethod
+    def exporter(self) -> Exporter: ...
+
+    @cached_property
+    @abstractmethod
+    def importer(self) -> Importer: ...
+
+    @cached_property
+    @abstractmethod
+    def chat_importer(self) -> ChatImporter: ...
+
+    @cached_property
+    @abstractmethod
+    def backups(self) -> Backups: ...
+
+    @cached_property
+    @abstractmethod
+    def worker(self) -> Worker: ...
+
+    @cached_property
+    @abstractmethod
+    def job_desk(self) -> JobControl: ...
+
+    @cached_property
+    @abstractmethod
+    def bulk(self) -> Bulk: ...
+
+    @cached_property
+    @abstractmethod
+    def following(self) -> ChangeFeed: ...
+
+    @cached_property
+    @abstractmethod
+    def once(self) -> IdempotentWork: ...
+
+    @cached_property
+    @abstractmethod
+    def metrics(self) -> MetricsKeeper: ...
+
+    @cached_property
+    @abstractmethod
+    def agent_overlays(self) -> AgentOverlays: ...
+
+    @cached_property
+    @abstractmethod
+    def keys(self) -> KeyDesk: ...
+
+    @cached_property
+    @abstractmethod
+    def items(self) -> ItemKeeper: ...
+
+    @cached_property
+    @abstractmethod
+    def directory(self) -> WorkspaceDirectory: ...
+
+    @cached_property
+    @abstractmethod
+    def working(self) -> WorkingMemory: ...
+
+    @cached_property
+    @abstractmethod
+    def writing(self) -> WritingParts: ...
+
+    @cached_property
+    @abstractmethod
+    def upkeep(self) -> UpkeepServices: ...
+
+    @cached_property
+    @abstractmethod
+    def sharing(self) -> SharingParts: ...
+
+    @cached_property
+    @abstractmethod
+    def forgetting(self) -> Forgetting: ...
+
+    @cached_property
+    @abstractmethod
+    def knowledge(self) -> KnowledgeBase: ...
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish the work in progress and close the services."""

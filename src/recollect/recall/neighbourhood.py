@@ -1,0 +1,82 @@
+"""What stands around a candidate speaks for it too.
+
+An answer often shares no word with its question, but the turn before it does; and a session or a
+day in which much fits is where the answer lies. Measured in docs/decisions/0008-conversation.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.domain.unit import Trait
+from recollect.ports.units import KINDS, Ids, Scores
+from recollect.recall.candidates import Candidates
+
+_TURN: Final = KINDS.index("turn")
+_LOOKED_AT: Final = ("cluster", "place", "size", "kind", "traits")
+# What is longer than this explains itself and speaks of too much to explain its neighbours.
+_SELF_CONTAINED: Final = 600
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighbourhoodOptions:
+    """How much what stands around a candidate counts; all are settings."""
+
+    neighbour: float = 0.2
+    session: float = 0.6
+    day: float = 0.3
+    answer: float = 0.4
+
+
+def from_neighbours(
+    candidates: Candidates, evidence: Scores, words: Scores, options: NeighbourhoodOptions
+) -> Scores:
+    """What is added to the evidence for each candidate by what stands around it."""
+    order = np.lexsort((candidates.column("place"), candidates.column("cluster")))
+    rows = {name: candidates.column(name)[order] for name in _LOOKED_AT}
+    brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED, 0.0)
+    said = evidence[order] * brevity
+    is_turn = rows["kind"] == _TURN
+    weight = np.where(is_turn, options.session, options.day)
+    added = weight * _company(rows["cluster"], said, evidence[order])
+    if len(order) > 1 and is_turn.any():
+        for step in (1, 2)[: len(order) - 1]:
+            near = _are_near(rows, is_turn, step) * (options.neighbour / step)
+            added[step:] += near * said[:-step]
+            added[:-step] += near * said[step:]
+        asked = words[order] * brevity * (rows["traits"] & Trait.ASKS > 0)
+        # An assistant answers whatever it is asked: that tells nothing.
+        answers = is_turn & (rows["traits"] & Trait.BY_ASSISTANT == 0)
+        follows = _are_near(rows, is_turn, 1) & answers[1:]
+        added[1:] += options.answer * asked[:-1] * follows
+    back = np.empty(len(order))
+    back[order] = added
+    return back
+
+
+def _company(clusters: Ids, said: Scores, alone: Scores) -> Scores:
+    """The best that was said in the same session or on the same day, be it by itself.
+
+    The more of the candidates are there, the less it tells that one of them is.
+    """
+    # What is in no cluster is alone.
+    begins = clusters == 0
+    begins[0] = True
+    begins[1:] |= clusters[1:] != clusters[:-1]
+    number = begins.cumsum() - 1
+    share = np.bincount(number) / len(clusters)
+    best = np.maximum(np.maximum.reduceat(said, begins.nonzero()[0])[number], alone)
+    return best * (1 - share[number])
+
+
+def _are_near(rows: Mapping[str, Ids], is_turn: Flags, step: int) -> Flags:
+    """Whether each is a turn that was said right after the one `step` before it."""
+    together = is_turn[step:] & (rows["cluster"][step:] == rows["cluster"][:-step])
+    return together & (rows["place"][step:] - rows["place"][:-step] <= step)

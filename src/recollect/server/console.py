@@ -1,0 +1,83 @@
+"""The console: the built pages at `/`, with every address of its own answered by its one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+
+FILES: Final = Path(__file__).parent / "console_files"
+# Addresses that the console makes; everything else that is unknown is an error of the API.
+_PAGES: Final = ("/", "/sign-in", "/org/{rest:path}")
+# Nothing from any other host, no inline script. The component library sets inline styles.
+_POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+_PAGE_HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": _POLICY,
+    "Cache-Control": "no-cache",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+# The name of an asset has a hash of its content.
+_FOREVER: Final = "public, max-age=31536000, immutable"
+_NOT_BUILT: Final = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Recollect</title>
+<h1>Recollect</h1>
+<p>The console has not been built in this checkout. <code>make console</code> builds it, and
+<code>make serve</code> does so by itself. The API works all the same:</p>
+<ul>
+  <li><a href="/docs">Documentation</a> of every route</li>
+  <li><a href="/openapi.json">OpenAPI description</a></li>
+  <li><a href="/health">Health</a> of the server</li>
+</ul>
+"""
+
+
+class _Assets(StaticFiles):
+    """Files whose names change with their content, so that browsers keep them."""
+
+    def file_response(self, *args: object, **named: object) -> Response:
+        response = super().file_response(*args, **named)  # pyright: ignore[reportArgumentType]
+        response.headers["Cache-Control"] = _FOREVER
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+
+def add_to(app: FastAPI, files: Path = FILES) -> None:
+    """Serve the console's files from the app, or say how to build them."""
+    page = files / "index.html"
+
+    async def show_page(_: Request) -> Response:
+        if not page.is_file():
+            return HTMLResponse(_NOT_BUILT, headers=_PAGE_HEADERS)
+        return FileResponse(page, headers=_PAGE_HEADERS)
+
+    async def show_file(request: Request) -> Response:
+        return FileResponse(files / request.url.path.lstrip("/"))
+
+    for address in _PAGES:
+        app.add_route(address, show_page, methods=["GET"], include_in_schema=False)
+    for name in ("theme.js", "favicon.svg"):
+        app.add_route(f"/{name}", show_file, methods=["GET"], include_in_schema=False)
+    app.mount("/assets", _Assets(directory=files / "assets", check_dir=False), name="assets")

@@ -1,0 +1,109 @@
+"""The description of the API: names, summaries and tags that people and generators can read."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+
+from recollect.server.identity import COOKIE
+from recollect.server.once import HEADER, READS, SECRET
+from recollect.server.permissions import permission_of
+from recollect.server.problems import Problem
+
+ABOUT: Final = (
+    "Durable, scoped, searchable memory for agents. Whose memory a request is about stands in its "
+    "address (`?user=ann&agent=helper`); errors are `application/problem+json` with a `code`."
+)
+TAGS: Final = (
+    {"name": "records", "description": "What is remembered: facts, events and procedures"},
+    {"name": "recall", "description": "Finding what is remembered, and putting it into a prompt"},
+    {"name": "turns", "description": "What was said, word for word"},
+    {"name": "writing", "description": "Deciding what becomes of what was said"},
+    {"name": "sessions", "description": "Conversations whose window fits a model's budget"},
+    {"name": "archives", "description": "Large tool results that were put away"},
+    {"name": "knowledge", "description": "Documents that an agent can rely on"},
+    {"name": "directory", "description": "Who and what there is, and how much"},
+    {"name": "events", "description": "What changes, as it happens"},
+    {"name": "upkeep", "description": "Health, conflicts, quarantine, expiry and retention"},
+    {"name": "shared", "description": "What all agents of a workspace know, and proposals for it"},
+    {"name": "tools", "description": "The tools that a model is given"},
+    {"name": "items", "description": "What frameworks keep for themselves"},
+    {"name": "audit", "description": "Who did what and why, provably"},
+    {"name": "jobs", "description": "Background work"},
+    {"name": "access", "description": "Signing in, keys and roles"},
+    {"name": "agents", "description": "Whether and how each agent uses memory"},
+    {"name": "operation", "description": "Running the server"},
+)
+
+
+def operation_id(route: APIRoute) -> str:
+    """The name of an operation: its function's, which no other route has."""
+    return route.name
+
+
+def describe(app: FastAPI) -> None:
+    """Let the app's description be complete: summaries from docstrings, and the form of errors."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _described(app)
+        return app.openapi_schema
+
+    setattr(app, "openapi", openapi)  # noqa: B010  (the framework's documented way to replace it)
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    described = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        description=app.description,
+        tags=app.openapi_tags,
+        routes=app.routes,
+    )
+    described["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+    described["components"]["securitySchemes"] = {
+        "key": {"type": "http", "scheme": "bearer", "description": "an API key or a token"},
+        "cookie": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+    }
+    described["security"] = [{"key": []}, {"cookie": []}]
+    for methods in described["paths"].values():
+        for method, operation in methods.items():
+            # The first line of a docstring says it all; the rest explains.
+            summary, _, rest = operation["description"].partition("\n")
+            operation["summary"] = summary.removesuffix(".")
+            operation["description"] = rest.strip() or summary
+            if method != "get" and operation["operationId"] not in READS | SECRET:
+                _take_key(operation)
+            _tell_permission(operation)
+    return described
+
+
+def _tell_permission(operation: dict[str, Any]) -> None:
+    """Say who may call an operation."""
+    needed = permission_of(operation["operationId"])
+    if needed is None:
+        operation["security"] = []
+        return
+    operation["x-role"] = needed.role.value
+    operation["x-reach"] = needed.reach
+    bound = ", with a key that is not bound" if needed.reach == "server" else ""
+    operation["description"] += f"\n\nRole: {needed.role}{bound}."
+
+
+def _take_key(operation: dict[str, Any]) -> None:
+    """Say that a write may be repeated under its key."""
+    parameters: list[dict[str, Any]] = operation.setdefault("parameters", [])
+    if all(it["name"].lower() != HEADER.lower() for it in parameters):
+        parameters.append(
+            {
+                "name": HEADER,
+                "in": "header",
+                "required": False,
+                "description": "the same key with the same request happens only once",
+                "schema": {"type": "string"},
+            }
+        )

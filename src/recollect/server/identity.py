@@ -1,0 +1,137 @@
+"""Who a request comes from: a key, a signed-in browser, a token, or this machine itself."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final, Literal, cast
+
+from fastapi import Depends, Request
+
+from recollect.domain.access import EVERYTHING, ApiKey, Grant
+from recollect.domain.role import Role
+from recollect.errors import NotAllowed, NotAuthenticated
+from recollect.lifecycle.keys import KeyDesk, csrf_token
+from recollect.memory import Memory
+from recollect.server.limits import Limits
+
+COOKIE: Final = "recollect_sign_in"
+CSRF_HEADER: Final = "X-CSRF-Token"
+_KEY_MARK: Final = "rk_"
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+Means = Literal["open", "key", "cookie", "token"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who is asking and what that permits."""
+
+    name: str
+    grant: Grant
+    means: Means
+    key_id: str | None = None
+    expires_at: datetime | None = None
+    csrf_token: str | None = None
+
+    @property
+    def principal(self) -> str | None:
+        """Return the name that changes are ascribed to; None leaves it to the scope."""
+        return None if self.means == "open" else f"{self.means}:{self.name}"
+
+    def require_role(self, role: Role, what: str) -> None:
+        """Refuse what a lower role may not do."""
+        self.grant.role.require(role, what)
+
+    def require_server(self, what: str) -> None:
+        """Refuse what concerns everybody to a key that is bound to some."""
+        if not self.grant.is_server_wide:
+            raise NotAllowed(
+                f"{what} concerns everything on this server; nothing was changed",
+                code="key_bound",
+                hint=f"This key reaches {self.grant.reach}. Use one that is not bound.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """How one gets in: whether anybody on this machine may without a key, and by which tokens."""
+
+    is_open_here: bool
+    """As long as no key was ever made."""
+    check_token: Callable[[str], Awaitable[Identity]] | None = None
+
+
+async def identify(request: Request) -> Identity:
+    """Return who is asking; it is found out once for a request."""
+    known: object = getattr(request.state, "identity", None)
+    if not isinstance(known, Identity):
+        known = request.state.identity = await _identify(request)
+    return known
+
+
+async def _identify(request: Request) -> Identity:
+    doors = cast("Doors", request.app.state.doors)
+    desk = cast("Memory", request.app.state.memory).access
+    if (given := request.headers.get("authorization")) is not None:
+        limits = cast("Limits", request.app.state.limits)
+        client = request.client.host if request.client else ""
+        limits.require_patience(client)
+        try:
+            return await _by_header(given, desk, doors)
+        except NotAuthenticated:
+            limits.note_wrong_key(client)
+            raise
+    if doors.is_open_here and doors.check_token is None and not await desk.has_any():
+        return Identity(name="local", grant=EVERYTHING, means="open")
+    if (cookie := request.cookies.get(COOKIE)) is not None:
+        return await _by_cookie(request, cookie, desk)
+    raise NotAuthenticated(
+        "This server asks for a key; nothing was changed",
+        hint="Send it as Authorization: Bearer KEY; recollect keys create makes one.",
+    )
+
+
+async def _by_header(given: str, desk: KeyDesk, doors: Doors) -> Identity:
+    scheme, _, secret = given.partition(" ")
+    secret = secret.strip()
+    if scheme.lower() != "bearer" or not secret:
+        raise NotAuthenticated(
+            "The Authorization header is not Bearer and a key; nothing was changed",
+            hint="Send it as Authorization: Bearer KEY.",
+        )
+    if doors.check_token is not None and not secret.startswith(_KEY_MARK):
+        return await doors.check_token(secret)
+    return of_key(await desk.check(secret))
+
+
+async def _by_cookie(request: Request, cookie: str, desk: KeyDesk) -> Identity:
+    sign_in = await desk.signed_in(cookie)
+    expected = csrf_token(cookie)
+    given = request.headers.get(CSRF_HEADER, "")
+    if request.method not in _SAFE and not hmac.compare_digest(given.encode(), expected.encode()):
+        raise NotAllowed(
+            f"A change by a signed-in browser needs the {CSRF_HEADER} header; nothing was changed",
+            code="csrf_token_needed",
+            hint="GET /v1/whoami tells its value as csrf_token.",
+        )
+    return Identity(
+        name=sign_in.key.name,
+        grant=sign_in.key.grant,
+        means="cookie",
+        key_id=sign_in.key.id,
+        expires_at=sign_in.expires_at,
+        csrf_token=expected,
+    )
+
+
+def of_key(key: ApiKey) -> Identity:
+    """Return who has this key."""
+    return Identity(
+        name=key.name, grant=key.grant, means="key", key_id=key.id, expires_at=key.expires_at
+    )
+
+
+Asking = Annotated[Identity, Depends(identify)]

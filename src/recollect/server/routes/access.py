@@ -1,0 +1,165 @@
+"""Access: signing in, who one is, and the keys."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from recollect.domain.access import Grant
+from recollect.domain.role import Role
+from recollect.domain.views import Json, as_json
+from recollect.errors import NotAllowed, NotAuthenticated
+from recollect.lifecycle.keys import csrf_token
+from recollect.server import access_answers
+from recollect.server.bodies import Body, described
+from recollect.server.caller import AdministeredMemory, OpenMemory
+from recollect.server.identity import COOKIE, Asking, Identity
+from recollect.server.limits import Limits
+from recollect.server.once import OnceRoute
+from recollect.server.parameters import Limit, PageMark
+from recollect.server.problems import problems
+
+router = APIRouter(prefix="/v1", tags=["access"], route_class=OnceRoute)
+
+
+class KeyGiven(Body):
+    """A key to sign in with."""
+
+    model_config = described({"key": "rk_…"})
+
+    key: str = Field(repr=False)
+
+
+class KeyWanted(Body):
+    """A key to make; a list that is left out or empty means all."""
+
+    model_config = described({"name": "ci", "role": "writer", "users": ["ann"]})
+
+    name: str
+    role: Role = Role.WRITER
+    workspaces: list[str] = Field(
+        default=[], description="each `org/workspace`, or a name in the org `local`"
+    )
+    users: list[str] = Field(default=[])
+    agents: list[str] = Field(default=[])
+    expires_at: datetime | None = None
+
+
+@router.post("/sign-in", response_model=access_answers.WhoAmI, responses=problems(401))
+async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response: Response) -> Json:
+    """Sign a browser in with a key: answers with a cookie that its scripts cannot read."""
+    limits = cast("Limits", request.app.state.limits)
+    client = request.client.host if request.client else ""
+    limits.require_patience(client)
+    lifetime = timedelta(hours=memory.settings.server.sign_in_hours)
+    try:
+        signed_in = await memory.access.sign_in(body.key, lifetime)
+    except NotAuthenticated:
+        limits.note_wrong_key(client)
+        raise
+    key = signed_in.key
+    response.set_cookie(
+        COOKIE,
+        signed_in.token,
+        max_age=int((signed_in.expires_at - datetime.now(UTC)).total_seconds()),
+        path="/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return _told(
+        Identity(
+            name=key.name,
+            grant=key.grant,
+            means="cookie",
+            key_id=key.id,
+            expires_at=signed_in.expires_at,
+            csrf_token=csrf_token(signed_in.token),
+        )
+    )
+
+
+@router.post("/sign-out", status_code=204)
+async def sign_out(memory: OpenMemory, request: Request, response: Response) -> None:
+    """Sign a browser out: its cookie opens nothing any more."""
+    if (token := request.cookies.get(COOKIE)) is not None:
+        await memory.access.sign_out(token)
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+
+
+@router.get("/whoami", response_model=access_answers.WhoAmI)
+async def whoami(asking: Asking, response: Response) -> Json:
+    """Tell who is asking: the role, and which workspaces, users and agents it holds for."""
+    response.headers["Cache-Control"] = "no-store"
+    return _told(asking)
+
+
+@router.get("/keys", response_model=access_answers.KeyPage)
+async def list_keys(
+    memory: AdministeredMemory, asking: Asking, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List the keys that this one covers, the newest first; never their secrets."""
+    found = await memory.keys.list(limit=limit, cursor=cursor)
+    covered = [key for key in found if asking.grant.covers(key.grant)]
+    return {"items": [as_json(key) for key in covered], "next_cursor": found.next_cursor}
+
+
+@router.post(
+    "/keys", status_code=201, response_model=access_answers.NewKey, responses=problems(409)
+)
+async def create_key(
+    memory: AdministeredMemory, asking: Asking, body: KeyWanted, response: Response
+) -> Json:
+    """Make a key; its secret is told this once."""
+    wanted = Grant(
+        role=body.role,
+        workspaces=tuple(it if "/" in it else f"local/{it}" for it in body.workspaces),
+        users=tuple(body.users),
+        agents=tuple(body.agents),
+    )
+    _require_covered(asking, wanted)
+    made = await memory.keys.create(
+        body.name,
+        body.role,
+        workspaces=body.workspaces,
+        users=body.users,
+        agents=body.agents,
+        expires_at=body.expires_at,
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return as_json(made)
+
+
+@router.delete("/keys/{key_id}", response_model=access_answers.Key, responses=problems(404))
+async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) -> Json:
+    """Revoke a key: it opens nothing any more, and its sign-ins end."""
+    _require_covered(asking, (await memory.access.get(key_id)).grant)
+    return as_json(await memory.keys.revoke(key_id))
+
+
+def _require_covered(asking: Identity, wanted: Grant) -> None:
+    if not asking.grant.covers(wanted):
+        raise NotAllowed(
+            "A key may only make and revoke keys that reach no further; nothing was changed",
+            code="key_bound",
+            hint=f"This one is {asking.grant.role} of {asking.grant.reach}.",
+        )
+
+
+def _told(identity: Identity) -> Json:
+    grant = identity.grant
+    return {
+        "name": identity.name,
+        "means": identity.means,
+        "key_id": identity.key_id,
+        "role": grant.role.value,
+        "workspaces": list(grant.workspaces),
+        "users": list(grant.users),
+        "agents": list(grant.agents),
+        "expires_at": identity.expires_at,
+        "csrf_token": identity.csrf_token,
+    }

@@ -1,0 +1,113 @@
+"""Archives: the large tool results that were put away."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from recollect.domain.views import Json, as_json
+from recollect.server import answers
+from recollect.server.bodies import Body, described
+from recollect.server.caller import CallersMemory
+from recollect.server.once import OnceRoute
+from recollect.server.parameters import Limit, PageMark
+from recollect.server.problems import problems
+
+router = APIRouter(prefix="/v1/archives", tags=["archives"], route_class=OnceRoute)
+
+About = Annotated[str | None, Query(description="only the passages about this")]
+Part = Annotated[str | None, Query(description="only lines `10-20`, or `chars 0-2000`")]
+
+
+class ArchiveSweep(Body):
+    """Whether a sweep of archives only tells what would go."""
+
+    model_config = described({"dry_run": True})
+
+    dry_run: bool = False
+
+
+class ToolCallGiven(Body):
+    """A tool call that may have been made before."""
+
+    model_config = described({"tool": "search", "input": {"q": "tea"}})
+
+    tool: str
+    input: Any = Field(default=None, description="its arguments")
+
+
+@router.get("", response_model=answers.ArchivePage)
+async def list_archives(
+    memory: CallersMemory,
+    session: Annotated[str | None, Query(description="only of this session")] = None,
+    tool: Annotated[str | None, Query(description="only of this tool")] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List archived tool results, newest first, a page at a time."""
+    found = await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
+    return as_json(found)
+
+
+@router.post("/sweep", response_model=answers.SweptArchives)
+async def sweep_archives(memory: CallersMemory, body: ArchiveSweep | None = None) -> Json:
+    """Remove the archives that are past their time or beyond the limits."""
+    return as_json(await memory.archives.sweep(dry_run=(body or ArchiveSweep()).dry_run))
+
+
+@router.post("/earlier", response_model=answers.EarlierResult, responses=problems(413))
+async def find_earlier_result(memory: CallersMemory, body: ToolCallGiven) -> Json:
+    """Find what the same tool gave for the same input before, in any session of this scope."""
+    found = await memory.archives.find_earlier(body.tool, body.input)
+    if found is None:
+        return {"archive": None, "age_seconds": None}
+    return {"archive": as_json(found.archive), "age_seconds": found.age.total_seconds()}
+
+
+@router.get("/{archive_id}", response_model=answers.Archive, responses=problems(404))
+async def get_archive(memory: CallersMemory, archive_id: str) -> Json:
+    """Read what is known of one archive, without its content."""
+    return as_json(await memory.archives.get(archive_id))
+
+
+@router.get("/{archive_id}/text", response_model=answers.ArchiveText, responses=problems(404))
+async def load_archive_text(
+    memory: CallersMemory, archive_id: str, query: About = None, range: Part = None
+) -> Json:
+    """Load an archived result for a model to read: whole, passages about a query, or a range."""
+    return {"id": archive_id, "text": await memory.load_tool_history(archive_id, query, range)}
+
+
+@router.get(
+    "/{archive_id}/content",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The result: text, JSON or bytes",
+            "content": {
+                "text/plain": {"schema": {"type": "string"}},
+                "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+        **problems(404),
+    },
+)
+async def load_archive(
+    memory: CallersMemory, archive_id: str, query: About = None, range: Part = None
+) -> Response:
+    """Load an archived result exactly as the tool gave it, or a part of it as text."""
+    content = await memory.archives.load(archive_id, query, range)
+    if isinstance(content, bytes):
+        return Response(content, media_type="application/octet-stream")
+    if isinstance(content, str):
+        return Response(content.encode("utf-8", "surrogatepass"), media_type="text/plain")
+    return Response(json.dumps(content), media_type="application/json")
+
+
+@router.delete("/{archive_id}", response_model=answers.Archive, responses=problems(404))
+async def delete_archive(memory: CallersMemory, archive_id: str) -> Json:
+    """Remove an archive and its content for good; the conversation keeps its placeholder."""
+    return as_json(await memory.archives.delete(archive_id))

@@ -1,0 +1,52 @@
+"""The audit: what happened, and the proof that nobody changed the account."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from recollect.domain.views import Json, as_json
+from recollect.server import answers
+from recollect.server.caller import CallersMemory
+from recollect.server.once import OnceRoute
+from recollect.server.paging import page_of
+from recollect.server.parameters import Limit, PageMark
+from recollect.server.problems import problems
+
+router = APIRouter(prefix="/v1", tags=["audit"], route_class=OnceRoute)
+
+
+@router.get("/audit", response_model=answers.AuditPage)
+async def list_audit(
+    memory: CallersMemory,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+    action: Annotated[str | None, Query(description="remember, update, observe, inject …")] = None,
+    target: Annotated[str | None, Query(description="the id of what it was done to")] = None,
+) -> Json:
+    """List what happened, the latest first, a page at a time."""
+    return as_json(
+        await memory.audit.tail(limit=limit, cursor=cursor, action=action, target=target)
+    )
+
+
+@router.get("/audit/verify", response_model=answers.AuditVerdict)
+async def verify_audit(memory: CallersMemory) -> Json:
+    """Check the whole chain of the workspace: what is sealed, and what was changed since."""
+    return as_json(await memory.audit.verify())
+
+
+@router.post("/audit/seal", response_model=answers.Sealed)
+async def seal_audit(memory: CallersMemory) -> Json:
+    """Seal what is too new to be in the chain, now instead of soon."""
+    return {"sealed": await memory.audit.seal()}
+
+
+@router.get("/audit/{id}", response_model=answers.AuditPage, responses=problems(404))
+async def show_audit(
+    memory: CallersMemory, id: str, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List all that happened to a record, a turn or a recall, in its order."""
+    entries = await memory.audit.show(id)
+    return as_json(page_of(entries, limit, cursor, lambda it: str(it.id)))

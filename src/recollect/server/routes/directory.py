@@ -1,0 +1,185 @@
+"""Directory: sessions, tags and categories of a caller, and all that is in a workspace."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from recollect.domain.views import Json, as_json
+from recollect.server import answers
+from recollect.server.bodies import Filters, PagedFilters, described
+from recollect.server.caller import CallersMemory, WholeWorkspace
+from recollect.server.once import OnceRoute
+from recollect.server.paging import page_of
+from recollect.server.parameters import Limit, PageMark
+
+router = APIRouter(prefix="/v1", tags=["directory"], route_class=OnceRoute)
+
+OfAgent = Annotated[str | None, Query(description="only of this agent; `-` is none")]
+OfUser = Annotated[str | None, Query(description="only of this user; `-` is none")]
+
+
+class WorkspaceListing(PagedFilters):
+    """Which records of a workspace to list."""
+
+    agent: str | None = None
+    user: str | None = None
+    facets: bool = False
+
+
+@router.get("/sessions", response_model=answers.SessionPage)
+async def list_sessions(memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None) -> Json:
+    """List the conversations of this caller, the one that went on last first."""
+    return as_json(await memory.sessions(limit=limit, cursor=cursor))
+
+
+@router.get("/tags", response_model=answers.LabelPage)
+async def list_tags(memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None) -> Json:
+    """List the tags of this caller's records, the most frequent first."""
+    return as_json(await memory.tags(limit=limit, cursor=cursor))
+
+
+@router.get("/categories", response_model=answers.LabelPage)
+async def list_categories(
+    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List the categories of this caller's records, the most frequent first."""
+    return as_json(await memory.categories(limit=limit, cursor=cursor))
+
+
+@router.get("/workspace/scopes", response_model=answers.ScopePage)
+async def list_workspace_scopes(
+    memory: WholeWorkspace,
+    agent: OfAgent = None,
+    user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List the scopes of a workspace, the newest first, with how much they hold."""
+    return as_json(
+        await memory.workspace.scopes(agent=agent, user=user, limit=limit, cursor=cursor)
+    )
+
+
+@router.get("/workspace/users", response_model=answers.NamePage)
+async def list_workspace_users(
+    memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List the users of a workspace, the newest first, with how much their scopes hold."""
+    return as_json(await memory.workspace.users(limit=limit, cursor=cursor))
+
+
+@router.get("/workspace/agents", response_model=answers.NamePage)
+async def list_workspace_agents(
+    memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List the agents of a workspace, the newest first, with how much their scopes hold."""
+    return as_json(await memory.workspace.agents(limit=limit, cursor=cursor))
+
+
+@router.get("/workspace/sessions", response_model=answers.SessionPage)
+async def list_workspace_sessions(
+    memory: WholeWorkspace,
+    agent: OfAgent = None,
+    user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List the conversations of a workspace, the one that went on last first."""
+    return as_json(
+        await memory.workspace.sessions(agent=agent, user=user, limit=limit, cursor=cursor)
+    )
+
+
+@router.get("/workspace/tags", response_model=answers.LabelPage)
+async def list_workspace_tags(
+    memory: WholeWorkspace,
+    agent: OfAgent = None,
+    user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List the tags of a workspace, the most frequent first."""
+    return as_json(await memory.workspace.tags(agent=agent, user=user, limit=limit, cursor=cursor))
+
+
+@router.get("/workspace/categories", response_model=answers.LabelPage)
+async def list_workspace_categories(
+    memory: WholeWorkspace,
+    agent: OfAgent = None,
+    user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List the categories of a workspace, the most frequent first."""
+    return as_json(
+        await memory.workspace.categories(agent=agent, user=user, limit=limit, cursor=cursor)
+    )
+
+
+class WorkspaceQuestion(Filters):
+    """What to recall from all scopes of a workspace."""
+
+    model_config = described({"query": "which seat does Ann prefer?", "limit": 3})
+
+    query: str
+    limit: int | None = None
+    min_score: float | None = None
+
+
+@router.post("/workspace/recall", response_model=answers.Recalled)
+async def recall_in_workspace(
+    memory: WholeWorkspace,
+    body: WorkspaceQuestion,
+    agent: OfAgent = None,
+    user: OfUser = None,
+) -> Json:
+    """Recall from all scopes of a workspace what is remembered about a question, best first."""
+    recalled = await memory.workspace.recall(
+        body.query,
+        agent=agent,
+        user=user,
+        limit=body.limit,
+        min_score=body.min_score,
+        **body.filters(),
+    )
+    return as_json(recalled)
+
+
+@router.get("/workspace/health", response_model=answers.MemoryHealth)
+async def workspace_health(
+    memory: WholeWorkspace, agent: OfAgent = None, user: OfUser = None
+) -> Json:
+    """Tell how much a workspace holds, how far it is trusted, and what somebody should look at."""
+    return as_json(await memory.workspace.health(agent=agent, user=user))
+
+
+@router.get("/workspace/conflicts", response_model=answers.Disputes)
+async def list_workspace_conflicts(
+    memory: WholeWorkspace,
+    agent: OfAgent = None,
+    user: OfUser = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List the records of a workspace that contradict each other and wait for a decision."""
+    disputes = await memory.workspace.conflicts(agent=agent, user=user)
+    return as_json(page_of(disputes, limit, cursor, lambda dispute: dispute.conflict.id))
+
+
+@router.get("/workspace/records", response_model=answers.RecordsFound)
+async def list_workspace_records(
+    memory: WholeWorkspace, wanted: Annotated[WorkspaceListing, Query()]
+) -> Json:
+    """List the records of all scopes of a workspace, with their total and, if wished, facets."""
+    return as_json(
+        await memory.workspace.records(
+            agent=wanted.agent,
+            user=wanted.user,
+            facets=wanted.facets,
+            limit=wanted.limit,
+            cursor=wanted.cursor,
+            **wanted.filters(),
+        )
+    )

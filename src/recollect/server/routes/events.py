@@ -1,0 +1,189 @@
+"""Events: what changes in a caller's scopes, and background jobs, as they happen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from recollect.domain.event import Changes
+from recollect.domain.role import Role
+from recollect.domain.views import Json, as_json
+from recollect.memory import Memory
+from recollect.server import answers
+from recollect.server.caller import CallersMemory, WholeWorkspace
+from recollect.server.identity import Asking
+from recollect.server.once import OnceRoute
+from recollect.server.parameters import Limit
+
+router = APIRouter(prefix="/v1", tags=["events"], route_class=OnceRoute)
+
+_EVENTS: Final = "text/event-stream"
+# So often something is sent, so that whoever sits in between keeps the connection open.
+_SECONDS: Final = 10.0
+_NEW_SCOPE_SECONDS: Final = 2.0
+_BATCH: Final = 200
+_JOBS: Final = 100
+_DOCUMENTS: Final = 100
+
+Mark = Annotated[str | None, Query(description="the mark to go on from; without one: from now on")]
+
+
+@router.get("/changes", response_model=answers.Changes)
+async def list_changes(
+    memory: CallersMemory,
+    after: Mark = None,
+    limit: Limit = 100,
+    wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
+) -> Json:
+    """List what changed in the scopes that this caller reads, behind a mark."""
+    return as_json(await memory.changes(after, limit=limit, wait=wait))
+
+
+@router.get(
+    "/events",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `change` (as in /v1/changes), `job`, `document`",
+            "content": {_EVENTS: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def stream_events(
+    request: Request,
+    memory: CallersMemory,
+    asking: Asking,
+    after: Mark = None,
+    jobs: Annotated[bool, Query(description="background jobs too, of the whole database")] = False,
+    documents: Annotated[
+        bool, Query(description="documents too: those that wait to be read, and what changes")
+    ] = False,
+    last_event_id: Annotated[
+        str | None, Header(description="sent by browsers when they connect again")
+    ] = None,
+) -> StreamingResponse:
+    """Stream what changes as it happens; `Last-Event-ID` goes on where a connection broke."""
+    if jobs:
+        asking.require_role(Role.ADMIN, "Seeing background jobs")
+        asking.require_server("Seeing background jobs")
+    begun = await memory.changes(last_event_id or after, limit=_BATCH)
+    return StreamingResponse(
+        _events(request, memory, begun, _Polled(memory, jobs=jobs, documents=documents)),
+        media_type=_EVENTS,
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+@router.get("/workspace/changes", response_model=answers.Changes)
+async def list_workspace_changes(
+    memory: WholeWorkspace,
+    after: Mark = None,
+    limit: Limit = 100,
+    wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
+) -> Json:
+    """List what changed anywhere in a workspace, behind a mark."""
+    return as_json(await memory.workspace.changes(after, limit=limit, wait=wait))
+
+
+@router.get(
+    "/workspace/events",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `change`, as in /v1/workspace/changes",
+            "content": {_EVENTS: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def stream_workspace_events(
+    request: Request,
+    memory: WholeWorkspace,
+    after: Mark = None,
+    last_event_id: Annotated[
+        str | None, Header(description="sent by browsers when they connect again")
+    ] = None,
+) -> StreamingResponse:
+    """Stream what changes anywhere in a workspace as it happens."""
+    begun = await memory.workspace.changes(last_event_id or after, limit=_BATCH)
+    return StreamingResponse(
+        _workspace_events(request, memory, begun.mark, as_json(begun)["items"]),
+        media_type=_EVENTS,
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _workspace_events(
+    request: Request, memory: Memory, mark: str, items: list[Json]
+) -> AsyncGenerator[str]:
+    yield f"retry: 2000\n{_told('ready', {'mark': mark}, mark)}"
+    while not await request.is_disconnected():
+        for item in items:
+            yield _told("change", item, item["mark"])
+        # Asked again soon, because a scope that is new is not waited for.
+        found = await memory.workspace.changes(mark, limit=_BATCH, wait=_NEW_SCOPE_SECONDS)
+        items, mark = as_json(found)["items"], found.mark
+        if not items:
+            yield ": nothing new\n\n"
+
+
+async def _events(
+    request: Request, memory: Memory, begun: Changes, polled: _Polled
+) -> AsyncGenerator[str]:
+    items, mark = as_json(begun)["items"], begun.mark
+    # The mark itself, so that a connection that breaks at once goes on from here.
+    yield f"retry: 2000\n{_told('ready', {'mark': mark}, mark)}"
+    while not await request.is_disconnected():
+        for item in items:
+            yield _told("change", item, item["mark"])
+        for event, item in await polled.news():
+            yield _told(event, item)
+        found = await memory.changes(mark, limit=_BATCH, wait=polled.seconds)
+        items, mark = as_json(found)["items"], found.mark
+        if not items:
+            yield ": nothing new\n\n"
+
+
+class _Polled:
+    """What is no change of a scope that the caller reads: jobs, and documents of collections."""
+
+    def __init__(self, memory: Memory, *, jobs: bool, documents: bool) -> None:
+        self._memory = memory
+        self._with_jobs = jobs
+        self._with_documents = documents
+        self._jobs: dict[str, Json] = {}
+        # None before the first look: what was read long ago is no news.
+        self._documents: dict[str, Json] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long to wait for a change; what is looked at is looked at more often."""
+        return 1.0 if self._with_jobs or self._with_documents else _SECONDS
+
+    async def news(self) -> list[tuple[str, Json]]:
+        """What is new or another since the last look."""
+        told: list[tuple[str, Json]] = []
+        if self._with_jobs:
+            jobs = _by_id(await self._memory.jobs.list(limit=_JOBS))
+            told += [("job", it) for it in jobs.values() if self._jobs.get(it["id"]) != it]
+            self._jobs = jobs
+        if self._with_documents:
+            documents = _by_id(await self._memory.knowledge.list(limit=_DOCUMENTS))
+            known = self._documents
+            if known is None:
+                known = {name: it for name, it in documents.items() if not it["pending_hash"]}
+            told += [("document", it) for it in documents.values() if known.get(it["id"]) != it]
+            self._documents = documents
+        return told
+
+
+def _by_id(page: object) -> dict[str, Json]:
+    return {it["id"]: it for it in as_json(page)["items"]}
+
+
+def _told(event: str, data: Mapping[str, Any], mark: str | None = None) -> str:
+    place = "" if mark is None else f"id: {mark}\n"
+    return f"{place}event: {event}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

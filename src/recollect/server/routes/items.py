@@ -1,0 +1,249 @@
+"""Items: what frameworks keep under a namespace and a key."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from recollect.domain.item import ItemDraft, ItemHit, StoredItem
+from recollect.domain.views import Json, as_json
+from recollect.errors import InvalidInput
+from recollect.server.answers import Answer
+from recollect.server.bodies import Body, described
+from recollect.server.caller import CallersMemory
+from recollect.server.once import OnceRoute
+
+router = APIRouter(prefix="/v1/items", tags=["items"], route_class=OnceRoute)
+
+_HIDDEN = frozenset({"scope", "vectors", "model"})
+_PLACE: dict[str, Any] = {"namespace": ["notes", "ann"], "key": "tea"}
+
+
+class ItemPlace(Body):
+    """Where an item lies."""
+
+    model_config = described(_PLACE)
+
+    namespace: list[str]
+    key: str
+
+
+class ItemGiven(ItemPlace):
+    """An item to be put."""
+
+    model_config = described({**_PLACE, "value": {"text": "Ann drinks green tea"}, "ttl": 3600})
+
+    value: dict[str, Any]
+    ttl: float | None = Field(default=None, description="seconds that it lives")
+    texts: list[str] | None = Field(
+        default=None, description="what a search finds it by; by default every text in the value"
+    )
+    vectors: list[list[float]] | None = Field(
+        default=None, description="your own vectors, one for each text"
+    )
+
+
+class ItemChanges(Body):
+    """Items to put and to remove, in one transaction."""
+
+    model_config = described({"put": [{**_PLACE, "value": {"text": "green tea"}}], "removed": []})
+
+    put: list[ItemGiven] = Field(default_factory=list[ItemGiven])
+    removed: list[ItemPlace] = Field(default_factory=list[ItemPlace])
+
+
+class ItemRead(ItemPlace):
+    """Which item to read."""
+
+    model_config = described(_PLACE)
+
+    refresh: bool = Field(default=True, description="whether its time to live begins anew")
+
+
+class ItemSearch(Body):
+    """Which items to look for."""
+
+    model_config = described({"prefix": ["notes"], "query": "tea", "where": {"stars": {"$gte": 3}}})
+
+    prefix: list[str] = Field(default_factory=list[str])
+    query: str | None = None
+    vector: list[float] | None = None
+    where: dict[str, Any] = Field(default_factory=dict[str, Any])
+    limit: int = 10
+    offset: int = 0
+    refresh: bool = True
+
+
+class NamespaceSearch(Body):
+    """Which namespaces to list; `*` stands for any label."""
+
+    model_config = described({"prefix": ["notes"], "max_depth": 2})
+
+    prefix: list[str] = Field(default_factory=list[str])
+    suffix: list[str] = Field(default_factory=list[str])
+    max_depth: int | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+class NamespaceNamed(Body):
+    """Which namespace is meant."""
+
+    model_config = described({"namespace": ["notes", "ann"]})
+
+    namespace: list[str]
+
+
+class NamespaceListed(NamespaceNamed):
+    """Which namespace is listed, and how."""
+
+    model_config = described({"namespace": ["notes", "ann"], "limit": 20, "last_first": True})
+
+    limit: int | None = None
+    last_first: bool = False
+
+
+class ItemTold(Answer):
+    """One item."""
+
+    id: str
+    namespace: list[str]
+    key: str
+    value: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    ttl: float | None
+    position: int
+    texts: list[str]
+
+
+class ItemHitTold(Answer):
+    """An item that was found, and how well it fits; null where there is nothing to compare."""
+
+    item: ItemTold
+    score: float | None
+
+
+class OneItem(Answer):
+    """One item, null where there is none."""
+
+    item: ItemTold | None
+
+
+class SeveralItems(Answer):
+    """Items in their order."""
+
+    items: list[ItemTold]
+
+
+class ItemHits(Answer):
+    """Items that were found, best first."""
+
+    items: list[ItemHitTold]
+
+
+class Namespaces(Answer):
+    """Namespaces in their order."""
+
+    items: list[list[str]]
+
+
+class ItemsRemoved(Answer):
+    """How many items were removed."""
+
+    removed: int
+
+
+@router.post("/write", response_model=SeveralItems)
+async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
+    """Put items and remove others, in one transaction."""
+    drafts = [
+        ItemDraft(
+            namespace=given.namespace,
+            key=given.key,
+            value=given.value,
+            ttl=_duration(given.ttl),
+            texts=given.texts,
+            vectors=given.vectors,
+        )
+        for given in body.put
+    ]
+    removed = [(given.namespace, given.key) for given in body.removed]
+    return {"items": [_told(item) for item in await memory.items.write(drafts, removed)]}
+
+
+@router.post("/get", response_model=OneItem)
+async def get_item(memory: CallersMemory, body: ItemRead) -> Json:
+    """Read one item, which may not be there."""
+    item = await memory.items.get(body.namespace, body.key, refresh=body.refresh)
+    return {"item": None if item is None else _told(item)}
+
+
+@router.post("/search", response_model=ItemHits)
+async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
+    """Find items under a namespace, by a question or as they were put."""
+    found = await memory.items.search(
+        body.prefix,
+        query=body.query,
+        vector=body.vector,
+        where=body.where,
+        limit=body.limit,
+        offset=body.offset,
+        refresh=body.refresh,
+    )
+    return {"items": [_hit_told(hit) for hit in found]}
+
+
+@router.post("/namespaces", response_model=Namespaces)
+async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Json:
+    """List the namespaces that hold anything."""
+    found = await memory.items.namespaces(
+        body.prefix,
+        body.suffix,
+        max_depth=body.max_depth,
+        limit=body.limit,
+        offset=body.offset,
+    )
+    return {"items": found}
+
+
+@router.post("/list", response_model=SeveralItems)
+async def list_items(memory: CallersMemory, body: NamespaceListed) -> Json:
+    """List the items of one namespace in the order they were put."""
+    found = await memory.items.listed(body.namespace, limit=body.limit, last_first=body.last_first)
+    return {"items": [_told(item) for item in found]}
+
+
+@router.post("/pop", response_model=OneItem)
+async def pop_item(memory: CallersMemory, body: NamespaceNamed) -> Json:
+    """Remove the last item of a namespace and return it."""
+    item = await memory.items.pop(body.namespace)
+    return {"item": None if item is None else _told(item)}
+
+
+@router.post("/clear", response_model=ItemsRemoved)
+async def clear_items(memory: CallersMemory, body: NamespaceNamed) -> Json:
+    """Remove all items of one namespace."""
+    return {"removed": await memory.items.clear(body.namespace)}
+
+
+def _duration(seconds: float | None) -> timedelta | None:
+    if seconds is None:
+        return None
+    try:
+        return timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        raise InvalidInput(f"ttl {seconds} is no time to live", code="out_of_range") from None
+
+
+def _told(item: StoredItem) -> Json:
+    form = {name: it for name, it in as_json(item).items() if name not in _HIDDEN}
+    return {**form, "ttl": None if item.ttl is None else item.ttl.total_seconds()}
+
+
+def _hit_told(hit: ItemHit) -> Json:
+    return {"item": _told(hit.item), "score": hit.score}

@@ -1,0 +1,41 @@
+"""Recall: what is remembered about a question, and the block for a prompt."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from recollect.domain.views import Json, as_json
+from recollect.server import answers
+from recollect.server.bodies import Prompt, Question
+from recollect.server.caller import CallersMemory
+from recollect.server.once import OnceRoute
+from recollect.server.problems import problems
+
+router = APIRouter(prefix="/v1", tags=["recall"], route_class=OnceRoute)
+
+
+@router.post("/recall", response_model=answers.Recalled, responses=problems(413))
+async def recall(memory: CallersMemory, body: Question) -> Json:
+    """Recall what is remembered about a question, best first, each hit with its explanation."""
+    return as_json(
+        await memory.recall(
+            body.query,
+            limit=body.limit,
+            min_score=body.min_score,
+            namespace=body.namespace,
+            asked_at=body.asked_at,
+            **body.filters(),
+        )
+    )
+
+
+@router.post("/context", response_model=answers.MemoryContext, responses=problems(413))
+async def make_context(memory: CallersMemory, body: Prompt) -> Json:
+    """Make the block that a prompt gets for a message; empty when nothing is remembered."""
+    return as_json(await memory.context(body.message, **body.wanted()))
+
+
+@router.get("/recalls/{recall_id}/replay", response_model=answers.Replay, responses=problems(404))
+async def replay_recall(memory: CallersMemory, recall_id: str) -> Json:
+    """Compare what a prompt was given with what the same question gives now."""
+    return as_json(await memory.audit.replay(recall_id))

@@ -1,0 +1,216 @@
+"""Records: save, list, read, change, undo, delete and purge, and how they helped."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from recollect.domain.views import Json, as_json
+from recollect.server import answers
+from recollect.server.bodies import (
+    BulkDelete,
+    BulkEdit,
+    ChangedRecord,
+    Listing,
+    NewRecord,
+    NewRecords,
+    Use,
+)
+from recollect.server.caller import CallersMemory
+from recollect.server.once import OnceRoute
+from recollect.server.paging import page_of
+from recollect.server.parameters import IdempotencyKey, Limit, PageMark, Reason
+from recollect.server.problems import problems
+from recollect.server.versions import (
+    ExpectedVersion,
+    IfMatch,
+    IfNoneMatch,
+    etag,
+    seen_version,
+    tagged,
+)
+
+router = APIRouter(prefix="/v1/records", tags=["records"], route_class=OnceRoute)
+
+AsOf = Annotated[datetime | None, Query(description="as it was known at this moment")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=answers.Record,
+    response_description="The record as it was stored",
+    responses=problems(409, 413),
+)
+async def save_record(
+    memory: CallersMemory,
+    body: NewRecord,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
+) -> Json:
+    """Save one record; when this answers, it is durable and can be recalled."""
+    record = await memory.remember(
+        body.content,
+        namespace=body.namespace,
+        idempotency_key=idempotency_key,
+        reason=body.reason,
+        **body.given(),
+    )
+    response.headers["Location"] = f"/v1/records/{record.id}"
+    return as_json(tagged(response, record))
+
+
+@router.post(
+    "/batch",
+    status_code=201,
+    response_model=answers.Records,
+    responses=problems(409, 413),
+)
+async def save_records(
+    memory: CallersMemory, body: NewRecords, idempotency_key: IdempotencyKey = None
+) -> Json:
+    """Save several records in one transaction: all of them, or none."""
+    return as_json(
+        await memory.remember_many(
+            body.drafts(),
+            namespace=body.namespace,
+            idempotency_key=idempotency_key,
+            reason=body.reason,
+        )
+    )
+
+
+@router.post("/bulk-edit", response_model=answers.BulkChange, responses=problems(413))
+async def edit_records(memory: CallersMemory, body: BulkEdit) -> Json:
+    """Give many records the same fields, and add or take away tags.
+
+    Each record is changed for itself: one that cannot be is told under `failed`.
+    """
+    return as_json(
+        await memory.update_many(
+            body.ids,
+            add_tags=body.add_tags,
+            remove_tags=body.remove_tags,
+            reason=body.reason,
+            **body.given(),
+        )
+    )
+
+
+@router.post("/bulk-delete", response_model=answers.BulkChange, responses=problems(413))
+async def delete_records(memory: CallersMemory, body: BulkDelete) -> Json:
+    """Hide many records everywhere; undo brings each back."""
+    return as_json(await memory.delete_many(body.ids, reason=body.reason))
+
+
+@router.get("", response_model=answers.RecordPage)
+async def list_records(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Json:
+    """List records that pass the filters, those that happened last first, a page at a time."""
+    return as_json(
+        await memory.list(
+            limit=wanted.limit,
+            cursor=wanted.cursor,
+            namespace=wanted.namespace,
+            **wanted.filters(),
+        )
+    )
+
+
+@router.get(
+    "/{record_id}",
+    response_model=answers.Record,
+    responses={304: {"description": "It is still at that version"}, **problems(404)},
+)
+async def get_record(
+    memory: CallersMemory,
+    record_id: str,
+    response: Response,
+    as_of: AsOf = None,
+    if_none_match: IfNoneMatch = None,
+) -> Any:
+    """Read one record, as it is now or as it was known at a past moment."""
+    record = await memory.get(record_id, as_of=as_of)
+    if if_none_match == etag(record):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": etag(record)})
+    return as_json(tagged(response, record))
+
+
+@router.patch("/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412, 413))
+async def change_record(
+    memory: CallersMemory,
+    record_id: str,
+    body: ChangedRecord,
+    response: Response,
+    if_match: IfMatch = None,
+) -> Json:
+    """Change a record; the version before stays in its history."""
+    changed = await memory.update(
+        record_id,
+        body.content,
+        expected_version=seen_version(if_match, body.expected_version),
+        reason=body.reason,
+        **body.given(),
+    )
+    return as_json(tagged(response, changed))
+
+
+@router.delete("/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412))
+async def delete_record(
+    memory: CallersMemory,
+    record_id: str,
+    response: Response,
+    reason: Reason = "",
+    expected_version: ExpectedVersion = None,
+    if_match: IfMatch = None,
+) -> Json:
+    """Hide a record everywhere; undo brings it back."""
+    deleted = await memory.delete(
+        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
+    )
+    return as_json(tagged(response, deleted))
+
+
+@router.post("/{record_id}/undo", response_model=answers.Record, responses=problems(404, 409, 412))
+async def undo_record(
+    memory: CallersMemory,
+    record_id: str,
+    response: Response,
+    reason: Reason = "",
+    expected_version: ExpectedVersion = None,
+    if_match: IfMatch = None,
+) -> Json:
+    """Take back the last change of a record, a deletion too; again, the one before it."""
+    back = await memory.undo(
+        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
+    )
+    return as_json(tagged(response, back))
+
+
+@router.post("/{record_id}/purge", status_code=204, responses=problems(404, 409))
+async def purge_record(memory: CallersMemory, record_id: str) -> None:
+    """Remove a deleted record and its versions for good."""
+    await memory.purge(record_id)
+
+
+@router.get("/{record_id}/history", response_model=answers.History, responses=problems(404))
+async def record_history(
+    memory: CallersMemory, record_id: str, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List the versions of a record, oldest first, with who made them, when and why."""
+    versions = await memory.history(record_id)
+    return as_json(page_of(versions, limit, cursor, lambda it: str(it.number)))
+
+
+@router.post("/{record_id}/used", response_model=answers.Record, responses=problems(404))
+async def record_used(memory: CallersMemory, record_id: str, body: Use | None = None) -> Json:
+    """Report that a record was used, and whether it helped; later recalls weigh it."""
+    return as_json(await memory.used(record_id, success=body is None or body.success))
+
+
+@router.post("/{record_id}/rejected", response_model=answers.Record, responses=problems(404))
+async def record_rejected(memory: CallersMemory, record_id: str) -> Json:
+    """Report that a recalled record was no help; later recalls weigh it."""
+    return as_json(await memory.rejected(record_id))

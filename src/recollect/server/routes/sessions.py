@@ -1,0 +1,494 @@
+"""Sessions: conversations whose window stays within a model's budget."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from recollect.context.anthropic_messages import AnthropicMessages
+from recollect.context.edits import Drop, Edit, Insert, Keep, Replace
+from recollect.context.message_formats import Format
+from recollect.context.offers import Offer
+from recollect.context.session import Session
+from recollect.domain.archive import EarlierResult
+from recollect.domain.notes import Cached, ChunkType, ContentChunk, Hint
+from recollect.domain.scratchpad import Decision, ScratchpadUpdate
+from recollect.domain.views import Json, as_json
+from recollect.errors import NotFound
+from recollect.server import answers
+from recollect.server.bodies import Body, Message, Several, described, said
+from recollect.server.caller import CallersMemory
+from recollect.server.once import OnceRoute
+from recollect.server.open_sessions import CallersSession, SessionsInUse
+from recollect.server.paging import page_of
+from recollect.server.parameters import Limit, PageMark
+from recollect.server.problems import problems
+
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=OnceRoute)
+
+
+class NewSession(Body):
+    """A session to open, a new one without an id."""
+
+    model_config = described({"id": "monday", "model": "claude-sonnet-4-5"})
+
+    id: str | None = None
+    model: str | None = Field(default=None, description="whose context the window must fit")
+    context_tokens: int | None = Field(default=None, description="if no model says it")
+
+
+class Said(Body):
+    """What was just said, in order, as OpenAI or Anthropic write messages."""
+
+    model_config = described({"messages": [{"role": "user", "content": "Where did we stop?"}]})
+
+    messages: list[Message]
+    task: str | None = None
+
+
+class Wanted(Body):
+    """What to send to the model."""
+
+    model_config = described({"query": "Where did we stop?", "format": "anthropic"})
+
+    query: str | None = Field(
+        default=None, description="what memory knows about it is in the prompt"
+    )
+    load: Several[str] = Field(default=[], description="archives that are open for this call")
+    format: Format = "openai"
+    with_notes: bool = True
+    with_scratchpad: bool = False
+    with_guide: bool | None = Field(
+        default=None, description="the guide to the memory tools; by default from a query on"
+    )
+
+
+class History(Body):
+    """A history that a framework keeps, from its beginning or from where it was cut off."""
+
+    model_config = described({"messages": [{"role": "user", "content": "Where did we stop?"}]})
+
+    messages: list[Message]
+    task: str | None = None
+
+
+class PlanWanted(Body):
+    """A history, and what to send of it."""
+
+    model_config = described(
+        {"messages": [{"role": "user", "content": "Where did we stop?"}], "query": "Where?"}
+    )
+
+    messages: list[Message]
+    query: str | None = None
+    load: Several[str] = Field(default=[])
+    with_notes: bool = True
+    with_scratchpad: bool = False
+    with_guide: bool | None = None
+
+
+class SyncedHistory(answers.Answer):
+    """What a sync found: new turns, the ids of those taken back, and how many stayed."""
+
+    added: list[answers.Turn]
+    retracted: list[str]
+    unchanged: int
+
+
+class PlannedEdit(answers.Answer):
+    """What to do with one message; one that is inserted comes before the message at `index`."""
+
+    kind: Literal["keep", "drop", "replace", "insert"]
+    index: int
+    message: dict[str, Any] | None = None
+
+
+class PlannedSession(answers.Answer):
+    """What to do with a history before a model call."""
+
+    edits: list[PlannedEdit]
+    system: str
+    degraded: list[str]
+    usage: answers.SessionUsage
+
+
+class NewChunk(Body):
+    """A piece of content to note."""
+
+    model_config = described(
+        {"content": "The limit is 30 days", "source": "manual p. 12", "relevance_score": 0.9}
+    )
+
+    content: str
+    source: str
+    relevance_score: float = 0.8
+    chunk_type: ChunkType = "search_result"
+    metadata: dict[str, Any] = Field(default={})
+
+
+class NewStructure(Body):
+    """The structure of a document, such as its table of contents."""
+
+    model_config = described({"structure": [{"title": "1 Scope"}, {"title": "2 Terms"}]})
+
+    structure: dict[str, Any] | list[Any]
+
+
+class AllNotes(Body):
+    """All that a session is to have noted."""
+
+    model_config = described({"known_chapters": ["1 Scope"], "chunks": []})
+
+    current_query: str = ""
+    known_chapters: list[str] = Field(default=[])
+    structures: dict[str, Any] = Field(default={}, description="by document")
+    chunks: list[NewChunk] = Field(default=[])
+
+
+class ScratchpadDecisionBody(Body):
+    """What was decided, and why."""
+
+    model_config = described({"what": "Use SQLite", "why": "one machine"})
+
+    what: str
+    why: str = ""
+
+
+class ScratchpadNews(Body):
+    """What is new in a task; whatever is left out stays as it is."""
+
+    model_config = described({"current_goal": "Book the trip", "sub_goals": ["find a flight"]})
+
+    current_goal: str | None = None
+    sub_goals: list[str] = Field(default=[])
+    completed: list[str] = Field(default=[])
+    current_step: str | None = None
+    decisions: list[ScratchpadDecisionBody] = Field(default=[])
+    blockers: list[str] = Field(default=[])
+    unblocked: list[str] = Field(default=[])
+
+
+class GivenResult(Body):
+    """What a tool gave."""
+
+    model_config = described({"tool": "search", "input": {"q": "tea"}, "result": "…"})
+
+    tool: str
+    input: Any = None
+    result: Any
+    thread: str | None = None
+    question: str = Field(default="", description="what the tool was called for")
+
+
+class ArchivesToOpen(Body):
+    """Messages, and which of their archives are to be open."""
+
+    model_config = described({"messages": [{"role": "tool", "content": "…"}], "load": ["arc_…"]})
+
+    messages: list[dict[str, Any]]
+    load: Several[str] = Field(default=[])
+    query: str | None = Field(default=None, description="only the passages about it")
+
+
+class ArchivesToClose(Body):
+    """Messages whose opened archives are to be closed."""
+
+    model_config = described({"messages": [{"role": "tool", "content": "…"}]})
+
+    messages: list[dict[str, Any]]
+
+
+@router.post("", status_code=201, response_model=answers.SessionStatus)
+async def open_session(
+    memory: CallersMemory, sessions: SessionsInUse, response: Response, body: NewSession
+) -> Json:
+    """Open a session, a new one or one that was left.
+
+    For how long the server remembers the model is not said: name it again after a break.
+    """
+    async with sessions.use(
+        memory, body.id, model=body.model, context_tokens=body.context_tokens
+    ) as session:
+        response.headers["Location"] = f"/v1/sessions/{quote(session.id, safe='')}"
+        return await _status(session)
+
+
+@router.get("/{session_id}", response_model=answers.SessionStatus, responses=problems(404))
+async def session_status(memory: CallersMemory, sessions: SessionsInUse, session_id: str) -> Json:
+    """Tell how full a session's window is: tokens, budget and level of compression."""
+    is_open = sessions.has(memory, session_id)
+    async with sessions.use(memory, session_id) as session:
+        if not is_open and not session.usage.messages:
+            raise NotFound(
+                f"There is no session {session_id!r} in {memory.caller_scope.key}",
+                code="unknown_session",
+                hint="POST /v1/sessions opens one; the first message makes it last.",
+            )
+        return await _status(session)
+
+
+@router.post(
+    "/{session_id}/observe",
+    status_code=201,
+    response_model=answers.Turns,
+    responses=problems(404, 409, 413),
+)
+async def observe_in_session(session: CallersSession, body: Said) -> Json:
+    """Take what was just said: all of it, durably, or nothing."""
+    return as_json(await session.observe(said(body.messages), task=body.task))
+
+
+@router.post("/{session_id}/prepare", response_model=answers.Prepared, responses=problems(404, 413))
+async def prepare_session(session: CallersSession, body: Wanted) -> Json:
+    """Make the messages to send to the model now; what is stored stays as it is."""
+    prepared = await session.prepare(
+        body.query,
+        load=body.load,
+        format=body.format,
+        with_notes=body.with_notes,
+        with_scratchpad=body.with_scratchpad,
+        with_guide=body.with_guide,
+    )
+    is_anthropic = isinstance(prepared, AnthropicMessages)
+    messages: Any = prepared.messages if is_anthropic else prepared
+    return {
+        "format": body.format,
+        "system": prepared.system if is_anthropic else None,
+        "messages": as_json(messages)["items"],
+        "usage": as_json(session.usage),
+    }
+
+
+@router.post("/{session_id}/sync", response_model=SyncedHistory, responses=problems(404, 409, 413))
+async def sync_session(session: CallersSession, body: History) -> Json:
+    """Take over a framework's history: keep what is new, mark what it has taken back."""
+    return as_json(await session.sync(said(body.messages), task=body.task))
+
+
+@router.post("/{session_id}/plan", response_model=PlannedSession, responses=problems(404, 413))
+async def plan_session(session: CallersSession, body: PlanWanted) -> Json:
+    """Tell what to change in a framework's history before a model call, by its indexes."""
+    plan = await session.plan(
+        said(body.messages),
+        body.query,
+        load=body.load,
+        with_notes=body.with_notes,
+        with_scratchpad=body.with_scratchpad,
+        with_guide=body.with_guide,
+    )
+    return {
+        "edits": [_edit(edit) for edit in plan.edits],
+        "system": plan.system,
+        "degraded": plan.degraded,
+        "usage": as_json(session.usage),
+    }
+
+
+@router.get("/{session_id}/summaries", response_model=answers.Summaries, responses=problems(404))
+async def session_summaries(session: CallersSession) -> Json:
+    """List what stands for the beginning of the conversation now, in its order."""
+    return {"items": [{"id": it.id, **as_json(it)} for it in session.summaries]}
+
+
+@router.get(
+    "/{session_id}/summaries/{summary_id}/turns",
+    response_model=answers.TurnPage,
+    responses=problems(404),
+)
+async def expand_summary(
+    session: CallersSession, summary_id: str, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List the turns that a summary stands for, or stood for when it was in the window."""
+    turns = await session.expand(summary_id)
+    return as_json(page_of(turns, limit, cursor, lambda it: it.id))
+
+
+@router.get("/{session_id}/offers", response_model=answers.Offers, responses=problems(404))
+async def session_offers(session: CallersSession) -> Json:
+    """Tell what is known of this turn's tool calls before they are made."""
+    return {"items": {call: _offer(it) for call, it in session.offers.items()}}
+
+
+@router.get("/{session_id}/notes", response_model=answers.Notes, responses=problems(404))
+async def session_notes(session: CallersSession) -> Json:
+    """Tell what the tools of a session have found."""
+    return _notes(session)
+
+
+@router.put("/{session_id}/notes", response_model=answers.Notes, responses=problems(404, 413))
+async def replace_notes(session: CallersSession, body: AllNotes) -> Json:
+    """Note all of this in place of what is noted now."""
+    session.notes.load(
+        {
+            "current_query": body.current_query,
+            "known_chapters": body.known_chapters,
+            "structures": [
+                {"document": name, "value": value} for name, value in body.structures.items()
+            ],
+            "chunks": [it.model_dump() for it in body.chunks],
+        }
+    )
+    await session.save()
+    return _notes(session)
+
+
+@router.post(
+    "/{session_id}/notes/chunks", response_model=answers.Notes, responses=problems(404, 413)
+)
+async def add_note(session: CallersSession, body: NewChunk) -> Json:
+    """Note a piece of content, if it is relevant enough; the least relevant one makes room."""
+    session.notes.add_chunk(ContentChunk(**body.model_dump()))
+    await session.save()
+    return _notes(session)
+
+
+@router.put(
+    "/{session_id}/notes/structures/{document}",
+    response_model=answers.Notes,
+    responses=problems(404, 413),
+)
+async def note_structure(session: CallersSession, document: str, body: NewStructure) -> Json:
+    """Note the structure of a document, so that it is not fetched again."""
+    session.notes.cache_toc(document, body.structure)
+    await session.save()
+    return _notes(session)
+
+
+@router.delete("/{session_id}/notes", response_model=answers.Notes, responses=problems(404))
+async def clear_notes(session: CallersSession, what: Literal["query", "all"] = "all") -> Json:
+    """Forget what was noted: all of it, or only what belongs to the current question."""
+    if what == "query":
+        session.notes.clear_query_context()
+    else:
+        session.notes.reset()
+    await session.save()
+    return _notes(session)
+
+
+@router.get("/{session_id}/scratchpad", response_model=answers.Scratchpad, responses=problems(404))
+async def get_scratchpad(session: CallersSession) -> Json:
+    """Read where the agent stands in its task."""
+    return as_json(await session.scratchpad.read())
+
+
+@router.patch(
+    "/{session_id}/scratchpad", response_model=answers.Scratchpad, responses=problems(404, 413)
+)
+async def update_scratchpad(session: CallersSession, body: ScratchpadNews) -> Json:
+    """Add what is new in the task; whatever is left out stays as it is."""
+    news = ScratchpadUpdate(
+        current_goal=body.current_goal,
+        sub_goals=tuple(body.sub_goals),
+        completed=tuple(body.completed),
+        current_step=body.current_step,
+        decisions=tuple(Decision(what=it.what, why=it.why) for it in body.decisions),
+        blockers=tuple(body.blockers),
+        unblocked=tuple(body.unblocked),
+    )
+    return as_json(await session.scratchpad.update(news))
+
+
+@router.delete("/{session_id}/scratchpad", status_code=204, responses=problems(404))
+async def clear_scratchpad(session: CallersSession) -> None:
+    """Empty the scratchpad: the task is over."""
+    await session.scratchpad.clear()
+
+
+@router.post(
+    "/{session_id}/tool-results",
+    response_model=answers.ProcessedResult,
+    responses=problems(404, 413),
+)
+async def process_tool_result(session: CallersSession, body: GivenResult) -> Json:
+    """Archive a tool result if it is large; answers what to show of it."""
+    shown = await session.archive.process_tool_result(
+        body.tool, body.input, body.result, session.id, body.thread, question=body.question
+    )
+    return {"result": shown, "is_archived": shown != body.result}
+
+
+@router.post(
+    "/{session_id}/archives/open",
+    response_model=answers.Messages,
+    responses=problems(404, 413),
+)
+async def open_archives(session: CallersSession, body: ArchivesToOpen) -> Json:
+    """Open some archives in a list of messages and close all others."""
+    opened = await session.archive.prepare_context(body.messages, body.load, body.query)
+    return {"items": opened}
+
+
+@router.post(
+    "/{session_id}/archives/close",
+    response_model=answers.Messages,
+    responses=problems(404, 413),
+)
+async def close_archives(session: CallersSession, body: ArchivesToClose) -> Json:
+    """Restore the placeholders of all archives in a list of messages, for the next turn."""
+    return {"items": await session.archive.restore_placeholders(body.messages)}
+
+
+@router.post("/{session_id}/settle", response_model=answers.SessionStatus, responses=problems(404))
+async def settle_session(session: CallersSession) -> Json:
+    """Wait for the compression that is going on in the background."""
+    await session.settle()
+    return await _status(session)
+
+
+@router.post("/{session_id}/end", status_code=204, responses=problems(404))
+async def end_session(session: CallersSession) -> None:
+    """End a session: its notes and its scratchpad are gone, what was said stays."""
+    await session.end()
+
+
+async def _status(session: Session) -> Json:
+    if session.usage.messages and not session.usage.window_messages:
+        # Nobody has prepared it since it was opened; how full it is shows when it is.
+        await session.prepare()
+    return {
+        "id": session.id,
+        "scope": as_json(session.scope),
+        "usage": as_json(session.usage),
+    }
+
+
+def _notes(session: Session) -> Json:
+    notes = session.notes
+    return {
+        "current_query": notes.current_query,
+        "known_chapters": notes.known_chapters,
+        "structures": notes.toc_cache,
+        "chunks": [asdict(it) for it in notes.relevant_chunks],
+        "found_text": notes.get_memory_context(),
+        "structure_hint": notes.get_toc_cache_hint(),
+    }
+
+
+def _offer(offer: Offer) -> Json:
+    match offer:
+        case Hint():
+            return {"kind": "hint", "document": offer.document, "text": offer.text}
+        case Cached():
+            return {"kind": "cached", "document": offer.document, "result": offer.result}
+        case EarlierResult():
+            return {
+                "kind": "earlier",
+                "archive": as_json(offer.archive),
+                "age_seconds": offer.age.total_seconds(),
+            }
+
+
+def _edit(edit: Edit) -> Json:
+    match edit:
+        case Keep(index=index):
+            return {"kind": "keep", "index": index}
+        case Drop(index=index):
+            return {"kind": "drop", "index": index}
+        case Replace(index=index, message=message):
+            return {"kind": "replace", "index": index, "message": as_json(message)}
+        case Insert(before=index, message=message):
+            return {"kind": "insert", "index": index, "message": as_json(message)}

@@ -1,0 +1,198 @@
+"""Shared memory: proposals, and what all agents of a workspace know."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from recollect.domain.proposal import ProposalStatus
+from recollect.domain.views import Json, as_json
+from recollect.server import answers
+from recollect.server.bodies import Body, described
+from recollect.server.caller import CallersMemory
+from recollect.server.once import OnceRoute
+from recollect.server.parameters import Limit, PageMark, Reason
+from recollect.server.problems import problems
+from recollect.server.versions import ExpectedVersion, IfMatch, seen_version, tagged
+
+router = APIRouter(prefix="/v1", tags=["shared"], route_class=OnceRoute)
+
+OfType = Annotated[str | None, Query(description="only this type")]
+
+
+class NewProposal(Body):
+    """What should be shared, or how a shared record should change."""
+
+    model_config = described({"type": "convention", "content": "Commits are squashed"})
+
+    content: str
+    type: str | None = Field(
+        default=None,
+        description="project-context, adr, convention, known-issue or preference; "
+        "of a change not needed",
+    )
+    title: str = ""
+    reason: str = ""
+    tags: list[str] | None = None
+    confidence: float = 1.0
+    target: str | None = Field(default=None, description="the shared record that it would change")
+
+
+class Approval(Body):
+    """Shared as proposed, or in these words."""
+
+    model_config = described({"reason": "agreed in the review"})
+
+    content: str | None = None
+    title: str | None = None
+    reason: str = ""
+
+
+class Refusal(Body):
+    """Why it is not shared."""
+
+    model_config = described({"reason": "only true for one project"})
+
+    reason: str
+
+
+class Withdrawal(Body):
+    """Why it is taken back."""
+
+    model_config = described({"reason": "no longer needed"})
+
+    reason: str = ""
+
+
+class ChangedShared(Body):
+    """Fields to change; what is left out stays as it is."""
+
+    model_config = described({"content": "Commits are squashed and signed", "expected_version": 1})
+
+    content: str | None = None
+    title: str | None = None
+    tags: list[str] | None = None
+    confidence: float | None = None
+    expected_version: int | None = Field(
+        default=None, description="refuse when the record has moved on"
+    )
+    reason: str = Field(default="", description="why, for the history")
+
+
+@router.post(
+    "/proposals", status_code=201, response_model=answers.Proposal, responses=problems(404, 413)
+)
+async def propose(memory: CallersMemory, body: NewProposal, response: Response) -> Json:
+    """Ask for something to be shared with all agents of the workspace."""
+    proposal = await memory.shared.propose(**body.model_dump())
+    response.headers["Location"] = f"/v1/proposals/{proposal.id}"
+    return as_json(proposal)
+
+
+@router.get("/proposals", response_model=answers.ProposalPage)
+async def list_proposals(
+    memory: CallersMemory,
+    status: Annotated[ProposalStatus | Literal["any"], Query()] = "pending",
+    type: OfType = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List proposals, newest first: all for the coordinator, the own ones for an agent."""
+    wanted = None if status == "any" else status
+    return as_json(await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor))
+
+
+@router.get("/proposals/{proposal_id}", response_model=answers.Proposal, responses=problems(404))
+async def get_proposal(memory: CallersMemory, proposal_id: str) -> Json:
+    """Read one proposal, and what became of it."""
+    return as_json(await memory.shared.proposal(proposal_id))
+
+
+@router.post(
+    "/proposals/{proposal_id}/approve",
+    response_model=answers.Proposal,
+    responses=problems(404, 409),
+)
+async def approve_proposal(
+    memory: CallersMemory, proposal_id: str, body: Approval | None = None
+) -> Json:
+    """Share what was proposed; for the coordinator."""
+    given = body or Approval()
+    return as_json(
+        await memory.shared.approve(
+            proposal_id, given.content, title=given.title, reason=given.reason
+        )
+    )
+
+
+@router.post(
+    "/proposals/{proposal_id}/reject",
+    response_model=answers.Proposal,
+    responses=problems(404, 409),
+)
+async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal) -> Json:
+    """Refuse what was proposed; for the coordinator."""
+    return as_json(await memory.shared.reject(proposal_id, body.reason))
+
+
+@router.post(
+    "/proposals/{proposal_id}/withdraw",
+    response_model=answers.Proposal,
+    responses=problems(404, 409),
+)
+async def withdraw_proposal(
+    memory: CallersMemory, proposal_id: str, body: Withdrawal | None = None
+) -> Json:
+    """Take back an own proposal."""
+    return as_json(await memory.shared.withdraw(proposal_id, (body or Withdrawal()).reason))
+
+
+@router.get("/shared", response_model=answers.RecordPage)
+async def list_shared(
+    memory: CallersMemory, type: OfType = None, limit: Limit = 50, cursor: PageMark = None
+) -> Json:
+    """List what is shared, newest first, a page at a time."""
+    return as_json(await memory.shared.list(type=type, limit=limit, cursor=cursor))
+
+
+@router.get("/shared/{record_id}", response_model=answers.Record, responses=problems(404))
+async def get_shared(memory: CallersMemory, record_id: str, response: Response) -> Json:
+    """Read one shared record."""
+    return as_json(tagged(response, await memory.shared.get(record_id)))
+
+
+@router.patch(
+    "/shared/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412, 413)
+)
+async def change_shared(
+    memory: CallersMemory,
+    record_id: str,
+    body: ChangedShared,
+    response: Response,
+    if_match: IfMatch = None,
+) -> Json:
+    """Change a shared record at once; for its creator and the coordinator."""
+    seen = seen_version(if_match, body.expected_version)
+    fields = body.model_dump(exclude={"expected_version"})
+    changed = await memory.shared.update(record_id, expected_version=seen, **fields)
+    return as_json(tagged(response, changed))
+
+
+@router.delete(
+    "/shared/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412)
+)
+async def delete_shared(
+    memory: CallersMemory,
+    record_id: str,
+    response: Response,
+    reason: Reason = "",
+    expected_version: ExpectedVersion = None,
+    if_match: IfMatch = None,
+) -> Json:
+    """Hide a shared record from everybody; for its creator and the coordinator."""
+    deleted = await memory.shared.delete(
+        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
+    )
+    return as_json(tagged(response, deleted))

@@ -1,0 +1,65 @@
+"""Tools: what agents are given to use memory with, and their calls."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Query
+
+from recollect.domain.context import Tongue
+from recollect.domain.memory_tools import READING_TOOLS
+from recollect.domain.role import Role
+from recollect.domain.views import Json
+from recollect.errors import InvalidInput
+from recollect.server import answers
+from recollect.server.caller import CallersMemory
+from recollect.server.identity import Asking
+from recollect.server.once import OnceRoute
+from recollect.server.problems import problems
+
+Language = Annotated[Tongue, Query(description="of titles, descriptions and ages")]
+
+router = APIRouter(prefix="/v1/tools", tags=["tools"], route_class=OnceRoute)
+
+
+@router.get("", response_model=answers.Tools)
+async def list_tools(
+    memory: CallersMemory,
+    language: Language = "en",
+    format: Annotated[
+        Literal["openai", "anthropic", "json"], Query(description="as which framework takes them")
+    ] = "json",
+) -> Json:
+    """List the memory tools with their schemas; none when memory is disabled for the agent."""
+    box = memory.tools(language)
+    if format == "openai":
+        return {"items": box.openai()}
+    return {"items": box.anthropic() if format == "anthropic" else box.json_schemas()}
+
+
+@router.get("/guide", response_model=answers.Guide)
+async def get_guide(memory: CallersMemory, language: Language = "en") -> Json:
+    """Tell a model how to use memory, for its system prompt; empty where it is disabled."""
+    return {"text": memory.guide(language)}
+
+
+@router.post("/{name}", response_model=answers.ToolResult, responses=problems(404, 409, 413))
+async def call_tool(
+    memory: CallersMemory,
+    asking: Asking,
+    name: str,
+    arguments: Annotated[
+        dict[str, Any], Body(description="as the tool's schema says", examples=[{"query": "diet"}])
+    ],
+    language: Language = "en",
+    session: Annotated[str | None, Query(description="the one in which the tool is called")] = None,
+) -> Json:
+    """Call a tool as a model would."""
+    if name not in READING_TOOLS:
+        asking.require_role(Role.WRITER, name)
+    box = memory.tools(language, session=session)
+    if session is None and any(it.name == name and it.needs_session for it in box.specs):
+        raise InvalidInput(
+            f"{name} belongs to a session", code="no_session", hint="Name it with ?session=ID."
+        )
+    return {"result": await box.run(name, arguments)}

@@ -1,0 +1,203 @@
+"""Combine an approved proposal with the shared records about the same thing.
+
+Of two records about the same thing the newer one wins, or the more confident one if they were made
+together. The other is kept as a version of the same record, so that its history shows what was
+replaced and why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from recollect.domain.change import RecordChange
+from recollect.domain.fields import MAX_REASON, RecordFields, new_record
+from recollect.domain.filters import Filter
+from recollect.domain.proposal import Proposal
+from recollect.domain.record import Record
+from recollect.domain.sharing import SHARED_TYPES
+from recollect.errors import Conflict
+from recollect.language.units import record_units
+from recollect.ports.judge import MOST_JUDGED, Judge
+from recollect.ports.store import Store
+from recollect.recall.meaning import Meaning
+from recollect.writing.candidates import Candidates
+from recollect.writing.outcome import said
+
+Outcome = Literal["created", "confirmed", "replaced", "kept"]
+"""created: a new record. confirmed: it was known. replaced: it stands in the place of what was
+known. kept: what was known stands, and this is a version in its history."""
+
+# Claims made within it were made together: neither is the newer one.
+_TOGETHER: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """A shared record about the same thing as a proposal."""
+
+    record: Record
+    says_the_same: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """The resulting record and the versions that lead to it."""
+
+    outcome: Outcome
+    record: Record
+    changes: tuple[RecordChange, ...]
+
+
+def settle(
+    proposal: Proposal, rival: Rival | None, *, said_at: datetime, now: datetime, reason: str
+) -> Settled:
+    """Combine a proposal with what is known; `said_at` is when it was written."""
+    if rival is None:
+        record = as_record(proposal, said_at, now)
+        return _settled("created", (record, _told(proposal, reason)))
+    stored = rival.record
+    if rival.says_the_same:
+        confirmed = _confirmed(stored, proposal, said_at, now)
+        return _settled("confirmed", (confirmed, _told(proposal, reason, "said again")))
+    proposed = _restated(stored, proposal, said_at, now)
+    if _stands(proposal, stored, said_at):
+        return _settled("replaced", (proposed, _told(proposal, reason)))
+    standing = stored.evolve(version=stored.version + 2, updated_at=now)
+    return _settled(
+        "kept",
+        (proposed, _told(proposal, reason)),
+        (standing, "what was known is newer or surer and stands"),
+    )
+
+
+def as_record(proposal: Proposal, said_at: datetime, now: datetime) -> Record:
+    """Return the shared record of a proposal about something new."""
+    fields = RecordFields(
+        category=proposal.type,
+        title=proposal.title,
+        tags=proposal.body.get("tags", ()),
+        confidence=proposal.confidence,
+        source=proposal.proposer,
+        first_observed=said_at,
+        metadata=_metadata(proposal),
+    )
+    return new_record(proposal.content, fields, proposal.scope, now)
+
+
+def _metadata(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "creator": proposal.proposer,
+        "creator_role": proposal.role,
+        "readers": list(SHARED_TYPES[proposal.type].readers),
+        "proposal": proposal.id,
+    }
+
+
+def _confirmed(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
+    doubt = (1 - stored.confidence) * (1 - proposal.confidence)
+    return stored.evolve(
+        evidence_count=stored.evidence_count + 1,
+        confidence=1 - doubt,
+        last_confirmed=max(stored.last_confirmed, said_at),
+        updated_at=now,
+        version=stored.version + 1,
+    )
+
+
+def _restated(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
+    """Return the record reworded by the proposal."""
+    changed = stored.evolve(
+        content=proposal.content,
+        confidence=proposal.confidence,
+        last_confirmed=said_at,
+        updated_at=now,
+        version=stored.version + 1,
+    )
+    if proposal.target is not None:
+        # A change of a record leaves it to its creator, and alone what it does not speak of.
+        return changed.evolve(
+            title=proposal.title or stored.title,
+            tags=tuple(proposal.body.get("tags", stored.tags)),
+            metadata={**stored.metadata, "proposal": proposal.id},
+        )
+    return changed.evolve(
+        title=proposal.title,
+        tags=tuple(proposal.body.get("tags", ())),
+        evidence_count=1,
+        first_observed=said_at,
+        source=proposal.proposer,
+        metadata={**stored.metadata, **_metadata(proposal)},
+    )
+
+
+def _stands(proposal: Proposal, stored: Record, said_at: datetime) -> bool:
+    newer = said_at - stored.last_confirmed
+    if abs(newer) > _TOGETHER:
+        return newer > timedelta()
+    if proposal.confidence != stored.confidence:
+        return proposal.confidence > stored.confidence
+    return newer >= timedelta()
+
+
+def _told(proposal: Proposal, *reasons: str) -> str:
+    parts = (f"{proposal.id} by {proposal.proposer}", proposal.reason, *reasons)
+    return "; ".join(filter(None, parts))[:MAX_REASON]
+
+
+def _settled(outcome: Outcome, *versions: tuple[Record, str]) -> Settled:
+    changes = tuple(RecordChange(record=record, reason=reason) for record, reason in versions)
+    return Settled(outcome=outcome, record=versions[-1][0], changes=changes)
+
+
+class RivalFinder:
+    """Finds the shared record of the same type that is about the same thing."""
+
+    def __init__(
+        self, store: Store, meaning: Meaning, candidates: Candidates, judge: Judge
+    ) -> None:
+        self._store = store
+        self._meaning = meaning
+        self._candidates = candidates
+        self._judge = judge
+
+    async def of(self, proposal: Proposal, said_at: datetime, now: datetime) -> Rival | None:
+        """Return the record that a proposal names or, of those surely about it, the likeliest."""
+        if proposal.target is not None:
+            return Rival(record=await self._target(proposal, proposal.target, now))
+        new = as_record(proposal, said_at, now)
+        near = await self._near(new, now)
+        stored = await self._of_type(proposal, list(near), now)
+        statements = [said(record, near=near[record.id]) for record in stored]
+        judged = await self._judge.judge(said(new, said_at), statements)
+        rivals = [
+            (verdict.relation == "same", verdict.probability, record.id, record)
+            for verdict, record in zip(judged.verdicts, stored, strict=True)
+            if verdict.relation != "different" and verdict.is_sure
+        ]
+        if not rivals:
+            return None
+        says_the_same, _, _, record = max(rivals)
+        return Rival(record=record, says_the_same=says_the_same)
+
+    async def _target(self, proposal: Proposal, target: str, now: datetime) -> Record:
+        found = await self._store.records([proposal.scope], Filter(), now=now, ids=[target])
+        if not found:
+            raise Conflict(
+                f"{target}, which {proposal.id} would change, no longer exists",
+                code="target_gone",
+                hint="Reject the proposal; its content can be proposed as a new record.",
+            )
+        return found[0]
+
+    async def _near(self, new: Record, now: datetime) -> dict[str, float | None]:
+        embedded = await self._meaning.of_units([record_units(new)])
+        return await self._candidates.ids_near(
+            [new.scope], new.content, embedded.owners[0], embedded.model, now
+        )
+
+    async def _of_type(self, proposal: Proposal, ids: list[str], now: datetime) -> list[Record]:
+        of_type = Filter(categories=frozenset({proposal.type}))
+        found = await self._store.records([proposal.scope], of_type, now=now, ids=ids)
+        return sorted(found, key=lambda record: ids.index(record.id))[:MOST_JUDGED]

@@ -1,1 +1,0 @@
-"""Pure functions over text: what a text is made of, without knowing who asks."""

@@ -1,0 +1,68 @@
+"""Where a tool looks and writes when a model names a namespace.
+
+A namespace is a part of memory as `memory_route` names it (user-profile, domain-facts …), or a
+spelling of one of the caller's own scopes. It never reaches beyond them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast, get_args
+
+from recollect.domain.filters import Filter
+from recollect.domain.route import Namespace
+from recollect.domain.scope import Caller, Scope, namespace_of
+
+# The categories that each part holds; the other words for them are found too.
+_PARTS: Final[Mapping[Namespace, frozenset[str]]] = {
+    "user-profile": frozenset({"user-profile", "feedback", "sentiment"}),
+    "domain-facts": frozenset(
+        {
+            *("domain-facts", "project", "reference", "adr", "convention", "known-issue"),
+            *("decision", "general"),
+        }
+    ),
+    "task-traces": frozenset({"task-traces", "decision", "follow-up"}),
+    "tool-effects": frozenset({"tool-effects"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The places of one caller; `prefixes` are the settings' own names of agents' namespaces."""
+
+    caller: Caller
+    prefixes: Mapping[str, str]
+
+    def part(self, namespace: str | None) -> Namespace | None:
+        """Return the part of memory that is named, or None where it is a scope."""
+        name = (namespace or "").replace("_", "-")
+        return cast("Namespace", name) if name in get_args(Namespace) else None
+
+    def scope(self, namespace: str | None) -> str | None:
+        """Return the spelling of a scope; None for the usual one and for a part of memory."""
+        if namespace is None or self.part(namespace) is not None:
+            return None
+        prefix, slash, user = namespace.partition("/")
+        agents = [agent for agent, own in self.prefixes.items() if own == prefix]
+        return f"{agents[0]}/{user}" if slash and agents else namespace
+
+    def readable(self, namespace: str | None) -> tuple[Scope, ...]:
+        """Return the scopes in which to look."""
+        spelling = self.scope(namespace)
+        return self.caller.readable if spelling is None else (self.caller.namespace(spelling),)
+
+    def categories(self, namespace: str | None) -> frozenset[str]:
+        """Return the categories to look for; empty for any."""
+        part = self.part(namespace)
+        return frozenset() if part is None else _PARTS[part]
+
+    def filter(self, namespace: str | None) -> Filter:
+        """Return the condition for what is looked for in a namespace."""
+        return Filter(categories=self.categories(namespace))
+
+    def spelled(self, scope: Scope) -> str:
+        """Return how a scope is named to a model."""
+        prefix = self.prefixes.get(scope.agent or "")
+        return namespace_of(scope) if prefix is None else f"{prefix}/{scope.user or '-'}"

@@ -1,0 +1,1 @@
+"""Copy memory out of a database and back in: exports, imports, chat histories and backups."""

@@ -1,0 +1,86 @@
+"""Backups: a checked copy of the database and of the contents it refers to.
+
+A copy is a database like any other: opened in place, it finds its contents beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from recollect.domain.archive import Blob, contents_beside
+from recollect.domain.transfer import CopiedContents
+from recollect.errors import Conflict
+from recollect.ports.blobs import Blobs
+from recollect.ports.maintenance import Maintenance
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Backups:
+    """Copies everything while it is in use."""
+
+    def __init__(
+        self, maintenance: Maintenance, blobs: Blobs, folder_at: Callable[[Path], Blobs]
+    ) -> None:
+        self._maintenance = maintenance
+        self._blobs = blobs
+        self._folder_at = folder_at
+
+    async def make(self, target: Path) -> CopiedContents:
+        """Make a backup; `target` appears only when it is complete."""
+        # First, because a folder such as `.` has no name that anything could be added to.
+        _require_absent(target)
+        contents = contents_beside(target)
+        _require_absent(contents)
+        unfinished = target.with_name(f"{target.name}.copying")
+        # One that was killed may have left it behind.
+        await asyncio.to_thread(_removed, unfinished)
+        try:
+            blobs = await self._maintenance.backup(unfinished)
+            copied = await copy_contents(blobs, self._blobs, self._folder_at(contents))
+            await asyncio.to_thread(unfinished.rename, target)
+        except BaseException:
+            await asyncio.to_thread(_removed, unfinished)
+            await asyncio.to_thread(shutil.rmtree, contents, ignore_errors=True)
+            raise
+        return copied
+
+
+async def copy_contents(blobs: Sequence[Blob], source: Blobs, target: Blobs) -> CopiedContents:
+    """Copy the contents that are sound; report the others."""
+    lost: list[str] = []
+    for blob in blobs:
+        stored = await source.get(blob.key)
+        if stored is None or await asyncio.to_thread(_hash_of, stored) != blob.stored_hash:
+            lost.append(blob.key)
+        else:
+            await target.put(blob.key, stored)
+    if lost:
+        _log.warning("%d contents of archives could not be copied: %s", len(lost), lost[:10])
+    return CopiedContents(copied=len(blobs) - len(lost), lost=tuple(lost))
+
+
+def _require_absent(place: Path) -> None:
+    if place.exists():
+        raise Conflict(
+            f"{place} exists already; a backup never overwrites a file",
+            code="file_exists",
+            hint="Give another name.",
+        )
+
+
+def _removed(path: Path) -> None:
+    # Why a place cannot be used is told by whoever writes to it.
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _hash_of(stored: bytes) -> str:
+    return hashlib.sha256(stored).hexdigest()

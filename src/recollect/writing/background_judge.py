@@ -1,0 +1,171 @@
+"""Judge in the background how records and turns relate that were stored without comparison.
+
+Nothing stored is changed by it: what relates is linked, and what contradicts is also listed as a
+conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+from typing import Final
+
+from recollect.domain.change import ChangeSet
+from recollect.domain.conflict import Conflict
+from recollect.domain.filters import Filter
+from recollect.domain.ids import new_id
+from recollect.domain.job import Job
+from recollect.domain.link import Link
+from recollect.domain.record import Record
+from recollect.domain.scope import Caller
+from recollect.domain.turn import Turn
+from recollect.errors import StaleVersion
+from recollect.language.units import record_units, turn_units
+from recollect.ports.clock import Clock
+from recollect.ports.judge import MOST_JUDGED, Statement
+from recollect.ports.store import Store
+from recollect.recall.meaning import Meaning
+from recollect.writing.candidates import Candidates, compared_scopes
+from recollect.writing.judges import JudgeChain
+from recollect.writing.schedule import is_judged, judged_of
+
+_MAX_ATTEMPTS: Final = 5
+Item = Record | Turn
+
+
+class BackgroundJudge:
+    """Link new records and turns with earlier ones."""
+
+    def __init__(
+        self,
+        store: Store,
+        meaning: Meaning,
+        candidates: Candidates,
+        judge: JudgeChain,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._meaning = meaning
+        self._candidates = candidates
+        self._judge = judge
+        self._clock = clock
+
+    async def run(self, job: Job) -> None:
+        """Run the job."""
+        caller, ids = judged_of(job)
+        if not self._judge.has_model:
+            return
+        for item in sorted(await self._items(caller, ids), key=_said_at):
+            if is_judged(item):
+                await self._link(caller, item)
+
+    async def _link(self, caller: Caller, item: Item) -> None:
+        """Judge one record or turn and store the result, unless something changed meanwhile."""
+        scopes = compared_scopes(caller, item.scope)
+        for attempt in range(_MAX_ATTEMPTS):
+            versions = await self._store.versions(scopes)
+            links = await self._links(caller, item)
+            if not links:
+                return
+            changes = ChangeSet(
+                principal=caller.principal,
+                scope=caller.scope,
+                links=links,
+                conflicts=tuple(map(_dispute, filter(_is_dispute, links))),
+                expected=dict(zip(scopes, versions, strict=True)),
+            )
+            try:
+                await self._store.commit(changes)
+            except StaleVersion:
+                if attempt == _MAX_ATTEMPTS - 1:
+                    raise
+            else:
+                return
+
+    async def _links(self, caller: Caller, item: Item) -> tuple[Link, ...]:
+        now = self._clock.now()
+        nearness = await self._near(caller, item, now)
+        older = await self._older(caller, item, nearness)
+        known = await self._store.links(caller.readable, [item.id])
+        linked = set(chain.from_iterable(link.ends for link in known))
+        older = [other for other in older if other.id not in linked][:MOST_JUDGED]
+        judged = await self._judge.judge(
+            _statement(item), [_statement(other, nearness[other.id]) for other in older]
+        )
+        return tuple(
+            Link(
+                scope=item.scope,
+                newer=item.id,
+                older=other.id,
+                relation=verdict.relation,
+                probability=verdict.probability,
+                reason=verdict.reason,
+                decided_by=verdict.decided_by,
+                at=now,
+            )
+            for other, verdict in zip(older, judged.verdicts, strict=True)
+            if verdict.relation != "different"
+        )
+
+    async def _near(self, caller: Caller, item: Item, now: datetime) -> dict[str, float | None]:
+        """Return the ids of its nearest neighbours, nearest first, with their similarity."""
+        units = record_units(item) if isinstance(item, Record) else turn_units(item)
+        embedded = await self._meaning.of_units([units])
+        scopes = compared_scopes(caller, item.scope)
+        return await self._candidates.ids_near(
+            scopes, item.content, embedded.owners[0], embedded.model, now
+        )
+
+    async def _older(
+        self, caller: Caller, item: Item, nearness: Mapping[str, float | None]
+    ) -> list[Item]:
+        """Return the neighbours that were said before it, except what was made from it."""
+        places = {owner: place for place, owner in enumerate(nearness)}
+        found = [other for other in await self._items(caller, list(nearness)) if is_judged(other)]
+        return sorted(
+            (other for other in found if _is_before(other, item) and not _are_one(other, item)),
+            key=lambda other: places[other.id],
+        )
+
+    async def _items(self, caller: Caller, ids: Sequence[str]) -> list[Item]:
+        scopes, now = caller.readable, self._clock.now()
+        records = await self._store.records(scopes, Filter(), now=now, ids=ids)
+        return [*records, *await self._store.turns(scopes, Filter(), ids=ids)]
+
+
+def _statement(item: Item, near: float | None = None) -> Statement:
+    source = item.source or item.category if isinstance(item, Record) else item.role
+    return Statement(text=item.content, said_at=_said_at(item), source=source, near=near)
+
+
+def _said_at(item: Item) -> datetime:
+    return item.last_confirmed if isinstance(item, Record) else item.at
+
+
+def _is_before(it: Item, item: Item) -> bool:
+    return it.id != item.id and (_said_at(it), it.id) < (_said_at(item), item.id)
+
+
+def _are_one(it: Item, item: Item) -> bool:
+    """Return whether one of them was made from the other."""
+    pair = (it, item)
+    turns = {one.id for one in pair if isinstance(one, Turn)}
+    records = [one for one in pair if isinstance(one, Record)]
+    return any(evidence.turn in turns for one in records for evidence in one.evidence)
+
+
+def _is_dispute(link: Link) -> bool:
+    are_records = not any(end.startswith("turn_") for end in link.ends)
+    return link.relation == "conflict" and are_records
+
+
+def _dispute(link: Link) -> Conflict:
+    return Conflict(
+        id=new_id("conflict"),
+        scope=link.scope,
+        first=link.older,
+        second=link.newer,
+        reason=link.reason,
+        created_at=link.at,
+    )

@@ -1,0 +1,109 @@
+"""Store conversations: every turn of every role, in order, durable before the call returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, cast
+
+from recollect.domain.change import ChangeSet
+from recollect.domain.filters import Filter
+from recollect.domain.job import NewJob
+from recollect.domain.scope import Caller
+from recollect.domain.turn import Turn, new_turn
+from recollect.language.extraction.acts import holds_wish, with_acts
+from recollect.language.units import turn_units
+from recollect.ports.clock import Clock
+from recollect.ports.store import Store
+from recollect.recall.late_vectors import LateVectors
+from recollect.writing.redaction import Redactor
+from recollect.writing.saver import idempotency, redacted_entry, units_of
+from recollect.writing.schedule import ExtractionSchedule
+
+
+class Observer:
+    """Store turns."""
+
+    def __init__(
+        self,
+        store: Store,
+        vectors: LateVectors,
+        clock: Clock,
+        redactor: Redactor | None = None,
+        schedule: ExtractionSchedule | None = None,
+    ) -> None:
+        self._store = store
+        self._vectors = vectors
+        self._clock = clock
+        self._redactor = redactor or Redactor()
+        self._schedule = schedule
+
+    async def observe(
+        self,
+        caller: Caller,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        session: str | None,
+        new_session: str,
+        task: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> tuple[Turn, ...]:
+        """Append messages to a session, or to a new one: all of them, or none."""
+        now = self._clock.now()
+        place = new_session if session is None else session
+        if not messages:
+            return ()
+        messages, counts = zip(*map(self._redactor.message, messages), strict=True)
+        turns = with_acts(
+            [new_turn(message, caller.scope, place, now, task) for message in messages]
+        )
+        units = await units_of(turn_units, turns)
+        model = self._vectors.model_of(caller.scope)
+        committed = await self._store.commit(
+            ChangeSet(
+                principal=caller.principal,
+                scope=caller.scope,
+                turns=turns,
+                units=units,
+                model=model,
+                jobs=self._reading(caller, place, turns, now),
+                audit=tuple(filter(None, map(redacted_entry, turns, counts))),
+                idempotency=idempotency(
+                    idempotency_key,
+                    {"observe": [*messages], "session": session, "task": task},
+                    {"ids": [turn.id for turn in turns]},
+                ),
+            )
+        )
+        if committed.replayed is not None:
+            ids = cast("list[str]", committed.replayed["ids"])
+            found = await self._store.turns(caller.readable, Filter(), ids=ids)
+            return tuple(sorted(found, key=lambda turn: turn.ordinal))
+        await self._vectors.add(units, model, committed)
+        return tuple(
+            replace(turn, ordinal=ordinal, recorded_at=committed.recorded_at)
+            for turn, ordinal in zip(turns, committed.turn_ordinals, strict=True)
+        )
+
+    async def retract(self, caller: Caller, turns: Sequence[Turn]) -> None:
+        """Mark turns as taken back: they are kept, and neither found nor read any more."""
+        taken_back = tuple(replace(turn, act="retracted") for turn in turns)
+        if taken_back:
+            await self._store.commit(
+                ChangeSet(
+                    principal=caller.principal,
+                    scope=caller.scope,
+                    retracted=taken_back,
+                    units=tuple(map(turn_units, taken_back)),
+                )
+            )
+
+    def _reading(
+        self, caller: Caller, session: str, turns: Sequence[Turn], now: datetime
+    ) -> tuple[NewJob, ...]:
+        """Return the jobs that read the turns for what is worth remembering."""
+        if self._schedule is None:
+            return ()
+        is_wished = any(map(holds_wish, turns))
+        return self._schedule.after_turns(caller, session, now, is_wished=is_wished)

@@ -1,0 +1,125 @@
+"""Read turns again that rules had to read while the model was unavailable.
+
+A conversation never waits for a model: while it cannot be asked, rules read the turns and a job
+notes that the model has not. The job asks until the model answers; what was found before is known
+by its words and merged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from recollect.domain.filters import Filter
+from recollect.domain.job import Job, NewJob
+from recollect.domain.page import Cursor
+from recollect.domain.scope import Caller
+from recollect.domain.turn import Turn
+from recollect.errors import ModelError
+from recollect.language.extraction.conversation import Extractor
+from recollect.ports.clock import Clock
+from recollect.ports.jobs import Jobs
+from recollect.ports.store import Store
+from recollect.writing.intake import Extracted
+from recollect.writing.pipeline import WritePipeline
+from recollect.writing.schedule import place_of, session_of
+
+_log: Final = logging.getLogger(__name__)
+
+REREAD: Final = "reread"
+
+_FIRST_WAIT: Final = timedelta(minutes=1)
+_MAX_WAIT: Final = timedelta(hours=1)
+# About a week of trying; then what rules found has to do.
+_MAX_TRIES: Final = 170
+# Turns before these that explain them.
+_BEFORE: Final = 4
+# Behind every id, so that reading goes on with the next place.
+_LAST_ID: Final = "~"
+# What the same model would answer to the same turns later.
+_LASTING: Final = frozenset({"model_bad_output", "model_too_long", "model_declined"})
+
+
+def is_outage(code: str) -> bool:
+    """Return whether a model that failed this way may read the same turns later."""
+    return bool(code) and code not in _LASTING
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """The turns that wait for the model, and how often it was asked."""
+
+    first: int
+    last: int
+    tries: int
+
+    @property
+    def pause(self) -> timedelta:
+        return min(_FIRST_WAIT * 2 ** min(self.tries, 10), _MAX_WAIT)
+
+
+class Rereading:
+    """Note turns that the model has not read, and have it read them later."""
+
+    def __init__(self, store: Store, jobs: Jobs, pipeline: WritePipeline, clock: Clock) -> None:
+        self._store = store
+        self._jobs = jobs
+        self._pipeline = pipeline
+        self._clock = clock
+
+    async def note(self, caller: Caller, session: str, turns: Sequence[Turn]) -> None:
+        """Note that these turns are to be read again."""
+        wait = _Wait(turns[0].ordinal, turns[-1].ordinal, 0)
+        await self._jobs.add([self._job(place_of(caller.scope, session), wait)])
+
+    async def read(self, job: Job, model: Extractor | None) -> None:
+        """Have the model read the turns of a job; try again later if it fails."""
+        if model is None:
+            return
+        caller, session = session_of(job)
+        wait = _Wait(job.payload["first"], job.payload["last"], job.payload["tries"])
+        found = await self._turns(caller, session, wait)
+        before = [turn for turn in found if turn.ordinal < wait.first]
+        turns = [turn for turn in found if turn.ordinal >= wait.first]
+        if not turns:
+            return
+        try:
+            claims = await model.extract(turns, before=before)
+        except ModelError as problem:
+            await self._put_off(caller, session, wait, problem)
+            return
+        await self._pipeline.take(caller, claims, found, Extracted(by="model"))
+
+    async def _put_off(
+        self, caller: Caller, session: str, wait: _Wait, problem: ModelError
+    ) -> None:
+        if not is_outage(problem.code):
+            _log.warning("turns stay as rules read them: %s", problem)
+            return
+        if wait.tries >= _MAX_TRIES:
+            raise problem
+        later = _Wait(wait.first, wait.last, wait.tries + 1)
+        await self._jobs.add([self._job(place_of(caller.scope, session), later)])
+
+    async def _turns(self, caller: Caller, session: str, wait: _Wait) -> list[Turn]:
+        begin = max(0, wait.first - 1 - _BEFORE)
+        found = await self._store.turns(
+            [caller.scope],
+            Filter(session=session),
+            after=Cursor(at=begin, id=_LAST_ID),
+            limit=wait.last - begin,
+        )
+        return [turn for turn in found if turn.ordinal <= wait.last]
+
+    def _job(self, place: Mapping[str, Any], wait: _Wait) -> NewJob:
+        named = f"{sorted(place.items())}/{wait.first}-{wait.last}"
+        return NewJob(
+            kind=REREAD,
+            key=hashlib.sha256(named.encode()).hexdigest(),
+            payload={**place, "first": wait.first, "last": wait.last, "tries": wait.tries},
+            run_after=self._clock.now() + wait.pause,
+        )

@@ -1,0 +1,318 @@
+"""Save and change records: validate, then write in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeVar, cast
+from weakref import WeakValueDictionary
+
+from recollect.domain.archive import Archive
+from recollect.domain.audit import NewAuditEntry
+from recollect.domain.category import USER_PROFILE, is_user_profile
+from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
+from recollect.domain.fields import (
+    MAX_TITLE,
+    Draft,
+    RecordFields,
+    checked_text,
+    new_record,
+    revised,
+)
+from recollect.domain.filters import Filter
+from recollect.domain.link import Link
+from recollect.domain.proposal import Proposal
+from recollect.domain.record import Record, Status
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.turn import Turn
+from recollect.domain.unit import OwnerUnits
+from recollect.errors import NotFound, StaleVersion
+from recollect.language.units import is_searched_alike, record_units
+from recollect.ports.clock import Clock
+from recollect.ports.store import Store
+from recollect.recall.listing import Listing
+from recollect.recall.meaning import Meaning
+from recollect.writing.redaction import Counts, Redactor
+from recollect.writing.replaced_turns import corrected
+from recollect.writing.schedule import Judging
+
+_MAX_ATTEMPTS: Final = 20
+
+
+class Saver:
+    """Create records and new versions of them."""
+
+    def __init__(
+        self,
+        store: Store,
+        listing: Listing,
+        meaning: Meaning,
+        clock: Clock,
+        redactor: Redactor | None = None,
+        judging: Judging | None = None,
+    ) -> None:
+        self._store = store
+        self._listing = listing
+        self._meaning = meaning
+        self._clock = clock
+        self._redactor = redactor or Redactor()
+        # The work of finding out how new records relate to others.
+        self._judging = judging
+        self._changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def create(
+        self,
+        caller: Caller,
+        drafts: Sequence[Draft],
+        *,
+        namespace: str | tuple[str, str] | None = None,
+        idempotency_key: str | None = None,
+        reason: str = "",
+    ) -> tuple[Record, ...]:
+        """Save new records together: all of them, or none."""
+        now = self._clock.now()
+        wanted = [drafted(caller, draft, namespace, now) for draft in drafts]
+        if not wanted:
+            return ()
+        records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
+        reason = self._redactor.note(reason)
+        embedded = await self._meaning.of_units(await units_of(record_units, records))
+        committed = await self._store.commit(
+            ChangeSet(
+                principal=caller.principal,
+                scope=caller.scope,
+                records=tuple(RecordChange(record=record, reason=reason) for record in records),
+                units=embedded.owners,
+                model=embedded.model,
+                jobs=(*embedded.jobs, *(self._judging(caller, records) if self._judging else ())),
+                audit=tuple(filter(None, map(redacted_entry, records, counts))),
+                idempotency=_once(idempotency_key, records, drafts, namespace),
+            )
+        )
+        if committed.replayed is not None:
+            return await self._saved_before(caller, committed)
+        return tuple(record.evolve(recorded_at=committed.recorded_at) for record in records)
+
+    async def update(
+        self,
+        caller: Caller,
+        record_id: str,
+        content: str | None,
+        fields: RecordFields,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+    ) -> Record:
+        """Change some fields of a record; the version before stays in its history."""
+
+        def change(record: Record) -> Record:
+            require_version(record, expected_version)
+            return corrected(record, revised(record, content, fields, self._clock.now()))
+
+        is_certain = expected_version is not None
+        return await self.revise(caller, record_id, change, reason=reason, once=is_certain)
+
+    async def revise(
+        self,
+        caller: Caller,
+        record_id: str,
+        change: Callable[[Record], Record],
+        *,
+        reason: str,
+        even_deleted: bool = False,
+        once: bool = False,
+        removed_links: tuple[Link, ...] = (),
+    ) -> Record:
+        """Apply `change` to the newest version of a record that the caller may write."""
+
+        def require_write(before: Record, after: Record) -> None:
+            for state in (before, after):
+                caller.require_write(state.scope, is_profile=is_user_profile(state.category))
+
+        return await self.renew(
+            caller,
+            record_id,
+            change,
+            find=lambda: self._listing.get(caller, record_id, even_deleted=even_deleted),
+            require=require_write,
+            reason=reason,
+            once=once,
+            removed_links=removed_links,
+        )
+
+    async def renew(
+        self,
+        caller: Caller,
+        record_id: str,
+        change: Callable[[Record], Record],
+        *,
+        find: Callable[[], Awaitable[Record]],
+        require: Callable[[Record, Record], None],
+        reason: str,
+        once: bool = False,
+        removed_links: tuple[Link, ...] = (),
+    ) -> Record:
+        """Apply `change` to what `find` returns, if `require` accepts it before and after.
+
+        It is done again when another process was faster; within this one, changes of one record
+        wait for each other.
+        """
+        checked_text(record_id, "id", MAX_TITLE, blank=True)
+        async with self._changing.setdefault(record_id, asyncio.Lock()):
+            for attempt in range(_MAX_ATTEMPTS):
+                before = await find()
+                after = change(before)
+                require(before, after)
+                if after is before:
+                    return before
+                after, counts = self._redactor.kept(after, before)
+                try:
+                    return await self._write_version(
+                        caller, before, after, reason, counts, removed_links
+                    )
+                except StaleVersion:
+                    if once or attempt == _MAX_ATTEMPTS - 1:
+                        raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _write_version(
+        self,
+        caller: Caller,
+        before: Record,
+        after: Record,
+        reason: str,
+        counts: Counts,
+        removed_links: tuple[Link, ...],
+    ) -> Record:
+        changed = () if is_searched_alike(before, after) else (after,)
+        embedded = await self._meaning.of_units(await units_of(record_units, changed))
+        committed = await self._store.commit(
+            ChangeSet(
+                principal=caller.principal,
+                scope=caller.scope,
+                records=(RecordChange(record=after, reason=self._redactor.note(reason)),),
+                removed_links=removed_links,
+                units=embedded.owners,
+                model=embedded.model,
+                jobs=embedded.jobs,
+                audit=tuple(filter(None, [redacted_entry(after, counts)])),
+            )
+        )
+        return after.evolve(recorded_at=committed.recorded_at)
+
+    async def _saved_before(self, caller: Caller, committed: Committed) -> tuple[Record, ...]:
+        """Return what the first request with this key saved, as it was then."""
+        ids = cast("list[str]", (committed.replayed or {})["ids"])
+        as_saved = Filter(statuses=frozenset(Status), as_of=committed.recorded_at)
+        found = await self._store.records(caller.readable, as_saved, now=self._clock.now(), ids=ids)
+        by_id = {record.id: record for record in found}
+        if len(by_id) < len(ids):
+            raise NotFound(
+                "What was saved under this idempotency key was removed since",
+                code="purged",
+                hint="Use a new key to save it again.",
+            )
+        return tuple(by_id[saved] for saved in ids)
+
+
+def redacted_entry(of: Record | Turn | Archive | Proposal, counts: Counts) -> NewAuditEntry | None:
+    """Return an audit entry that personal data was removed, and how much; never what."""
+    if not counts:
+        return None
+    return NewAuditEntry(
+        scope=of.scope, action="redact", target=of.id, payload={"redacted": dict(counts)}
+    )
+
+
+def require_version(record: Record, expected: int | None) -> None:
+    """Refuse a change that was decided on another version of the record."""
+    if expected is not None and record.version != expected:
+        raise StaleVersion(
+            f"{record.id} is at version {record.version}, not {expected}",
+            hint="Read the record again and repeat the change.",
+        ).at(record.version)
+
+
+def idempotency(
+    key: str | None, body: Mapping[str, Any], result: Mapping[str, Any]
+) -> Idempotency | None:
+    """Return the key with a hash of the request, so that another request under it is noticed."""
+    if key is None:
+        return None
+    canonical = json.dumps(body, sort_keys=True, ensure_ascii=False, default=_plain)
+    return Idempotency(
+        key=checked_text(key, "idempotency_key", MAX_TITLE),
+        body_hash=hashlib.sha256(canonical.encode()).hexdigest(),
+        result=result,
+    )
+
+
+def _once(
+    key: str | None,
+    records: Sequence[Record],
+    drafts: Sequence[Draft],
+    namespace: str | tuple[str, str] | None,
+) -> Idempotency | None:
+    if key is None:
+        return None
+    asked = [_said(record, draft) for record, draft in zip(records, drafts, strict=True)]
+    body = {"save": asked, "namespace": namespace}
+    return idempotency(key, body, {"ids": [record.id for record in records]})
+
+
+def _said(record: Record, draft: Draft) -> dict[str, Any]:
+    """Return the normalised request, so that equal requests are recognised."""
+    said: dict[str, Any] = {}
+    for name in draft:
+        of = record.details if hasattr(record.details, name) else record
+        said[name] = getattr(of, name)
+    return said
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return repr(value)
+
+
+# --- Draft a record from what a caller wants to save, in the scope where it belongs ------------
+
+
+Namespace = str | tuple[str, str]
+
+
+def drafted(caller: Caller, draft: Draft, namespace: Namespace | None, now: datetime) -> Record:
+    """Return a checked new record in a scope that this caller may write."""
+    fields = cast("dict[str, Any]", dict(draft))
+    content = cast("str", fields.pop("content", ""))
+    record = new_record(content, cast("RecordFields", fields), caller.scope, now)
+    scope = _target(caller, record, namespace)
+    caller.require_write(scope, is_profile=is_user_profile(record.category))
+    return record if scope == record.scope else record.evolve(scope=scope)
+
+
+def _target(caller: Caller, record: Record, namespace: Namespace | None) -> Scope:
+    """Return the scope of a new record: the user's for a user profile, else the caller's."""
+    if namespace is not None:
+        return caller.namespace(namespace)
+    is_for_user = record.category == USER_PROFILE and caller.scope.user is not None
+    return caller.scope.of_user if is_for_user else caller.scope
+
+
+# --- Build the units of what is saved, in a thread if there is much text -----------------------
+
+
+T = TypeVar("T", Record, Turn)
+
+# So many characters are read in a few milliseconds, 20 if they are Chinese.
+_MIN_THREAD_CHARACTERS: Final = 4_000
+
+
+async def units_of(make: Callable[[T], OwnerUnits], items: Sequence[T]) -> tuple[OwnerUnits, ...]:
+    """Return the units of each of these."""
+    if sum(len(item.content) for item in items) <= _MIN_THREAD_CHARACTERS:
+        return tuple(map(make, items))
+    return await asyncio.to_thread(lambda: tuple(map(make, items)))

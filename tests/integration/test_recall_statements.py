@@ -1,0 +1,73 @@
+"""How much a recall asks of the database: what it costs on a server far away."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, event
+
+from recollect import Memory
+from tests.fakes import FakeEmbedder
+
+_CONTROL = ("BEGIN", "ROLLBACK", "COMMIT")
+
+
+@pytest.fixture
+def asked() -> Iterator[list[str]]:
+    """Every statement that any database is told, from now on."""
+    told: list[str] = []
+
+    def connected(connection: object, _: object) -> None:
+        if isinstance(connection, sqlite3.Connection):
+            connection.set_trace_callback(told.append)
+
+    def executed(connection, cursor, statement, *_) -> None:
+        if not isinstance(connection.connection.driver_connection, sqlite3.Connection):
+            told.append(statement)
+
+    def begun(connection) -> None:
+        if not isinstance(connection.connection.driver_connection, sqlite3.Connection):
+            told.append("BEGIN")
+
+    hooks = {"connect": connected, "before_cursor_execute": executed, "begin": begun}
+    for name, hook in hooks.items():
+        event.listen(Engine, name, hook)
+    yield told
+    for name, hook in hooks.items():
+        event.remove(Engine, name, hook)
+
+
+async def test_a_warm_recall_takes_two_transactions_and_six_statements(
+    asked: list[str], database_path: Path
+):
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        ann = memory.scope(user="ann")
+        await ann.remember_many([f"Ann's plant {it} stands in room {it % 7}" for it in range(100)])
+        await memory.drain()
+        for question in ("Which plant stands in room 3?", "Where is plant 12?"):
+            await ann.recall(question)
+        asked.clear()
+
+        found = await ann.recall("In which room stands plant 42?")
+
+        assert "plant 42" in found.hits[0].content
+        assert sum(it.startswith("BEGIN") for it in asked) <= 2, asked
+        assert len([it for it in asked if not it.startswith(_CONTROL)]) <= 6, asked
+
+
+@pytest.mark.sqlite
+async def test_a_recall_finds_what_was_saved_the_moment_before_and_keeps_no_connection(
+    asked: list[str], database_path: Path
+):
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        for number in range(12):
+            await memory.remember(f"The code of gate {number} is {number}{number}")
+            found = await memory.recall(f"What is the code of gate {number}?")
+            assert f"gate {number} " in found.hits[0].content
+            assert not found.degraded
+        begun = sum(it.startswith("BEGIN") for it in asked)
+        ended = sum(it.startswith(("ROLLBACK", "COMMIT")) for it in asked)
+        assert begun <= ended

@@ -1,0 +1,45 @@
+"""Help is for people: no Python types, an example a command, and a shell that completes words."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from recollect.cli.app import _COMMANDS, _GROUPS, run
+from recollect.cli.help import EXAMPLES
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERMINAL_WIDTH", "200")
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_an_example_uses_options_that_the_command_has(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command.split(), *shlex.split(EXAMPLES[command]), "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"Example: recollect {command}" in shown
+    assert not re.search(r"<(bool|str|int|float|list|path)", shown)
+
+
+def test_every_command_has_an_example() -> None:
+    names = {name for panel in _COMMANDS.values() for name in panel}
+    assert names <= set(EXAMPLES)
+    assert {it.split()[0] for it in EXAMPLES if " " in it} <= set(_GROUPS)
+
+
+def test_the_shell_completes_the_names_of_commands() -> None:
+    words = {"COMP_WORDS": "recollect rec", "COMP_CWORD": "1"}
+    found = subprocess.run(
+        [sys.executable, "-m", "recollect"],
+        env={"_RECOLLECT_COMPLETE": "complete_bash", **words},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert found.stdout.split() == ["recall"], found.stderr

@@ -1,0 +1,92 @@
+"""Sources are found in the shapes in which tools give their results."""
+
+import json
+
+import pytest
+
+from recollect.context.archives.description import MOST_SOURCES, sources_of
+
+_SHAPES = {
+    "a list of search hits": (
+        [
+            {"title": "Guide", "url": "https://example.com/guide", "snippet": "see /etc/app.conf"},
+            {"title": "FAQ", "url": "https://example.com/faq", "snippet": "…"},
+        ],
+        ("https://example.com/guide", "https://example.com/faq"),
+    ),
+    "hits below a name": (
+        {"query": "x", "results": [{"link": "https://example.com/a"}, {"name": "B"}]},
+        ("https://example.com/a", "B"),
+    ),
+    "documents with metadata": (
+        [{"page_content": "…", "metadata": {"source": "manual.pdf", "page": 3}}],
+        ("manual.pdf",),
+    ),
+    "a full-text engine's answer": (
+        {"hits": {"total": 2, "hits": [{"_id": 1, "_source": {"file_name": "a.md"}}]}},
+        ("a.md",),
+    ),
+    "Chinese names": (
+        {"结果": [{"标题": "权限管理", "来源": "操作手册.pdf"}, {"标题": "常见问题"}]},
+        ("操作手册.pdf", "常见问题"),
+    ),
+    "several sources in one item": (
+        {"answer": "…", "sources": ["one.md", "two.md", "one.md"]},
+        ("one.md", "two.md"),
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", _SHAPES)
+def test_sources_of_structured_results(shape: str):
+    value, expected = _SHAPES[shape]
+    assert sources_of(json.dumps(value), value) == expected
+
+
+_TEXTS = {
+    "labelled lines in Chinese": (
+        "权限管理\n来源：操作手册.pdf\n正文……\n**出处**：白皮书\n",
+        ("操作手册.pdf", "白皮书"),
+    ),
+    "labelled lines in English": (
+        "Source: guide.md\ntext\nSource: faq.md\n",
+        ("guide.md", "faq.md"),
+    ),
+    "links": (
+        "see [the guide](https://example.com/guide) and https://example.com/faq.\n",
+        ("https://example.com/guide", "https://example.com/faq"),
+    ),
+    "a link in a Chinese sentence": (
+        "见https://example.com/手册，第三章",
+        ("https://example.com/手册",),
+    ),
+    "what a search in files prints": (
+        "src/app.py:12:def main():\nsrc/app.py:13:    pass\ntests/test_app.py-4-x\n",
+        ("src/app.py", "tests/test_app.py"),
+    ),
+    "files one after another": (
+        "==> logs/web.log\nGET /\n==> logs/db.log\nok\n",
+        ("logs/web.log", "logs/db.log"),
+    ),
+    "nothing that names a source": ("一二三四五六七\n" * 10, ()),
+}
+
+
+@pytest.mark.parametrize("kind", _TEXTS)
+def test_sources_of_plain_text(kind: str):
+    text, expected = _TEXTS[kind]
+    assert sources_of(text) == expected
+
+
+def test_no_more_than_a_few_are_kept_and_each_is_one_line():
+    found = sources_of("\n".join(f"Source: a\tb{number}.md" for number in range(50)))
+    assert len(found) == MOST_SOURCES
+    assert found[0] == "a b0.md"
+
+
+def test_values_of_any_shape_harm_nothing():
+    deep: object = "end"
+    for _ in range(50):
+        deep = {"source": 5, "inner": [deep, None, 1.5, True, {"url": ["", {"x": 1}]}]}
+    assert sources_of("", deep) == ()
+    assert sources_of("", 5) == ()

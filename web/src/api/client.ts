@@ -1,0 +1,81 @@
+import createClient, { type Middleware } from "openapi-fetch";
+import type { components, paths } from "./schema";
+
+export type Schemas = components["schemas"];
+export type Record = Schemas["Record"];
+export type Scope = Schemas["Scope"];
+export type Hit = Schemas["Hit"];
+export type Turn = Schemas["Turn"];
+
+/** What the server says when it refuses: what happened, and what to do. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+  readonly currentVersion: number | null;
+
+  constructor(problem: Partial<Schemas["Problem"]>, status: number) {
+    super(problem.detail ?? `HTTP ${status}`);
+    this.name = "ApiProblem";
+    this.status = status;
+    this.code = problem.code ?? "unexpected";
+    this.hint = problem.hint ?? "";
+    this.currentVersion = problem.current_version ?? null;
+  }
+}
+
+/** The server cannot be reached at all. */
+export class Unreachable extends Error {}
+
+let csrfToken: string | null = null;
+
+/** Send this token with every write from now on: it shows that this page, not another, sent it. */
+export function sendCsrfToken(token: string | null): void {
+  csrfToken = token;
+}
+
+/** The header that shows that this page sent a write; none where no cookie signs in. */
+export function csrfHeader(): globalThis.Record<string, string> {
+  return csrfToken === null ? {} : { "X-CSRF-Token": csrfToken };
+}
+
+const middleware: Middleware = {
+  onRequest({ request }) {
+    if (request.method !== "GET") {
+      for (const [name, value] of Object.entries(csrfHeader())) request.headers.set(name, value);
+    }
+    // The server takes a POST only as JSON, also one without a body.
+    if (request.method === "POST" && !request.headers.has("Content-Type")) {
+      request.headers.set("Content-Type", "application/json");
+    }
+    return request;
+  },
+  onError() {
+    return new Unreachable("The server does not answer");
+  },
+};
+
+export const api = createClient<paths>({ baseUrl: window.location.origin });
+api.use(middleware);
+
+interface Answered<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+let whenSignedOut: () => void = () => {};
+
+/** Be told when the server asks for a key. */
+export function onSignedOut(listener: () => void): void {
+  whenSignedOut = listener;
+}
+
+/** Return what was answered, or throw the problem. */
+export async function answer<T>(call: Promise<Answered<T>>): Promise<T> {
+  const { data, error, response } = await call;
+  if (response.ok) return data as T;
+  if (response.status === 401) whenSignedOut();
+  const problem = typeof error === "object" && error !== null ? error : {};
+  throw new ApiProblem(problem, response.status);
+}

@@ -1,0 +1,277 @@
+import { queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import type { MemorySearch, Tab } from "../router";
+import { answer, api, sendCsrfToken, type Schemas, type Scope } from "./client";
+import { ownerOf, SHARED_AGENT, type Place } from "./place";
+
+/** The first part of a key says how live updates treat it. */
+export const keys = {
+  live: "live",
+  newest: ["newest"],
+  list: ["list"],
+};
+
+const PAGE = 100;
+
+export interface Who {
+  user?: string;
+  agent?: string;
+}
+
+export function useHome() {
+  return useQuery({ queryKey: ["home"], queryFn: () => answer(api.GET("/v1/scope")) });
+}
+
+/** Who is signed in; it also tells the token that writes are sent with. */
+export function useWhoAmI() {
+  return useQuery({
+    queryKey: ["whoami"],
+    staleTime: 60_000,
+    queryFn: async () => {
+      const me = await answer(api.GET("/v1/whoami"));
+      sendCsrfToken(me.csrf_token);
+      return me;
+    },
+  });
+}
+
+/** What the signed-in key may do, and whose memory it reaches; an empty list means everybody's. */
+export interface Reach {
+  /** May look into the whole workspace. */
+  isOperator: boolean;
+  /** May look after the whole server. */
+  isServer: boolean;
+  canWrite: boolean;
+  canDecide: boolean;
+  users: string[];
+  agents: string[];
+}
+
+const ROLES = ["reader", "writer", "coordinator", "admin"] as const;
+
+export function useReach(): Reach {
+  const { data: me } = useWhoAmI();
+  const rank = me === undefined ? -1 : ROLES.indexOf(me.role);
+  const isAdmin = rank >= ROLES.indexOf("admin");
+  const isNarrow = me !== undefined && (me.users.length > 0 || me.agents.length > 0);
+  return {
+    isOperator: isAdmin && !isNarrow,
+    isServer: isAdmin && !isNarrow && me?.workspaces.length === 0,
+    canWrite: rank >= ROLES.indexOf("writer"),
+    canDecide: rank >= ROLES.indexOf("coordinator"),
+    users: me?.users ?? [],
+    agents: me?.agents ?? [],
+  };
+}
+
+/** Name one person's and agent's memory as the server's addresses do; `-` is none. */
+export function scopeIn(place: Place, who: Who, reach: Reach) {
+  const agent = who.agent === SHARED_AGENT ? undefined : who.agent;
+  return {
+    ...place,
+    user: who.user ?? reach.users[0] ?? "-",
+    agent: agent ?? reach.agents[0] ?? "-",
+  };
+}
+
+/** A person or an agent; only who looks into the whole workspace is told what there is of it. */
+interface NameFound {
+  name: string;
+  contents: Schemas["NameEntry"]["contents"] | null;
+}
+
+export function useNames(place: Place, what: "users" | "agents") {
+  const reach = useReach();
+  return useQuery({
+    queryKey: [keys.live, what, place, reach],
+    queryFn: async (): Promise<{ items: NameFound[] }> =>
+      reach.isOperator
+        ? answer(api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, limit: 200 } } }))
+        : { items: reach[what].map((name) => ({ name, contents: null })) },
+  });
+}
+
+export function useLabels(place: Place, what: "tags" | "categories", who: Who) {
+  const reach = useReach();
+  return useQuery({
+    queryKey: [keys.live, what, place, who, reach],
+    queryFn: () =>
+      answer(
+        reach.isOperator
+          ? api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, ...who, limit: 50 } } })
+          : api.GET(`/v1/${what}`, {
+              params: { query: { ...scopeIn(place, who, reach), limit: 50 } },
+            }),
+      ),
+  });
+}
+
+export function useHealth(place: Place, who: Who) {
+  const reach = useReach();
+  return useQuery({
+    queryKey: [keys.live, "health", place, who, reach],
+    queryFn: () =>
+      answer(
+        reach.isOperator
+          ? api.GET("/v1/workspace/health", { params: { query: { ...place, ...who } } })
+          : api.GET("/v1/upkeep/health", { params: { query: scopeIn(place, who, reach) } }),
+      ),
+  });
+}
+
+export function useConflicts(place: Place, who: Who, isWanted: boolean) {
+  const reach = useReach();
+  return useQuery({
+    queryKey: [keys.live, "conflicts", place, who, reach],
+    enabled: isWanted,
+    queryFn: () =>
+      answer(
+        reach.isOperator
+          ? api.GET("/v1/workspace/conflicts", {
+              params: { query: { ...place, ...who, limit: 50 } },
+            })
+          : api.GET("/v1/upkeep/conflicts", {
+              params: { query: { ...scopeIn(place, who, reach), limit: 50 } },
+            }),
+      ),
+  });
+}
+
+export function useOpenProposalCount(place: Place): number {
+  const { isSuccess } = useWhoAmI();
+  const reach = useReach();
+  const found = useQuery({
+    enabled: isSuccess,
+    queryKey: [keys.live, "proposals", place, "pending", "count", reach],
+    queryFn: () =>
+      answer(
+        api.GET("/v1/proposals", {
+          params: { query: { ...scopeIn(place, {}, reach), status: "pending", limit: 100 } },
+        }),
+      ),
+  });
+  return found.data?.items.length ?? 0;
+}
+
+/** Which records a tab and the filters in the address mean. */
+export function filtersOf(tab: Tab, search: MemorySearch) {
+  const kind = tab === "semantic" || tab === "episodic" || tab === "procedural" ? [tab] : undefined;
+  return {
+    kind,
+    category: search.category === undefined ? undefined : [search.category],
+    tags: search.tag,
+    status: search.status === undefined ? undefined : [search.status as "active"],
+    since: search.since,
+    until: search.until,
+  };
+}
+
+export function whoOf(tab: Tab, search: Who): Who {
+  return { user: search.user, agent: tab === "shared" ? SHARED_AGENT : search.agent };
+}
+
+/** A page of records; only who looks into the whole workspace is told how many there are. */
+export interface RecordsPage {
+  items: Schemas["Record"][];
+  next_cursor: string | null;
+  total: number | null;
+}
+
+/** Ask for the records that a tab and the filters mean, wherever the key may look for them. */
+export async function findRecords(
+  place: Place,
+  tab: Tab,
+  search: MemorySearch,
+  reach: Reach,
+  page: { limit: number; cursor?: string | null },
+): Promise<RecordsPage> {
+  const who = whoOf(tab, search);
+  const filters = filtersOf(tab, search);
+  if (reach.isOperator) {
+    const query = { ...place, ...who, ...filters, ...page };
+    return answer(api.GET("/v1/workspace/records", { params: { query } }));
+  }
+  const scope = scopeIn(place, who, reach);
+  const found = await (tab === "shared"
+    ? answer(api.GET("/v1/shared", { params: { query: { ...scope, ...page } } }))
+    : answer(api.GET("/v1/records", { params: { query: { ...scope, ...filters, ...page } } })));
+  return { ...found, total: null };
+}
+
+export function useRecords(place: Place, tab: Tab, search: MemorySearch) {
+  const reach = useReach();
+  return useInfiniteQuery({
+    queryKey: [...keys.list, place, tab, whoOf(tab, search), filtersOf(tab, search), reach],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam }) =>
+      findRecords(place, tab, search, reach, { limit: PAGE, cursor: pageParam }),
+    getNextPageParam: (page) => page.next_cursor,
+    // A long list would be compared again with every page.
+    structuralSharing: false,
+  });
+}
+
+/** The total, asked again whenever something changes. */
+export function useNewest(place: Place, tab: Tab, search: MemorySearch) {
+  const reach = useReach();
+  return useQuery({
+    queryKey: [...keys.newest, place, tab, whoOf(tab, search), filtersOf(tab, search), reach],
+    enabled: reach.isOperator,
+    queryFn: () => findRecords(place, tab, search, reach, { limit: 1 }),
+    structuralSharing: false,
+  });
+}
+
+export function useRecall(place: Place, tab: Tab, search: MemorySearch) {
+  const reach = useReach();
+  const question = search.q ?? "";
+  const who = whoOf(tab, search);
+  const { since, until, ...filters } = filtersOf(tab, search);
+  return useQuery({
+    queryKey: [keys.live, "recall", place, who, filters, since, until, question, reach],
+    enabled: question !== "",
+    queryFn: (): Promise<Schemas["Recalled"]> => {
+      const body = {
+        query: question,
+        limit: 30,
+        min_score: 0,
+        ...filters,
+        kind: filters.kind ?? [],
+        category: filters.category ?? [],
+        tags: filters.tags ?? [],
+        status: filters.status ?? [],
+        since: since ?? null,
+        until: until ?? null,
+        owners: ["record" as const],
+      };
+      return answer(
+        reach.isOperator
+          ? api.POST("/v1/workspace/recall", { params: { query: { ...place, ...who } }, body })
+          : api.POST("/v1/recall", { params: { query: scopeIn(place, who, reach) }, body }),
+      ) as Promise<Schemas["Recalled"]>;
+    },
+  });
+}
+
+export function recordQuery(scope: Scope, id: string) {
+  return queryOptions({
+    queryKey: [keys.live, "record", id],
+    queryFn: () =>
+      answer(
+        api.GET("/v1/records/{record_id}", {
+          params: { path: { record_id: id }, query: ownerOf(scope) },
+        }),
+      ),
+  });
+}
+
+export function useHistory(scope: Scope, id: string) {
+  return useQuery({
+    queryKey: [keys.live, "history", id],
+    queryFn: () =>
+      answer(
+        api.GET("/v1/records/{record_id}/history", {
+          params: { path: { record_id: id }, query: { ...ownerOf(scope), limit: 100 } },
+        }),
+      ),
+  });
+}

@@ -1,0 +1,9 @@
+/** Let the browser save a text as a file. */
+export function download(name: string, text: string, type = "application/x-ndjson"): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

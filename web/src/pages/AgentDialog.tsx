@@ -1,0 +1,196 @@
+import { Button, Disclosure, Switch, toast } from "@heroui/react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ChevronDown } from "lucide-react";
+import { useState } from "react";
+import { refreshEverything } from "../api/actions";
+import { answer, api, type Schemas } from "../api/client";
+import { useTranslation } from "../i18n";
+import { Choice } from "../parts/Choice";
+import { Dialog } from "../parts/Dialog";
+import { useTellTrouble } from "../parts/feedback";
+import { Field } from "../parts/Field";
+
+type Agent = Schemas["Agent"];
+type Policy = NonNullable<Agent["write_policy"]>;
+
+const COMMON = "*common";
+const AS_FOR_ALL = "*all";
+const MOST_PREFETCHED = 1000;
+const POLICIES: Policy[] = ["auto", "explicit", "off"];
+
+/** The memory settings of one agent: on or off, where it is kept, how much is looked up. */
+export function AgentDialog({
+  name,
+  agent,
+  onClose,
+}: {
+  name: string;
+  agent?: Agent;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const queries = useQueryClient();
+  const tellTrouble = useTellTrouble();
+  const [chosenName, setChosenName] = useState(name);
+  const [isEnabled, setEnabled] = useState(agent?.enabled ?? true);
+  const [store, setStore] = useState(agent?.store === "" ? COMMON : (agent?.store ?? COMMON));
+  const [prefetch, setPrefetch] = useState(agent?.prefetch_limit?.toString() ?? "");
+  const [policy, setPolicy] = useState<string>(agent?.write_policy ?? AS_FOR_ALL);
+  const [role, setRole] = useState(agent?.role ?? "");
+  const [isTried, setTried] = useState(false);
+  const [isSaving, setSaving] = useState(false);
+  const settings = useQuery({
+    queryKey: ["settings"],
+    queryFn: () => answer(api.GET("/v1/settings")),
+    retry: false,
+  });
+  const stores = [
+    ...new Set(
+      (settings.data?.items ?? [])
+        .filter((setting) => setting.name.startsWith("stores."))
+        .map((setting) => setting.name.split(".")[1] ?? ""),
+    ),
+  ];
+  if (store !== COMMON && !stores.includes(store)) stores.push(store);
+  const limit = Number(prefetch);
+  const isLimitWrong =
+    prefetch.trim() !== "" && (!Number.isInteger(limit) || limit < 1 || limit > MOST_PREFETCHED);
+  const isNameMissing = chosenName.trim() === "";
+
+  const work = async (deed: () => Promise<unknown>, done: "agents.saved" | "agents.wasReset") => {
+    setSaving(true);
+    try {
+      await deed();
+      await refreshEverything(queries);
+      toast.success(t(done));
+      onClose();
+    } catch (error) {
+      tellTrouble(error);
+    } finally {
+      setSaving(false);
+    }
+  };
+  const path = { name: chosenName.trim() };
+  const save = () => {
+    setTried(true);
+    if (isNameMissing || isLimitWrong) return;
+    void work(
+      () =>
+        answer(
+          api.PUT("/v1/agents/{name}", {
+            params: { path },
+            body: {
+              enabled: isEnabled,
+              store: store === COMMON ? null : store,
+              prefetch_limit: prefetch.trim() === "" ? null : limit,
+              write_policy: policy === AS_FOR_ALL ? null : (policy as Policy),
+              role: role.trim() === "" ? null : role.trim(),
+              children: agent === undefined || agent.children.length === 0 ? null : agent.children,
+            },
+          }),
+        ),
+      "agents.saved",
+    );
+  };
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={name === "" ? t("agents.new") : t("agents.configureTitle", { name })}
+      footer={
+        <>
+          {agent?.origin === "database" && (
+            <Button
+              variant="ghost"
+              className="me-auto"
+              onPress={() =>
+                void work(
+                  () => answer(api.DELETE("/v1/agents/{name}", { params: { path } })),
+                  "agents.wasReset",
+                )
+              }
+            >
+              {t("agents.reset")}
+            </Button>
+          )}
+          <Button variant="tertiary" onPress={onClose}>
+            {t("action.cancel")}
+          </Button>
+          <Button isPending={isSaving} onPress={save}>
+            {t("action.save")}
+          </Button>
+        </>
+      }
+    >
+      <div className="space-y-5 py-1">
+        {name === "" && (
+          <Field
+            label={t("agents.name")}
+            value={chosenName}
+            onChange={setChosenName}
+            autoFocus
+            isRequired
+            {...(isTried && isNameMissing ? { error: t("agents.nameNeeded") } : {})}
+          />
+        )}
+        <Switch isSelected={isEnabled} onChange={setEnabled} className="items-start">
+          <Switch.Content>
+            <Switch.Control>
+              <Switch.Thumb />
+            </Switch.Control>
+            <span>
+              <span className="block font-medium">{t("agents.enabled")}</span>
+              <span className="caption block">{t("agents.enabledHint")}</span>
+            </span>
+          </Switch.Content>
+        </Switch>
+        <Choice
+          label={t("agents.store")}
+          description={t("agents.storeHint")}
+          value={store}
+          options={[
+            { id: COMMON, label: t("agents.common") },
+            ...stores.map((id) => ({ id, label: id })),
+          ]}
+          onChange={setStore}
+        />
+        <Disclosure defaultExpanded={isLimitWrong}>
+          <Disclosure.Heading>
+            <Disclosure.Trigger className="focusable flex w-full cursor-pointer items-center gap-2 rounded-md py-1 text-start font-medium">
+              {t("agents.advanced")}
+              <Disclosure.Indicator className="text-muted ms-auto size-4">
+                <ChevronDown />
+              </Disclosure.Indicator>
+            </Disclosure.Trigger>
+          </Disclosure.Heading>
+          <Disclosure.Content>
+            <Disclosure.Body className="space-y-4 pt-3">
+              <Field
+                label={t("agents.prefetch")}
+                description={t("agents.prefetchHint")}
+                value={prefetch}
+                onChange={setPrefetch}
+                {...(isLimitWrong ? { error: t("agents.prefetchWrong") } : {})}
+              />
+              <Choice
+                label={t("agents.policy")}
+                value={policy}
+                options={[
+                  { id: AS_FOR_ALL, label: t("agents.policyDefault") },
+                  ...POLICIES.map((id) => ({ id, label: id })),
+                ]}
+                onChange={setPolicy}
+              />
+              <Field
+                label={t("agents.role")}
+                description={t("agents.roleHint")}
+                value={role}
+                onChange={setRole}
+              />
+            </Disclosure.Body>
+          </Disclosure.Content>
+        </Disclosure>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,115 @@
+import { Button } from "@heroui/react";
+import { useQuery } from "@tanstack/react-query";
+import { Bot, Plus, SlidersHorizontal } from "lucide-react";
+import { useState } from "react";
+import { answer, api, type Schemas } from "../api/client";
+import { keys, useNames } from "../api/queries";
+import { useTranslation } from "../i18n";
+import { useFormat } from "../lib/format";
+import { usePlace } from "../lib/place";
+import { CardSkeletons, EmptyState, Trouble } from "../parts/feedback";
+import { Page } from "../parts/Page";
+import { ForOperators } from "../parts/reach";
+import { AgentDialog } from "./AgentDialog";
+
+type Agent = Schemas["Agent"];
+
+const TEACHING = `curl "$ORIGIN/v1/observe?user=ann&agent=helper" \\
+  -H "Content-Type: application/json" \\
+  -d '{"session": "monday", "messages": [{"role": "user", "content": "I am vegetarian"}]}'`;
+
+/** The agents of the workspace: how much each remembers, and how it uses memory. */
+export function AgentsPage() {
+  return (
+    <ForOperators of="server">
+      <Agents />
+    </ForOperators>
+  );
+}
+
+function Agents() {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const place = usePlace();
+  const [edited, setEdited] = useState<string | null>(null);
+  const active = useNames(place, "agents");
+  const configured = useQuery({
+    queryKey: [keys.live, "configured-agents"],
+    queryFn: () => answer(api.GET("/v1/agents", { params: { query: { limit: 200 } } })),
+  });
+  const setUp = new Map<string, Agent>(
+    (configured.data?.items ?? []).map((agent) => [agent.name, agent]),
+  );
+  const held = new Map((active.data?.items ?? []).map((entry) => [entry.name, entry.contents]));
+  const names = [...new Set([...held.keys(), ...setUp.keys()])];
+  const failed = active.isError ? active : configured.isError ? configured : null;
+  return (
+    <Page
+      title={t("nav.agents")}
+      lead={t("agents.lead")}
+      width="max-w-5xl"
+      actions={
+        <Button variant="secondary" onPress={() => setEdited("")}>
+          <Plus aria-hidden />
+          {t("agents.new")}
+        </Button>
+      }
+    >
+      {failed !== null ? (
+        <Trouble error={failed.error} retry={() => void failed.refetch()} />
+      ) : active.data === undefined || configured.data === undefined ? (
+        <CardSkeletons count={3} />
+      ) : names.length === 0 ? (
+        <EmptyState
+          icon={Bot}
+          title={t("agents.none")}
+          example={TEACHING.replace("$ORIGIN", window.location.origin)}
+        >
+          {t("agents.noneLead")}
+        </EmptyState>
+      ) : (
+        <ul className="grid gap-4 sm:grid-cols-2">
+          {names.map((name) => {
+            const agent = setUp.get(name);
+            const contents = held.get(name);
+            const isOn = agent?.enabled ?? true;
+            return (
+              <li key={name} className="panel flex flex-col p-5">
+                <div className="flex items-start gap-3">
+                  <span className="bg-accent-soft text-accent-soft-foreground grid size-9 shrink-0 place-items-center rounded-xl">
+                    <Bot className="size-4.5" aria-hidden />
+                  </span>
+                  <div className="min-w-0 flex-1">
+                    <h2 className="said truncate font-semibold">{name}</h2>
+                    <p className="caption number">
+                      {t("memory.count", { count: contents?.records ?? 0 })} · {t("agents.sessions", { count: contents?.sessions ?? 0 })}
+                    </p>
+                  </div>
+                  <span
+                    className={`rounded-full px-2.5 py-0.5 text-xs font-medium ${isOn ? "bg-procedural-soft text-procedural" : "bg-default text-muted"}`}
+                  >
+                    {t(isOn ? "agents.on" : "agents.off")}
+                  </span>
+                </div>
+                <div className="mt-4 flex items-end justify-between gap-3">
+                  <p className="caption">
+                    {contents?.last_active != null && format.age(contents.last_active)}
+                    {agent !== undefined &&
+                      ` · ${t(agent.origin === "file" ? "agents.fromFile" : "agents.fromHere")}`}
+                  </p>
+                  <Button size="sm" variant="tertiary" onPress={() => setEdited(name)}>
+                    <SlidersHorizontal aria-hidden />
+                    {t("agents.configure")}
+                  </Button>
+                </div>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {edited !== null && (
+        <AgentDialog name={edited} agent={setUp.get(edited)} onClose={() => setEdited(null)} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,160 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { answer, api, type Schemas } from "../api/client";
+import { keys } from "../api/queries";
+import { useTranslation, type MessageKey } from "../i18n";
+import { useFormat } from "../lib/format";
+import { Choice } from "../parts/Choice";
+import { CardSkeletons, Trouble } from "../parts/feedback";
+import { LineChart } from "../parts/LineChart";
+import { Page } from "../parts/Page";
+import { ForOperators } from "../parts/reach";
+
+type Figures = Schemas["MetricFigures"];
+
+const HOUR_MS = 3_600_000;
+const SPANS = { day: [24, 1], week: [168, 6], month: [720, 24] } as const;
+type Span = keyof typeof SPANS;
+
+/** How memory does its work, hour by hour. */
+export function MetricsPage() {
+  return (
+    <ForOperators of="server">
+      <Metrics />
+    </ForOperators>
+  );
+}
+
+function Metrics() {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const [span, setSpan] = useState<Span>("day");
+  const [hours, step] = SPANS[span];
+  const found = useQuery({
+    queryKey: [keys.live, "metrics", span],
+    refetchInterval: 60_000,
+    queryFn: () => {
+      const from = new Date(Date.now() - hours * HOUR_MS).toISOString();
+      return answer(api.GET("/v1/metrics", { params: { query: { from, step } } }));
+    },
+  });
+  const whole = (value: number) => format.compact(value);
+  const milliseconds = (value: number) => `${format.number(Math.round(value))} ms`;
+  const charts: {
+    title: MessageKey;
+    lead: MessageKey;
+    total: (figures: Figures) => string;
+    lines: { label: MessageKey; tone: string; value: (figures: Figures) => number | null }[];
+    unit: (value: number) => string;
+  }[] = [
+    {
+      title: "metrics.hitRate",
+      lead: "metrics.hitRateLead",
+      total: (all) => (all.recalls === 0 ? "–" : format.percent(hitRate(all) ?? 0)),
+      lines: [{ label: "metrics.hitRate", tone: "var(--accent)", value: hitRate }],
+      unit: format.percent,
+    },
+    {
+      title: "metrics.saved",
+      lead: "metrics.savedLead",
+      total: (all) => whole(all.window_tokens_saved + all.archive_tokens_saved),
+      lines: [
+        { label: "metrics.byWindow", tone: "var(--accent)", value: (all) => all.window_tokens_saved },
+        { label: "metrics.byArchive", tone: "var(--episodic)", value: (all) => all.archive_tokens_saved },
+      ],
+      unit: whole,
+    },
+    {
+      title: "metrics.duplicates",
+      lead: "metrics.duplicatesLead",
+      total: (all) => `${whole(all.duplicate_writes)} / ${whole(all.writes)}`,
+      lines: [
+        { label: "metrics.writes", tone: "var(--procedural)", value: (all) => all.writes },
+        { label: "metrics.merged", tone: "var(--shared)", value: (all) => all.duplicate_writes },
+      ],
+      unit: whole,
+    },
+    {
+      title: "metrics.latency",
+      lead: "metrics.latencyLead",
+      total: (all) => (all.recall_p95_ms === null ? "–" : milliseconds(all.recall_p95_ms)),
+      lines: [
+        { label: "metrics.p50", tone: "var(--procedural)", value: (all) => all.recall_p50_ms },
+        { label: "metrics.p95", tone: "var(--accent)", value: (all) => all.recall_p95_ms },
+      ],
+      unit: milliseconds,
+    },
+    {
+      title: "metrics.prompts",
+      lead: "metrics.promptsLead",
+      total: (all) => whole(all.prompts),
+      lines: [
+        { label: "metrics.prompts", tone: "var(--accent)", value: (all) => all.prompts },
+        { label: "metrics.items", tone: "var(--episodic)", value: (all) => all.injected_items },
+      ],
+      unit: whole,
+    },
+    {
+      title: "metrics.requests",
+      lead: "metrics.requestsLead",
+      total: (all) => whole(all.requests),
+      lines: [
+        { label: "metrics.requests", tone: "var(--procedural)", value: (all) => all.requests },
+        { label: "metrics.failed", tone: "var(--danger)", value: (all) => all.failed_requests },
+      ],
+      unit: whole,
+    },
+  ];
+  return (
+    <Page
+      title={t("nav.metrics")}
+      lead={t("metrics.lead")}
+      actions={
+        <Choice
+          label={t("filter.time")}
+          isLabelHidden
+          className="min-w-40"
+          value={span}
+          options={(Object.keys(SPANS) as Span[]).map((id) => ({ id, label: t(`span.${id}`) }))}
+          onChange={(id) => setSpan(id as Span)}
+        />
+      }
+    >
+      {found.isError ? (
+        <Trouble error={found.error} retry={() => void found.refetch()} />
+      ) : found.data === undefined ? (
+        <CardSkeletons count={3} />
+      ) : (
+        <div className="grid gap-4 md:grid-cols-2">
+          {charts.map((chart) => (
+            <section key={chart.title} className="panel p-5" aria-label={t(chart.title)}>
+              <div className="flex items-start justify-between gap-4">
+                <div>
+                  <h2 className="font-semibold">{t(chart.title)}</h2>
+                  <p className="caption mt-0.5">{t(chart.lead)}</p>
+                </div>
+                <p className="number text-2xl font-semibold tracking-tight">
+                  {chart.total(found.data.total)}
+                </p>
+              </div>
+              <LineChart
+                times={found.data.points.map((point) => point.at)}
+                lines={chart.lines.map((line) => ({
+                  label: t(line.label),
+                  tone: line.tone,
+                  values: found.data.points.map((point) => line.value(point.figures)),
+                }))}
+                unit={chart.unit}
+              />
+            </section>
+          ))}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** The share of recalls that found something. */
+function hitRate(figures: Figures): number | null {
+  return figures.recalls === 0 ? null : 1 - figures.empty_recalls / figures.recalls;
+}

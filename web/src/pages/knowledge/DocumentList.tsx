@@ -1,0 +1,147 @@
+import { Button, Tooltip } from "@heroui/react";
+import {
+  FileCode,
+  FileSpreadsheet,
+  FileText,
+  Globe,
+  Presentation,
+  RotateCw,
+  Trash2,
+  type LucideIcon,
+} from "lucide-react";
+import type { Document } from "../../api/knowledge";
+import { useTranslation } from "../../i18n";
+import { useFormat } from "../../lib/format";
+
+const ICONS: globalThis.Record<Document["type"], LucideIcon> = {
+  markdown: FileText,
+  text: FileText,
+  html: Globe,
+  code: FileCode,
+  json: FileCode,
+  csv: FileSpreadsheet,
+  pdf: FileText,
+  docx: FileText,
+  pptx: Presentation,
+  xlsx: FileSpreadsheet,
+};
+
+export function DocumentIcon({ type }: { type: Document["type"] }) {
+  const Icon = ICONS[type];
+  return (
+    <span
+      className="bg-episodic-soft text-episodic grid size-10 shrink-0 place-items-center rounded-xl"
+      aria-hidden
+    >
+      <Icon className="size-5" strokeWidth={1.8} />
+    </span>
+  );
+}
+
+const TONES: globalThis.Record<Document["status"], string> = {
+  ready: "bg-success-soft text-success-soft-foreground",
+  pending: "bg-default text-foreground",
+  failed: "bg-danger-soft text-danger-soft-foreground",
+  archived: "bg-warning-soft text-warning-soft-foreground",
+};
+
+export function DocumentStatus({ document }: { document: Document }) {
+  const { t } = useTranslation();
+  // An earlier version answers until the next one is read.
+  const isBroken = document.error !== "" && document.status === "ready";
+  const status = isBroken ? "failed" : document.status;
+  return (
+    <span
+      className={`shrink-0 rounded-full px-2.5 py-0.5 text-xs font-medium ${TONES[status]} ${status === "pending" ? "motion-safe:animate-pulse" : ""}`}
+    >
+      {t(isBroken ? "document.updateFailed" : `document.${status}`)}
+    </span>
+  );
+}
+
+/** The documents of a collection, the last changed first. */
+export function DocumentList({
+  documents,
+  onOpen,
+  onRetry,
+  onDelete,
+}: {
+  documents: Document[];
+  onOpen: (document: Document) => void;
+  onRetry?: (document: Document) => void;
+  onDelete?: (document: Document) => void;
+}) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  return (
+    <ul className="panel divide-line divide-y overflow-hidden" aria-label={t("knowledge.documents")}>
+      {documents.map((document) => (
+        <li
+          key={document.id}
+          className="hover:bg-surface-secondary relative flex items-center gap-3.5 px-4 py-3.5 transition-colors"
+        >
+          <DocumentIcon type={document.type} />
+          <div className="min-w-0 flex-1">
+            <div className="flex items-center gap-2.5">
+              <button
+                type="button"
+                className="focusable said min-w-0 cursor-pointer truncate rounded-sm text-start font-medium after:absolute after:inset-0"
+                onClick={() => onOpen(document)}
+              >
+                {document.title}
+              </button>
+              <DocumentStatus document={document} />
+            </div>
+            <p className="caption said mt-0.5 line-clamp-2 leading-5">
+              {document.source !== document.title && <>{document.source} · </>}
+              {document.chunks > 0 && <>{t("knowledge.chunkCount", { count: document.chunks })} · </>}
+              {format.bytes(document.bytes)} · {format.age(document.updated_at)}
+              {document.tags.length > 0 && <> · {document.tags.join(", ")}</>}
+            </p>
+            {document.error !== "" && (
+              <p className="said text-danger mt-1 line-clamp-2 text-xs leading-5">{document.error}</p>
+            )}
+          </div>
+          <div className="relative z-10 flex shrink-0">
+            {onRetry !== undefined && document.error !== "" && (
+              <Act label={t("action.retry")} onPress={() => onRetry(document)}>
+                <RotateCw aria-hidden />
+              </Act>
+            )}
+            {onDelete !== undefined && (
+              <Act label={t("action.delete")} onPress={() => onDelete(document)}>
+                <Trash2 aria-hidden />
+              </Act>
+            )}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Act({
+  label,
+  onPress,
+  children,
+}: {
+  label: string;
+  onPress: () => void;
+  children: React.ReactNode;
+}) {
+  return (
+    <Tooltip>
+      <Button
+        isIconOnly
+        size="sm"
+        variant="ghost"
+        className="text-muted hover:text-foreground"
+        aria-label={label}
+        onPress={onPress}
+      >
+        {children}
+      </Button>
+      <Tooltip.Content>{label}</Tooltip.Content>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,103 @@
+import { Button } from "@heroui/react";
+import { Download, Tag, Trash2, X } from "lucide-react";
+import { useState } from "react";
+import { useRecordActions } from "../../api/actions";
+import type { Record } from "../../api/client";
+import { useTranslation } from "../../i18n";
+import { download } from "../../lib/download";
+import { Dialog } from "../../parts/Dialog";
+import { Field } from "../../parts/Field";
+
+const listed = (text: string) =>
+  text
+    .split(/[,，、]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+/** What can be done with all selected records. */
+export function BulkBar({
+  records,
+  canSelectAll,
+  onSelectAll,
+  onClear,
+  onDelete,
+}: {
+  records: Record[];
+  canSelectAll: boolean;
+  onSelectAll: () => void;
+  onClear: () => void;
+  onDelete: () => void;
+}) {
+  const { t } = useTranslation();
+  const { tag } = useRecordActions();
+  const [isTagging, setTagging] = useState(false);
+  const [added, setAdded] = useState("");
+  const [taken, setTaken] = useState("");
+  const apply = () => {
+    setTagging(false);
+    void tag(records, listed(added), listed(taken));
+    onClear();
+  };
+  return (
+    <div
+      role="toolbar"
+      aria-label={t("bulk.label")}
+      className="bg-overlay border-line sticky top-3 z-20 mb-3 flex flex-wrap items-center gap-2 rounded-2xl border p-2 ps-4 shadow-lg"
+    >
+      <span className="number font-medium">{t("bulk.selected", { count: records.length })}</span>
+      {canSelectAll && (
+        <Button size="sm" variant="ghost" onPress={onSelectAll}>
+          {t("bulk.all")}
+        </Button>
+      )}
+      <span className="flex-1" />
+      <Button size="sm" variant="tertiary" onPress={() => setTagging(true)}>
+        <Tag aria-hidden />
+        {t("bulk.tag")}
+      </Button>
+      <Button
+        size="sm"
+        variant="tertiary"
+        onPress={() =>
+          download("recollect-selection.jsonl", records.map((one) => JSON.stringify(one)).join("\n"))
+        }
+      >
+        <Download aria-hidden />
+        {t("bulk.export")}
+      </Button>
+      <Button size="sm" variant="danger-soft" onPress={onDelete}>
+        <Trash2 aria-hidden />
+        {t("action.delete")}
+      </Button>
+      <Button isIconOnly size="sm" variant="ghost" aria-label={t("bulk.clear")} onPress={onClear}>
+        <X aria-hidden />
+      </Button>
+      <Dialog
+        isOpen={isTagging}
+        onClose={() => setTagging(false)}
+        title={t("bulk.tagTitle", { count: records.length })}
+        footer={
+          <>
+            <Button variant="tertiary" onPress={() => setTagging(false)}>
+              {t("action.cancel")}
+            </Button>
+            <Button isDisabled={added.trim() === "" && taken.trim() === ""} onPress={apply}>
+              {t("action.save")}
+            </Button>
+          </>
+        }
+      >
+        <div className="space-y-4 py-1">
+          <Field
+            label={t("bulk.addTags")}
+            description={t("editor.tagsHint")}
+            value={added}
+            onChange={setAdded}
+            autoFocus
+          />
+          <Field label={t("bulk.removeTags")} value={taken} onChange={setTaken} />
+        </div>
+      </Dialog>
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+import { Button, Spinner, toast } from "@heroui/react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { refreshEverything } from "../../api/actions";
+import { answer, api, type Record, type Schemas } from "../../api/client";
+import { isShared, ownerOf, SHARED_AGENT, type Place } from "../../api/place";
+import type { Who } from "../../api/queries";
+import { useTranslation } from "../../i18n";
+import { usePlace } from "../../lib/place";
+import { Dialog } from "../../parts/Dialog";
+import { Trouble, useTellTrouble } from "../../parts/feedback";
+
+const BATCH = 200;
+
+interface CleanUp {
+  count: number;
+  byCategory: Map<string, number>;
+}
+
+function add(total: CleanUp, category: string, count: number) {
+  total.count += count;
+  total.byCategory.set(category, (total.byCategory.get(category) ?? 0) + count);
+}
+
+async function listExpired(place: Place, who: Who): Promise<Record[]> {
+  const found = await answer(
+    api.GET("/v1/workspace/records", {
+      params: { query: { ...place, ...who, status: ["expired"], limit: BATCH } },
+    }),
+  );
+  return found.items.filter((record) => !isShared(record));
+}
+
+/** Hide what is past its time in every scope that is shown; a dry run only counts. */
+async function sweep(place: Place, who: Who, isDryRun: boolean): Promise<CleanUp> {
+  const scopes = await answer(
+    api.GET("/v1/workspace/scopes", { params: { query: { ...place, ...who, limit: BATCH } } }),
+  );
+  const total: CleanUp = { count: 0, byCategory: new Map() };
+  for (const { scope } of scopes.items.filter((entry) => entry.scope.agent !== SHARED_AGENT)) {
+    const swept: Schemas["Swept"] = await answer(
+      api.POST("/v1/upkeep/expire", {
+        params: { query: ownerOf(scope) },
+        body: { dry_run: isDryRun },
+      }),
+    );
+    for (const [category, steps] of Object.entries(swept.by_category)) {
+      add(total, category, (steps["expire"] ?? 0) + (steps["purge"] ?? 0));
+    }
+  }
+  return total;
+}
+
+/** Count what a clean-up would take: what is past its time, and what a sweep has hidden already. */
+async function foresee(place: Place, who: Who): Promise<CleanUp> {
+  const total = await sweep(place, who, true);
+  for (const record of await listExpired(place, who)) add(total, record.category, 1);
+  return total;
+}
+
+async function cleanUp(place: Place, who: Who): Promise<void> {
+  await sweep(place, who, false);
+  for (let expired = await listExpired(place, who); expired.length > 0; ) {
+    for (const group of Map.groupBy(expired, (record) => JSON.stringify(ownerOf(record.scope))).values()) {
+      const scope = group[0]?.scope;
+      if (scope === undefined) continue;
+      const done = await answer(
+        api.POST("/v1/records/bulk-delete", {
+          params: { query: ownerOf(scope) },
+          body: { ids: group.map((record) => record.id), reason: "cleaned up" },
+        }),
+      );
+      if (done.failed[0] !== undefined) throw new Error(done.failed[0].message);
+    }
+    expired = await listExpired(place, who);
+  }
+}
+
+/** Shows what a clean-up of expired records would do, and does it. */
+export function CleanUpDialog({
+  isOpen,
+  who,
+  onClose,
+}: {
+  isOpen: boolean;
+  who: Who;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation();
+  const place = usePlace();
+  const queries = useQueryClient();
+  const tellTrouble = useTellTrouble();
+  const [isWorking, setWorking] = useState(false);
+  const dryRun = useQuery({
+    queryKey: ["clean-up", place, who],
+    enabled: isOpen,
+    staleTime: 0,
+    queryFn: () => foresee(place, who),
+  });
+  const count = dryRun.data?.count ?? 0;
+  const confirm = async () => {
+    setWorking(true);
+    try {
+      await cleanUp(place, who);
+      toast.success(t("cleanUp.done", { count }));
+      await refreshEverything(queries);
+      onClose();
+    } catch (error) {
+      tellTrouble(error);
+    } finally {
+      setWorking(false);
+    }
+  };
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={t("cleanUp.title")}
+      lead={t("cleanUp.lead")}
+      footer={
+        <>
+          <Button variant="tertiary" onPress={onClose}>
+            {t("action.cancel")}
+          </Button>
+          <Button isDisabled={count === 0} isPending={isWorking} onPress={() => void confirm()}>
+            {t("cleanUp.confirm", { count })}
+          </Button>
+        </>
+      }
+    >
+      {dryRun.isError ? (
+        <Trouble error={dryRun.error} retry={() => void dryRun.refetch()} />
+      ) : dryRun.data === undefined ? (
+        <div className="grid place-items-center py-6">
+          <Spinner aria-label={t("status.loading")} />
+        </div>
+      ) : count === 0 ? (
+        <p className="text-muted py-4">{t("cleanUp.nothing")}</p>
+      ) : (
+        <div className="bg-canvas rounded-xl p-4">
+          <p className="mb-2 font-medium">{t("cleanUp.would", { count })}</p>
+          <ul className="space-y-1">
+            {[...dryRun.data.byCategory].map(([category, number]) => (
+              <li key={category} className="flex justify-between gap-4">
+                <span className="said text-muted">{category === "" ? t("category.none") : category}</span>
+                <span className="number">{number}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Dialog>
+  );
+}

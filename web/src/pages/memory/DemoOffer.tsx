@@ -1,0 +1,71 @@
+import { Button } from "@heroui/react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { FlaskConical } from "lucide-react";
+import { useState } from "react";
+import { answer, api } from "../../api/client";
+import { refreshEverything } from "../../api/actions";
+import { useTranslation } from "../../i18n";
+import { usePlace } from "../../lib/place";
+import { useTellTrouble } from "../../parts/feedback";
+
+/** Loads a workspace with made-up people and goes there. */
+export function DemoOffer() {
+  const { t, language } = useTranslation();
+  const { org } = usePlace();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const tellTrouble = useTellTrouble();
+  const [isWorking, setWorking] = useState(false);
+  const load = async () => {
+    setWorking(true);
+    try {
+      const { workspace } = await answer(
+        api.POST("/v1/demo", { params: { query: { org } }, body: { language } }),
+      );
+      await refreshEverything(queries);
+      await navigate({ to: "/org/$org/ws/$workspace/memory", params: { org, workspace } });
+    } catch (error) {
+      tellTrouble(error);
+    } finally {
+      setWorking(false);
+    }
+  };
+  return (
+    <Button variant="secondary" isPending={isWorking} onPress={() => void load()}>
+      <FlaskConical aria-hidden />
+      {t("demo.load")}
+    </Button>
+  );
+}
+
+/** Says that a workspace is the demo, and removes it. */
+export function DemoNotice() {
+  const { t } = useTranslation();
+  const { org } = usePlace();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const tellTrouble = useTellTrouble();
+  const [isWorking, setWorking] = useState(false);
+  const remove = async () => {
+    setWorking(true);
+    try {
+      await answer(api.DELETE("/v1/demo", { params: { query: { org } } }));
+      await refreshEverything(queries);
+      await navigate({ to: "/" });
+    } catch (error) {
+      tellTrouble(error);
+    } finally {
+      setWorking(false);
+    }
+  };
+  return (
+    <div className="bg-accent-soft text-accent-soft-foreground mb-5 flex flex-wrap items-center gap-x-4 gap-y-2 rounded-2xl px-4 py-3">
+      <FlaskConical className="size-4 shrink-0" aria-hidden />
+      <p className="min-w-0 flex-1">{t("demo.notice")}</p>
+      <Button size="sm" variant="tertiary" isPending={isWorking} onPress={() => void remove()}>
+        {t("demo.remove")}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { CalendarClock, Gauge, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
+import { useState } from "react";
+import { useHealth, type Who } from "../../api/queries";
+import { useTranslation } from "../../i18n";
+import { useFormat } from "../../lib/format";
+import { usePlace } from "../../lib/place";
+import { Trouble } from "../../parts/feedback";
+import { Tile } from "../../parts/Tile";
+import { CleanUpDialog } from "./CleanUpDialog";
+import { ConflictsDialog } from "./ConflictsDialog";
+import { QuarantineDialog } from "./QuarantineDialog";
+
+type Opened = "expired" | "conflicts" | "quarantined" | null;
+
+/** How well the memory is, in figures; those that ask for a decision open it. */
+export function HealthPanel({ who }: { who: Who }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const place = usePlace();
+  const health = useHealth(place, who);
+  const [opened, setOpened] = useState<Opened>(null);
+  const close = () => setOpened(null);
+  if (health.isError) return <Trouble error={health.error} retry={() => void health.refetch()} />;
+  const figures = health.data;
+  return (
+    <>
+      <section
+        aria-label={t("health.label")}
+        className="tiles md:grid-cols-3 xl:grid-cols-5"
+      >
+        <Tile icon={Layers} label={t("health.total")} value={figures && format.number(figures.total)} />
+        <Tile
+          icon={Gauge}
+          label={t("health.confidence")}
+          value={
+            figures &&
+            (figures.mean_confidence === null ? "–" : format.percent(figures.mean_confidence))
+          }
+        />
+        <Tile
+          icon={CalendarClock}
+          label={t("health.expired")}
+          value={figures && format.number(figures.expired)}
+          note={figures && figures.expired > 0 ? t("health.toCleanUp") : undefined}
+          onOpen={() => setOpened("expired")}
+        />
+        <Tile
+          icon={GitCompareArrows}
+          label={t("health.conflicts")}
+          value={figures && format.number(figures.conflicts)}
+          note={figures && figures.conflicts > 0 ? t("health.toResolve") : undefined}
+          onOpen={() => setOpened("conflicts")}
+        />
+        <Tile
+          icon={ShieldQuestion}
+          label={t("health.quarantined")}
+          value={figures && format.number(figures.quarantined)}
+          note={figures && figures.quarantined > 0 ? t("health.toReview") : undefined}
+          onOpen={() => setOpened("quarantined")}
+        />
+      </section>
+      <CleanUpDialog isOpen={opened === "expired"} who={who} onClose={close} />
+      <ConflictsDialog isOpen={opened === "conflicts"} who={who} onClose={close} />
+      <QuarantineDialog isOpen={opened === "quarantined"} who={who} onClose={close} />
+    </>
+  );
+}

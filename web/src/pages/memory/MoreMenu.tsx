@@ -1,0 +1,88 @@
+import { Button, Dropdown, Label, toast } from "@heroui/react";
+import { Download, Ellipsis, UserRoundX } from "lucide-react";
+import { useState } from "react";
+import type { Record } from "../../api/client";
+import { findRecords, useReach, type RecordsPage } from "../../api/queries";
+import { useTranslation } from "../../i18n";
+import { download } from "../../lib/download";
+import { usePlace } from "../../lib/place";
+import { useTellTrouble } from "../../parts/feedback";
+import type { MemorySearch, Tab } from "../../router";
+import { ForgetDialog } from "./ForgetDialog";
+
+const MOST_EXPORTED = 10_000;
+
+/** What is done more rarely: export and forget. */
+export function MoreMenu({ tab, search }: { tab: Tab; search: MemorySearch }) {
+  const { t } = useTranslation();
+  const place = usePlace();
+  const reach = useReach();
+  const tellTrouble = useTellTrouble();
+  const [isForgetting, setForgetting] = useState(false);
+
+  const exportShown = async () => {
+    try {
+      const records: Record[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: RecordsPage = await findRecords(place, tab, search, reach, {
+          limit: 200,
+          cursor,
+        });
+        records.push(...page.items);
+        cursor = page.next_cursor;
+      } while (cursor !== null && records.length < MOST_EXPORTED);
+      download("recollect-records.jsonl", records.map((one) => JSON.stringify(one)).join("\n"));
+      toast.success(t("export.done", { count: records.length }));
+    } catch (error) {
+      tellTrouble(error);
+    }
+  };
+  const exportPerson = (user: string) => {
+    const address = new URLSearchParams({ ...place, user, agent: "-" });
+    window.location.assign(`/v1/export?${address}`);
+  };
+
+  return (
+    <>
+      <Dropdown>
+        <Button variant="tertiary" aria-label={t("more.label")}>
+          <Ellipsis aria-hidden />
+          {t("more.label")}
+        </Button>
+        <Dropdown.Popover placement="bottom end" className="min-w-64">
+          <Dropdown.Menu
+            aria-label={t("more.label")}
+            onAction={(key) => {
+              if (key === "shown") void exportShown();
+              else if (key === "person" && search.user !== undefined) exportPerson(search.user);
+              else if (key === "forget") setForgetting(true);
+            }}
+          >
+            <Dropdown.Item id="shown" textValue={t("export.shown")}>
+              <Download className="text-muted size-4" aria-hidden />
+              <Label>{t("export.shown")}</Label>
+            </Dropdown.Item>
+            {reach.isOperator && search.user !== undefined ? (
+              <Dropdown.Item id="person" textValue={t("export.person", { name: search.user })}>
+                <Download className="text-muted size-4" aria-hidden />
+                <Label>{t("export.person", { name: search.user })}</Label>
+              </Dropdown.Item>
+            ) : null}
+            {reach.isOperator ? (
+              <Dropdown.Item id="forget" variant="danger" textValue={t("forget.menu")}>
+                <UserRoundX className="text-danger size-4" aria-hidden />
+                <Label>{t("forget.menu")}</Label>
+              </Dropdown.Item>
+            ) : null}
+          </Dropdown.Menu>
+        </Dropdown.Popover>
+      </Dropdown>
+      <ForgetDialog
+        isOpen={isForgetting}
+        user={search.user}
+        onClose={() => setForgetting(false)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,186 @@
+import { Button, Checkbox, Tooltip } from "@heroui/react";
+import { Pencil, Trash2, Undo2 } from "lucide-react";
+import { memo } from "react";
+import type { Record } from "../../api/client";
+import { faceOf, isShared } from "../../api/place";
+import { useTranslation } from "../../i18n";
+import { useFormat } from "../../lib/format";
+import { FaceBadge, FaceIcon } from "../../parts/faces";
+import { Highlighted } from "../../parts/Highlighted";
+
+const SHOWN_TAGS = 4;
+
+export interface CardActions {
+  canWrite: boolean;
+  onOpen: (record: Record) => void;
+  onEdit: (record: Record) => void;
+  onDelete: (record: Record) => void;
+  onUndo: (record: Record) => void;
+  onSelect: (record: Record, isSelected: boolean) => void;
+  onTag: (tag: string) => void;
+}
+
+/** One memory as a card: what it is, how sure, how old, where from, and what to do with it. */
+export const RecordCard = memo(function RecordCard({
+  record,
+  isOpen,
+  isSelected,
+  words,
+  actions,
+  footer,
+}: {
+  record: Record;
+  isOpen: boolean;
+  isSelected: boolean;
+  words?: string[];
+  actions: CardActions;
+  footer?: React.ReactNode;
+}) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const face = faceOf(record);
+  const name = record.title !== "" ? record.title : record.content;
+  const short = name.length > 60 ? `${name.slice(0, 60)}…` : name;
+  const isDeleted = record.status === "deleted";
+  return (
+    <article
+      aria-label={short}
+      data-record={record.id}
+      className={`panel group relative p-4 transition-colors sm:p-5 ${isOpen ? "border-accent ring-accent/30 ring-2" : "hover:border-border-tertiary"} ${isSelected ? "bg-accent-soft" : ""}`}
+    >
+      <div className="flex items-center gap-2.5">
+        <Checkbox
+          aria-label={t("card.select", { name: short })}
+          isSelected={isSelected}
+          onChange={(isNow) => actions.onSelect(record, isNow)}
+          className="relative z-10"
+        >
+          <Checkbox.Content>
+            <Checkbox.Control>
+              <Checkbox.Indicator />
+            </Checkbox.Control>
+          </Checkbox.Content>
+        </Checkbox>
+        <FaceIcon face={face} className="hidden size-8 sm:grid" />
+        <FaceBadge face={face} isPlain />
+        {record.status !== "active" && (
+          <span className="bg-warning-soft text-warning-soft-foreground rounded-full px-2 py-0.5 text-xs font-medium">
+            {t(`status.${record.status}`)}
+          </span>
+        )}
+        <span className="flex-1" />
+        <span className="caption number whitespace-nowrap">
+          <span className="hidden sm:inline">{t("card.confidence")} </span>
+          {format.percent(record.confidence)}
+        </span>
+        <time
+          className="caption whitespace-nowrap"
+          dateTime={record.last_confirmed}
+          title={format.moment(record.last_confirmed)}
+        >
+          {format.age(record.last_confirmed)}
+        </time>
+      </div>
+      <button
+        type="button"
+        className="focusable mt-3 block w-full cursor-pointer rounded-md text-start after:absolute after:inset-0 after:rounded-2xl"
+        onClick={() => actions.onOpen(record)}
+        aria-expanded={isOpen}
+      >
+        {record.title !== "" && (
+          <span className="said mb-0.5 line-clamp-1 font-medium">{record.title}</span>
+        )}
+        <span className="said line-clamp-2 text-[15px] leading-relaxed" dir="auto">
+          <Highlighted text={record.content.slice(0, 600)} words={words} />
+        </span>
+      </button>
+      <div className="mt-3 flex items-end gap-3">
+        <p className="caption said line-clamp-2 min-w-0 flex-1 leading-5">
+          {t("card.source", { count: record.evidence_count })}
+          <Dot />
+          {isShared(record)
+            ? t("card.sharedBy")
+            : t("card.agent", { name: record.scope.agent ?? t("card.noAgent") })}
+          {record.scope.user !== null && (
+            <>
+              <Dot />
+              {record.scope.user}
+            </>
+          )}
+          {record.tags.length > 0 && (
+            <>
+              <Dot />
+              {t("card.tags")}{" "}
+              {record.tags.slice(0, SHOWN_TAGS).map((tag, place) => (
+                <span key={tag}>
+                  {place > 0 && ", "}
+                  <button
+                    type="button"
+                    className="focusable hover:text-foreground relative z-10 cursor-pointer rounded-sm underline-offset-2 hover:underline"
+                    onClick={() => actions.onTag(tag)}
+                  >
+                    {tag}
+                  </button>
+                </span>
+              ))}
+              {record.tags.length > SHOWN_TAGS && (
+                <span className="number"> +{format.number(record.tags.length - SHOWN_TAGS)}</span>
+              )}
+            </>
+          )}
+        </p>
+        <div className={`relative z-10 -my-1.5 -me-1.5 ${actions.canWrite ? "flex" : "hidden"}`}>
+          {isDeleted ? (
+            <IconButton label={t("action.restore")} onPress={() => actions.onUndo(record)}>
+              <Undo2 aria-hidden />
+            </IconButton>
+          ) : (
+            <>
+              <IconButton label={t("action.edit")} onPress={() => actions.onEdit(record)}>
+                <Pencil aria-hidden />
+              </IconButton>
+              <IconButton label={t("action.delete")} onPress={() => actions.onDelete(record)}>
+                <Trash2 aria-hidden />
+              </IconButton>
+            </>
+          )}
+        </div>
+      </div>
+      {footer}
+    </article>
+  );
+});
+
+function Dot() {
+  return (
+    <span aria-hidden className="mx-1.5 opacity-60">
+      ·
+    </span>
+  );
+}
+
+function IconButton({
+  label,
+  onPress,
+  children,
+}: {
+  label: string;
+  onPress: () => void;
+  children: React.ReactNode;
+}) {
+  return (
+    <Tooltip>
+      <Button
+        isIconOnly
+        size="sm"
+        variant="ghost"
+        className="text-muted hover:text-foreground"
+        aria-label={label}
+        onPress={onPress}
+      >
+        {children}
+      </Button>
+      <Tooltip.Content>{label}</Tooltip.Content>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,134 @@
+import { Spinner } from "@heroui/react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Record } from "../../api/client";
+import { useTranslation } from "../../i18n";
+import { useFormat } from "../../lib/format";
+import { RecordCard, type CardActions } from "./RecordCard";
+
+const CARD_HEIGHT = 156;
+const DAY_HEIGHT = 52;
+const SCROLLER = "content";
+
+type Row = { kind: "record"; record: Record } | { kind: "day"; day: string; at: string };
+
+function rowsOf(records: Record[], isTimeline: boolean): Row[] {
+  if (!isTimeline) return records.map((record) => ({ kind: "record", record }));
+  const rows: Row[] = [];
+  let last = "";
+  for (const record of records) {
+    const at = happenedAt(record);
+    const day = new Date(at).toDateString();
+    if (day !== last) rows.push({ kind: "day", day, at });
+    last = day;
+    rows.push({ kind: "record", record });
+  }
+  return rows;
+}
+
+function happenedAt(record: Record): string {
+  return (record.kind === "episodic" ? record.timestamp : null) ?? record.last_confirmed;
+}
+
+/** Records as cards, of which only those in view exist; as a timeline, under their days. */
+export function RecordList({
+  records,
+  isTimeline,
+  openId,
+  selected,
+  actions,
+  hasMore,
+  isLoadingMore,
+  loadMore,
+}: {
+  records: Record[];
+  isTimeline: boolean;
+  openId?: string;
+  selected: ReadonlySet<string>;
+  actions: CardActions;
+  hasMore: boolean;
+  isLoadingMore: boolean;
+  loadMore: () => void;
+}) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const list = useRef<HTMLDivElement>(null);
+  const [margin, setMargin] = useState(0);
+  const rows = rowsOf(records, isTimeline);
+  useLayoutEffect(() => {
+    const scroller = document.getElementById(SCROLLER);
+    if (list.current === null || scroller === null) return;
+    const top = list.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    setMargin(top + scroller.scrollTop);
+  }, [records.length === 0, isTimeline, selected.size > 0]);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => document.getElementById(SCROLLER),
+    estimateSize: (index) => (rows[index]?.kind === "day" ? DAY_HEIGHT : CARD_HEIGHT),
+    getItemKey: (index) => {
+      const row = rows[index];
+      return row === undefined ? index : row.kind === "day" ? row.day : row.record.id;
+    },
+    overscan: 6,
+    scrollMargin: margin,
+    gap: isTimeline ? 0 : 12,
+  });
+  const shown = virtual.getVirtualItems();
+  const lastShown = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && !isLoadingMore && lastShown >= rows.length - 20) loadMore();
+  }, [hasMore, isLoadingMore, lastShown, rows.length, loadMore]);
+
+  return (
+    <div ref={list}>
+      <div
+        role={isTimeline ? "group" : "feed"}
+        aria-label={t("memory.list")}
+        aria-busy={isLoadingMore}
+        className="relative"
+        style={{ height: virtual.getTotalSize() }}
+      >
+        {shown.map((item) => {
+          const row = rows[item.index];
+          if (row === undefined) return null;
+          return (
+            <div
+              key={item.key}
+              ref={virtual.measureElement}
+              data-index={item.index}
+              className={`absolute inset-x-0 top-0 ${isTimeline ? "ps-7" : ""}`}
+              style={{ transform: `translateY(${item.start - margin}px)` }}
+            >
+              {isTimeline && (
+                <span aria-hidden className="bg-line absolute inset-y-0 start-[7px] w-px" />
+              )}
+              {row.kind === "day" ? (
+                <h2 className="flex h-13 items-center pt-3 text-sm font-semibold">
+                  <span
+                    aria-hidden
+                    className="bg-episodic ring-background absolute start-[3px] size-[9px] rounded-full ring-4"
+                  />
+                  {format.longDay(row.at)}
+                </h2>
+              ) : (
+                <div className={isTimeline ? "pb-3" : ""}>
+                  <RecordCard
+                    record={row.record}
+                    isOpen={row.record.id === openId}
+                    isSelected={selected.has(row.record.id)}
+                    actions={actions}
+                  />
+                </div>
+              )}
+            </div>
+          );
+        })}
+      </div>
+      {isLoadingMore && (
+        <div className="flex justify-center py-6">
+          <Spinner aria-label={t("status.loading")} />
+        </div>
+      )}
+    </div>
+  );
+}
