@@ -35,6 +35,7 @@ from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
 from recollect.recall.cache import CachedRecaller, CacheOptions
 from recollect.recall.entity_path import EntityPath
+from recollect.recall.fresh_links import FreshLinks, LinkAmong
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
@@ -136,6 +137,7 @@ class Wiring(Parts):
             recall.vector_memory_mb * _MEGABYTE,
             quick_product(plain_product),
         )
+        self.fresh_links = FreshLinks(self.jobs, clock, self._link_among, recall.patience)
         self.recaller = CachedRecaller(
             Recaller(
                 self.store,
@@ -148,6 +150,7 @@ class Wiring(Parts):
                 archive_passages(settings, database),
                 clock,
                 recall_options(settings, meaning.calibration),
+                self.fresh_links,
                 self._second_look,
             ),
             self.store,
@@ -250,6 +253,7 @@ class Wiring(Parts):
             self._starting.cancel()
             await asyncio.wait([self._starting])
         await self.late_vectors.settled()
+        await self.fresh_links.close()
         made = vars(self)
         if "metrics" in made:
             await self.metrics.close()
@@ -284,10 +288,14 @@ class Wiring(Parts):
         from recollect.assemble.judge import judging_of
         from recollect.writing.saver import Saver
 
-        judging = judging_of(self.settings)
+        judging = judging_of(self.settings, self.fresh_links)
         return Saver(
             self.store, self.listing, self.meaning, self.clock, self.redactor, judging=judging
         )
+
+    def _link_among(self) -> LinkAmong | None:
+        """A language model takes too long for a recall; what it has not judged yet can wait."""
+        return self.writing.background.link_among if self.judge.is_local else None
 
     @cached_property
     def judge(self) -> JudgeChain:
@@ -418,7 +426,8 @@ class Wiring(Parts):
             self.working.models,
             self.saver,
             self.judge,
-            judging_of(self.settings),
+            judging_of(self.settings, self.fresh_links),
+            self.fresh_links,
             self.meter,
         )
 

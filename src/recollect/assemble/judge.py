@@ -12,6 +12,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.ports.judge import Judge
 from recollect.ports.language_model import LanguageModels
+from recollect.recall.fresh_links import FreshLinks
 from recollect.settings import Settings
 from recollect.writing.judges import JudgeChain, ModelJudge, ThresholdJudge
 from recollect.writing.schedule import Judging, is_judged, judge_jobs
@@ -44,7 +45,7 @@ def _local(settings: Settings) -> Judge | None:
     return ThresholdJudge(classifier, trusts_near=is_usual)
 
 
-def judging_of(settings: Settings) -> Judging | None:
+def judging_of(settings: Settings, fresh: FreshLinks) -> Judging | None:
     """Which jobs judge what was stored without being compared; None where nothing is judged."""
     writing, policy = settings.writing, policy_of(settings)
     if writing.judge == "rules" or not writing.reconcile:
@@ -53,6 +54,8 @@ def judging_of(settings: Settings) -> Judging | None:
     def jobs(caller: Caller, stored: Sequence[Record | Turn]) -> tuple[NewJob, ...]:
         if policy(caller) == "off":
             return ()
-        return judge_jobs(caller.scope, [it.id for it in stored if is_judged(it)])
+        ids = [item.id for item in stored if is_judged(item)]
+        fresh.expect(ids)
+        return judge_jobs(caller.scope, ids)
 
     return jobs

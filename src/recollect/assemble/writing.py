@@ -13,6 +13,7 @@ from recollect.context.compression import CompressionOptions
 from recollect.context.session_episode import SessionEpisodes
 from recollect.context.summariser import Summariser
 from recollect.domain.extraction import BufferTimes
+from recollect.domain.link import JUDGE
 from recollect.domain.meter import Meter
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
@@ -21,6 +22,7 @@ from recollect.lifecycle.job_worker import Handler
 from recollect.ports.clock import Clock
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.store import Store
+from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import Meaning
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
@@ -40,7 +42,6 @@ from recollect.writing.schedule import (
     EPISODE,
     EXTRACT,
     EXTRACT_IDLE,
-    JUDGE,
     ExtractionSchedule,
     Judging,
 )
@@ -60,6 +61,7 @@ def writing_of(
     saver: Saver,
     judge: JudgeChain,
     judging: Judging | None,
+    fresh: FreshLinks,
     meter: Meter,
 ) -> WritingParts:
     """Everything that turns words into records."""
@@ -91,7 +93,7 @@ def writing_of(
         ),
         candidates=candidates,
         judge=judge,
-        background=BackgroundJudge(store, meaning, candidates, judge, clock),
+        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh),
         router=router,
         merger=merger,
         redactor=redactor,

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Scope
+
+JUDGE: Final = "judge"
+"""The job that links what was stored without comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from recollect.recall.archived import ArchivePassages
 from recollect.recall.candidate_loader import Weighed, Weigher
 from recollect.recall.deduplicate import Sameness, arranged
 from recollect.recall.entity_path import EntityPath
+from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
 from recollect.recall.intent import Intent, Judged
 from recollect.recall.link_order import counted, followers, newest_first, repeated
@@ -52,6 +53,7 @@ _SEEDS: Final = 3
 _FARTHEST: Final = 4
 # At least so many times what is wanted is weighed: what is left out is told too.
 _SLICE: Final = 2
+_LEAST_COMPARED: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,7 @@ class Recaller:
         archives: ArchivePassages,
         clock: Clock,
         options: RecallOptions,
+        fresh_links: FreshLinks | None = None,
         second_look: Reranking | None = None,
     ) -> None:
         self._store = store
@@ -105,6 +108,7 @@ class Recaller:
         self._archives = archives
         self._clock = clock
         self._options = options
+        self._fresh_links = fresh_links
         self._second_look = second_look
         self._sameness = Sameness(options.duplicates) if 0 < options.duplicates < 1 else None
 
@@ -321,8 +325,9 @@ class Recaller:
         What says the same as a better hit gives its place to the next that does not.
         """
         reach = question.limit
+        fresh = await self._judge_fresh(answer, weigher)
         while True:
-            kept, links = await self._with_followers(question, answer.kept, weigher)
+            kept, links = await self._with_followers(question, answer.kept, weigher, fresh)
             items = await weigher.items(kept)
             twice = repeated(links, {it.fused.owner_id for it in kept} & items.keys())
             once = [it for it in kept if it.fused.owner_id not in twice]
@@ -347,11 +352,20 @@ class Recaller:
         near_misses = (*left_out, *answer.near_misses)[:_NEAR_MISSES]
         return replace(answer, kept=shown, near_misses=near_misses), links
 
+    async def _judge_fresh(self, answer: _Answer, weigher: Weigher) -> Sequence[Link]:
+        """Return the links of what was stored a moment ago and is among the best."""
+        if self._fresh_links is None or len(answer.kept) < _LEAST_COMPARED:
+            return ()
+        items = await weigher.items(answer.kept)
+        found = [items.get(it.fused.owner_id) for it in answer.kept]
+        return await self._fresh_links.of([it for it in found if isinstance(it, Record | Turn)])
+
     async def _with_followers(
-        self, question: Question, kept: list[Weighed], weigher: Weigher
+        self, question: Question, kept: list[Weighed], weigher: Weigher, fresh: Sequence[Link]
     ) -> tuple[list[Weighed], Sequence[Link]]:
         """What was found with what follows it by a stored link, the newer one first."""
-        links = await self._store.links(question.scopes, [it.fused.owner_id for it in kept])
+        owners = [it.fused.owner_id for it in kept]
+        links = [*await self._store.links(question.scopes, owners), *fresh]
         if not links or question.is_about_past:
             return kept, links
         found = {it.fused.owner_id: it for it in kept}

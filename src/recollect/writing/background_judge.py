@@ -6,7 +6,7 @@ conflict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Final
@@ -25,6 +25,7 @@ from recollect.language.units import record_units, turn_units
 from recollect.ports.clock import Clock
 from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.store import Store
+from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import Meaning
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.judges import JudgeChain
@@ -44,12 +45,14 @@ class BackgroundJudge:
         candidates: Candidates,
         judge: JudgeChain,
         clock: Clock,
+        fresh: FreshLinks,
     ) -> None:
         self._store = store
         self._meaning = meaning
         self._candidates = candidates
         self._judge = judge
         self._clock = clock
+        self._fresh = fresh
 
     async def run(self, job: Job) -> None:
         """Run the job."""
@@ -59,15 +62,25 @@ class BackgroundJudge:
         for item in sorted(await self._items(caller, ids), key=_said_at):
             if is_judged(item):
                 await self._link(caller, item)
+        self._fresh.settle(ids)
 
-    async def _link(self, caller: Caller, item: Item) -> None:
-        """Judge one record or turn and store the result, unless something changed meanwhile."""
+    async def link_among(self, item: Item, among: Collection[str]) -> tuple[Link, ...]:
+        """Link a record or turn with those of the given ids that were said before it."""
+        if not is_judged(item):
+            return ()
+        caller = Caller(scope=item.scope, principal=item.scope.actor)
+        return await self._link(caller, item, among)
+
+    async def _link(
+        self, caller: Caller, item: Item, among: Collection[str] | None = None
+    ) -> tuple[Link, ...]:
+        """Judge one record or turn and store the links, unless something changed meanwhile."""
         scopes = compared_scopes(caller, item.scope)
         for attempt in range(_MAX_ATTEMPTS):
             versions = await self._store.versions(scopes)
-            links = await self._links(caller, item)
+            links = await self._links(caller, item, among)
             if not links:
-                return
+                break
             changes = ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
@@ -81,15 +94,19 @@ class BackgroundJudge:
                 if attempt == _MAX_ATTEMPTS - 1:
                     raise
             else:
-                return
+                return links
+        return ()
 
-    async def _links(self, caller: Caller, item: Item) -> tuple[Link, ...]:
+    async def _links(
+        self, caller: Caller, item: Item, among: Collection[str] | None
+    ) -> tuple[Link, ...]:
         now = self._clock.now()
         nearness = await self._near(caller, item, now)
         older = await self._older(caller, item, nearness)
         known = await self._store.links(caller.readable, [item.id])
         linked = set(chain.from_iterable(link.ends for link in known))
-        older = [other for other in older if other.id not in linked][:MOST_JUDGED]
+        wanted = (other for other in older if among is None or other.id in among)
+        older = [other for other in wanted if other.id not in linked][:MOST_JUDGED]
         judged = await self._judge.judge(
             _statement(item), [_statement(other, nearness[other.id]) for other in older]
         )

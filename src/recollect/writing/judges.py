@@ -48,6 +48,11 @@ class JudgeChain:
         return bool(self._judges)
 
     @property
+    def is_local(self) -> bool:
+        """Whether no language model is asked."""
+        return not any(isinstance(judge, ModelJudge) for judge in self._judges)
+
+    @property
     def counts(self) -> Mapping[str, int]:
         """How many pairs were judged how since the memory was opened."""
         return dict(self._counts)

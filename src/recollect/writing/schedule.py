@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from recollect.domain.job import Job, NewJob
+from recollect.domain.link import JUDGE
 from recollect.domain.record import Kind, Record
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller, Scope
@@ -23,7 +24,6 @@ EXTRACT: Final = "extract"
 EXTRACT_IDLE: Final = "extract_idle"
 """Reading what is left of a session in which nothing was said for a while."""
 EPISODE: Final = "episode"
-JUDGE: Final = "judge"
 # Which jobs judge what was stored without being compared.
 Judging = Callable[[Caller, Sequence[Record | Turn]], tuple[NewJob, ...]]
 # So many records or turns are judged by one job.
