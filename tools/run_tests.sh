@@ -1,17 +1,14 @@
 #!/bin/sh
-# Run pytest on two workers. The suite holds real servers, kills and concurrent writers, and a busy
-# machine may starve one of them; so up to three tests that failed beside others are run once more,
-# by themselves, and must pass then. Their names stay in the output.
+# Runs pytest on two workers. Real servers, kills and concurrent writers share two cores, and a busy
+# machine may starve one of them: up to three tests that fail are run once more, by themselves, and
+# must pass then. Both results stay in the output.
 set -u
-pytest=.venv/bin/pytest
 failed=.pytest_cache/v/cache/lastfailed
 
 rm -f "$failed"
-"$pytest" -n 2 --dist worksteal "$@"
+.venv/bin/pytest -n 2 --dist worksteal "$@"
 status=$?
 [ $status -eq 1 ] && [ -f "$failed" ] || exit $status
-count=$(grep -c '": true' "$failed")
-[ "$count" -le 3 ] || exit $status
-echo "run once more, alone:"
-cat "$failed"
-exec "$pytest" --last-failed --last-failed-no-failures none "$@"
+[ "$(grep -c ': true' "$failed")" -le 3 ] || exit $status
+echo "Running what failed once more, by itself:"
+exec .venv/bin/pytest --last-failed --last-failed-no-failures none "$@"
