@@ -26,10 +26,10 @@ from recollect.writing.judge_rules import certainly_same
 _MAX_COMPARED: Final = 200
 _MANY_RECORDS: Final = 50
 _MAX_NEIGHBOURS: Final = 3
-# Turns that say the same stand beside the records made of them, and are passed over.
+# Turns are also found beside the records that were extracted from them, and are skipped.
 _MAX_UNITS: Final = 50
 _RECORD: Final = KINDS.index("record")
-# A claim shows in its beginning what it is about.
+# The beginning of a record shows what it is about.
 _READ_CHARS: Final = 300
 _ONLY_RECORDS: Final = Filter(owners=frozenset({"record"}))
 
@@ -80,7 +80,7 @@ class HealthCheck:
             pair: 1.0
             for pair in pairs
             if all(record_id in records for record_id in pair)
-            and certainly_same(*(_said(records[record_id]) for record_id in pair))
+            and certainly_same(*(_comparable_text(records[record_id]) for record_id in pair))
         }
         alike |= {
             pair: probability
@@ -119,5 +119,5 @@ class HealthCheck:
         return records | {record.id: record for record in more}
 
 
-def _said(record: Record) -> Statement:
+def _comparable_text(record: Record) -> Statement:
     return Statement(text=record.content, said_at=record.last_confirmed)
