@@ -833,9 +833,9 @@ class Items:
 
 
 class Toolbox:
-    """What a model is given: descriptions of tools to choose from, and answers to its calls.
+    """The tools for a model: their descriptions, and the answers to its calls.
 
-    Whose memory they work on was decided when the toolbox was made; no argument changes it.
+    The scope is fixed when the toolbox is opened; no argument changes it.
     """
 
     def __init__(self, inner: AsyncToolbox, loop: Loop) -> None:
@@ -844,28 +844,28 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools in their order; none when memory is disabled for the agent."""
+        """Return the tools in order; none if memory is disabled for the agent."""
         return self._inner.specs
 
     def openai(self) -> list[Json]:
-        """The tools as OpenAI's chat completions take them."""
+        """Return the tools in the format of OpenAI's chat completions."""
         return self._inner.openai()
 
     def anthropic(self) -> list[Json]:
-        """The tools as Anthropic's messages take them."""
+        """Return the tools in the format of Anthropic's messages."""
         return self._inner.anthropic()
 
     def json_schemas(self) -> list[Json]:
-        """The tools with their titles, for people and for other frameworks."""
+        """Return the tools with their titles, for people and other frameworks."""
         return self._inner.json_schemas()
 
     def call(self, name: str, arguments: Mapping[str, Any] | str = "") -> str:
-        """Answer a call for a model: short JSON, or the text of a loaded result.
+        """Answer a call of a model with short JSON, or with the text of a loaded result.
 
-        What went wrong is told as `{"error": {code, message, hint}}`, so that it can try again.
+        Errors are returned as `{"error": {code, message, hint}}`, so that the model can retry.
         """
         return self._loop.run(lambda: self._inner.call(name, arguments))
 
     def run(self, name: str, arguments: Mapping[str, Any] | str = "") -> Any:
-        """The same for a program: the result as a value, and errors raised."""
+        """Answer a call of a program: return the result as a value, and raise errors."""
         return self._loop.run(lambda: self._inner.run(name, arguments))
