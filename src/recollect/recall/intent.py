@@ -1,6 +1,7 @@
-"""Judging what kind of message a question is, by rules, and what that changes in a recall.
+"""The intent of a message, judged by rules, and what it changes in a recall.
 
-A wrong guess bends an answer that was right, so the default is `question`, which bends nothing.
+A wrong guess distorts an answer that was right, so the default is `question`, which changes
+nothing.
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ from recollect.recall.intent_rules import ERROR_MESSAGE, ERROR_NAME, MACHINE_SPE
 
 Intent = Literal["new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"]
 
-# A message says what it wants at its beginning or at its end; between them is material.
-_READ_FIRST: Final = 2000
-_READ_LAST: Final = 500
-_LONGEST_REASON: Final = 80
+# A message says what it wants at its beginning or its end; between them is material.
+_HEAD_CHARS: Final = 2000
+_TAIL_CHARS: Final = 500
+_MAX_REASON_CHARS: Final = 80
 
 _SPEAKER: Final = re.compile(
     r"^(?:<[^<>\n]{1,40}>|user|assistant|human|用户|助手)[ \t]*[:：]",
     re.MULTILINE | re.IGNORECASE,
 )
 # Folding costs more than all rules together, and only some texts need it: those with full-width
-# letters, and those in traditional Chinese, which never goes far without one of these.
-_TO_FOLD: Final = re.compile(
+# letters, and those in traditional Chinese, which nearly always has one of these characters.
+_NEEDS_FOLDING: Final = re.compile(
     "[\uff20-\uff5a這個們麼嗎來說還對會時過後從現給讓請問為樣開關錯誤報幫寫設計歡習慣應該點當種與經發]"
 )
-_AROUND_SPEECH: Final = ' \t\n"“”'
+_QUOTES_AND_SPACES: Final = ' \t\n"“”'
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _ENGLISH_PHRASE: Final = re.compile("[a-z] [a-z']+ [a-z]")
 
-# The first rule that holds decides. Asking for a fact stands before the words that such a
-# question may well contain: "When did I last eat at my favourite restaurant?"
+# The first rule that matches decides. Questions for a fact come before the words that they may
+# contain, as in "When did I last eat at my favourite restaurant?"
 _ENGLISH: Final[tuple[tuple[Intent, Find], ...]] = (
     ("bug_fix", MACHINE_SPEECH),
     ("bug_fix", ERROR_MESSAGE),
@@ -74,13 +75,13 @@ _CHINESE: Final[tuple[tuple[Intent, Find], ...]] = (
     ("question", chinese.ASKED),
     ("bug_fix", chinese.TROUBLE),
 )
-# A dialogue has with it what its last message goes on with.
-_OF_A_MESSAGE_ALONE: Final = frozenset({english.CONTINUES, chinese.CONTINUES})
+# In a dialogue, what the last message continues is there already.
+_SINGLE_MESSAGE_RULES: Final = frozenset({english.CONTINUES, chinese.CONTINUES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """An intent and the words that decided it, which are none when no rule held."""
+    """An intent and the words that decided it; no words when no rule matched."""
 
     intent: Intent
     reason: str
@@ -90,50 +91,52 @@ _PLAIN_QUESTION: Final = Judged(intent="question", reason="")
 
 
 def judge(text: str) -> Judged:
-    """The intent of a message, or of the last message of a dialogue."""
+    """Return the intent of a message, or of the last message of a dialogue."""
     said = _plain(_message(text))
     is_alone = _SPEAKER.match(text) is None
     if not said.isascii() and _HAN.search(said):
-        judged = _first(_CHINESE, said, is_alone=is_alone)
+        judged = _first_match(_CHINESE, said, is_alone=is_alone)
         if judged is not None or not _ENGLISH_PHRASE.search(said):
             return judged or _PLAIN_QUESTION
-    return _first(_ENGLISH, said, is_alone=is_alone) or _PLAIN_QUESTION
+    return _first_match(_ENGLISH, said, is_alone=is_alone) or _PLAIN_QUESTION
 
 
 def _message(text: str) -> str:
-    """What is read of a message; of a dialogue, what was said last."""
-    whole = len(text) <= _READ_FIRST + _READ_LAST
+    """Return the parts of a message to read; for a dialogue, its last message."""
+    whole = len(text) <= _HEAD_CHARS + _TAIL_CHARS
     if _SPEAKER.match(text):
-        return _said_last(text if whole else text[-_READ_LAST:])
-    return text if whole else f"{text[:_READ_FIRST]}\n{text[-_READ_LAST:]}"
+        return _said_last(text if whole else text[-_TAIL_CHARS:])
+    return text if whole else f"{text[:_HEAD_CHARS]}\n{text[-_TAIL_CHARS:]}"
 
 
 def _said_last(dialogue: str) -> str:
     end = 0
     for speaker in _SPEAKER.finditer(dialogue):
         end = speaker.end()
-    return dialogue[end:].strip(_AROUND_SPEECH)
+    return dialogue[end:].strip(_QUOTES_AND_SPACES)
 
 
 def _plain(text: str) -> str:
-    """The spelling that the rules read."""
+    """Return the text in the spelling that the rules expect."""
     if not text.isascii():
-        text = fold(text) if _TO_FOLD.search(text) else text.replace("’", "'")
+        text = fold(text) if _NEEDS_FOLDING.search(text) else text.replace("’", "'")
     return f" {' '.join(text.lower().split())}"
 
 
-def _first(table: tuple[tuple[Intent, Find], ...], said: str, *, is_alone: bool) -> Judged | None:
+def _first_match(
+    table: tuple[tuple[Intent, Find], ...], said: str, *, is_alone: bool
+) -> Judged | None:
     for intent, find in table:
-        if find in _OF_A_MESSAGE_ALONE and not is_alone:
+        if find in _SINGLE_MESSAGE_RULES and not is_alone:
             continue
         if match := find(said):
-            return Judged(intent=intent, reason=match[0].strip()[:_LONGEST_REASON])
+            return Judged(intent=intent, reason=match[0].strip()[:_MAX_REASON_CHARS])
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lean:
-    """What an intent changes in a recall; 1.0 changes nothing."""
+    """How an intent changes a recall; 1.0 changes nothing."""
 
     semantic: float = 1.0
     episodic: float = 1.0
@@ -143,7 +146,7 @@ class Lean:
     recent: float = 0.0
     """The weight of the recent path."""
     fresh: float = 0.0
-    """How much more it is worth to be of today; a month ago it is worth nothing more."""
+    """The bonus for something from today; it falls to nothing within a month."""
     preference: float = 1.0
     """For the categories of user preferences."""
 
@@ -159,5 +162,5 @@ _LEANS: Final[dict[Intent, Lean]] = {
 
 
 def lean_of(intent: Intent) -> Lean:
-    """Which memories an intent asks for first, and which beside them."""
+    """Return how an intent changes a recall."""
     return _LEANS[intent]

@@ -1,6 +1,6 @@
-"""The Chinese words by which a message shows its intent; `intent` says in which order they count.
+"""Chinese patterns by which a message shows its intent; `intent` decides their order.
 
-Punctuation comes full-width or half-width, characters come simplified.
+Punctuation may be full-width or half-width; characters are simplified.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ from recollect.recall.intent_rules import (
     only_with,
 )
 
-_SHORT: Final = 30
+_MAX_SHORT_CHARS: Final = 30
 
 # Anything within a clause.
 _IN = "[^,，。?？!！;；]"
@@ -66,7 +66,7 @@ REFERENCE: Final = early_chinese(
     each("同样的 一样的", "(?:方法|方式|格式|做法)"),
 )
 
-# Asking for a fact is no sign of an intent, whatever else the question speaks of.
+# Asking for a fact is no sign of another intent, whatever else the question mentions.
 _WHAT = "(?:什么|哪|怎么|为何|为什么|谁|几|吗|多少)"
 FACT: Final = anywhere(
     each(
@@ -89,8 +89,8 @@ ASKED: Final = anywhere(
     "几|吗|怎么样|是否|是不是",
 )
 
-# A message that opens by reacting, or greets and then speaks of what is under way, goes on with
-# something; one that reacts and then asks for a fact asks for a fact, which a rule before says.
+# A message that opens with a reaction, or greets and then mentions work under way, continues
+# something. One that reacts and then asks for a fact is matched by an earlier rule.
 _STOP = "[,，。.!！~、;；…]"
 CONTINUES: Final = at_the_beginning(
     " ",
@@ -124,7 +124,7 @@ _LIKING = "(?:喜欢|喜爱|爱[吃喝看听用玩带穿坐]|最爱|偏好|偏�
 _DEGREE = (
     "(?:[最很更较都也还不就常太]|比较|非常|特别|一般|平时|一直|通常|真的|其实|向来|不怎么){0,3}"
 )
-# Between "我" and the liking may stand an occasion (我坐火车喜欢), not a person (我妹妹喜欢).
+# Between "我" and the verb there may be an occasion (我坐火车喜欢), but no person (我妹妹喜欢).
 _NO_OTHER = (
     "(?![妈爸妹弟姐哥爷奶姥姨叔舅姑婶嫂侄孙孩儿女朋友同事师夫妻公婆邻居家他她和跟的对狗猫"
     "老板客户领导觉])"
@@ -159,12 +159,12 @@ SHORT_REFERENCE: Final = as_a_whole(
     f"{_COULD}(?:具体|详细|展开|细)(?:地)?(?:说|讲|解释|点|一点|聊){_IN}{{0,6}}",
     f"不(?:是|对){_COMMA}?[这那](?:个|样|种|家|位)?{_IN}{{0,2}}{_COMMA}?{_IN}{{0,8}}",
     f"(?:请|麻烦|帮我|能不能|再)?把(?:它|这个|那个|这段|那段|这句){_IN}{{1,10}}",
-    # Characters that name nothing: together they are a message without a subject of its own.
+    # Characters that name nothing: a message made only of them has no subject of its own.
     "[的了吗呢吧啊呀嘛哦嗯么什怎哪如何你您它这那其是有在会能要可以和但就也都还又把到对为让给不没很太"
     "更最个些一下上前面再次换种另外别他继续接着然后来第二三四五点条段句例子意思懂明白看听清楚说讲解释"
     "详细具体简单短长精改答案回复方案办法好行谢请确定真同样刚发遍按照举展开所以除问题啥步部分检查觉得"
     "较写做成表格化,，。 ]{1,14}",
-    longest=_SHORT,
+    longest=_MAX_SHORT_CHARS,
 )
 
 _UNIT = r"(?:(?:一|两|三|几|十|\d{1,3})?[个份张套封篇款组条部些段首场道句页幅])"

@@ -1,4 +1,4 @@
-"""The English words by which a message shows its intent; `intent` has the order they count in."""
+"""English patterns by which a message shows its intent; `intent` decides their order."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ from recollect.recall.intent_rules import (
     only_with,
 )
 
-_SHORT: Final = 80
+_MAX_SHORT_CHARS: Final = 80
 
 _NUMBER = r"(?:two|three|four|five|six|eight|ten|\d+)"
 _AUXILIARY = one_of(
@@ -36,7 +36,7 @@ _ASKING = any_of(
 )
 _REQUEST = f"{_GREETING}{_ASKING}?(?: please| now| also){{0,2}}"
 
-# Other trades have agents too: a travel agent is no colleague of ours.
+# Other trades have agents too: a travel agent is not a software agent.
 _OTHER_TRADE = one_of(
     "travel estate insurance booking ticket user secret free federal special cleaning chemical"
     " literary talent letting leasing rental property shipping press sports gate sales purchasing"
@@ -83,7 +83,7 @@ REFERENCE: Final = early_english(
     each("more another", " question about (?:this|that|it)"),
 )
 
-# Asking for a fact is no sign of an intent, whatever else the question speaks of.
+# Asking for a fact is no sign of another intent, whatever else the question mentions.
 FACT: Final = at_the_beginning(
     r"(?: (?:and|so|but|hey|hi)[,!]?)?",
     " (?:when|where|who|whom|whose|how (?:many|much|long|often|old|far|big|tall|large))"
@@ -162,9 +162,9 @@ SHORT_REFERENCE: Final = as_a_whole(
     r" (?:elaborate|expand)(?: on(?: [\w'-]+){1,5})?",
     r" (?:the )?same (?:thing|again|as|but|for|with)(?: [\w'-]+){0,7}",
     r"(?: sorry,?| no,?){0,2} (?:i meant?|not (?:that|this))(?: [\w'-]+){0,7}",
-    longest=_SHORT,
+    longest=_MAX_SHORT_CHARS,
 )
-# A short message made only of such words has no subject of its own: it speaks of what was said.
+# A short message made only of such words has no subject of its own: it refers to earlier words.
 _SUBJECTLESS = stop_words().union(
     *(
         line.split()
@@ -187,14 +187,14 @@ _SPOKEN_WORD = re.compile("[^ ,.?!;:]+")
 
 
 def without_subject(said: str) -> re.Match[str] | None:
-    """The first word of a short message that names nothing to talk about."""
-    if len(said) > _SHORT or not _SUBJECTLESS.issuperset(_SPOKEN_WORD.findall(said)):
+    """Match a short message that names nothing; return its first word."""
+    if len(said) > _MAX_SHORT_CHARS or not _SUBJECTLESS.issuperset(_SPOKEN_WORD.findall(said)):
         return None
     return _SPOKEN_WORD.search(said)
 
 
-# A message that opens by reacting, or greets and then tells something, goes on with what is under
-# way. One that reacts or greets and then asks for a fact asks for a fact.
+# A message that opens with a reaction, or greets and then tells something, continues what is under
+# way. One that reacts or greets and then asks for a fact is a question.
 _TO_SOMEBODY = one_of("hi hey hello g'day yeah yep nah ok okay alright thanks cheers wow whoa oh")
 _REACTION = any_of(
     rf"{_TO_SOMEBODY}(?: [\w'-]+)?",

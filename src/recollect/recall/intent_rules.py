@@ -1,9 +1,9 @@
-"""How rules for intents are written, and the rules that hold in every language.
+"""Building blocks for intent rules, and the rules that hold in every language.
 
-A text comes here in lower case, with single spaces and one space before it. So every English word
-begins with a space. A search for alternatives is several times faster when each of them begins
-with a plain character, therefore `each` writes them out instead of nesting them. Every repetition
-is bounded or held apart by spaces, so the time stays linear in the text.
+A text comes here in lower case, with single spaces and one space before it, so every English word
+begins with a space. A search for alternatives is several times faster if each of them begins with a
+plain character, therefore `each` writes them out instead of nesting them. Every repetition is
+bounded or delimited by spaces, so the time stays linear in the text.
 """
 
 import re
@@ -13,64 +13,64 @@ from typing import Final
 
 Find = Callable[[str], re.Match[str] | None]
 
-# A Chinese character says more than twice as much as a Latin letter.
-_EARLY_ENGLISH: Final = 200
-_EARLY_CHINESE: Final = 80
+# How much of a text counts as early: a Chinese character says over twice as much as a letter.
+_EARLY_ENGLISH_CHARS: Final = 200
+_EARLY_CHINESE_CHARS: Final = 80
 
 
 def any_of(*ways: str) -> str:
-    """A group of alternatives."""
+    """Return a group of alternatives."""
     return f"(?:{'|'.join(ways)})"
 
 
 def one_of(words: str) -> str:
-    """A group of the words, which are separated by spaces."""
+    """Return a group of words, given separated by spaces."""
     return any_of(*words.split())
 
 
 def each(words: str, rest: str = "") -> str:
-    """Every word followed by the rest, written out as alternatives."""
+    """Return every word followed by the rest, written out as alternatives."""
     return "|".join(f"{word}{rest}" for word in words.split())
 
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    """Compiled when a message first needs it: together they would slow down every import."""
+    """Compile a pattern when it is first needed; compiling all would slow down every import."""
     return re.compile(text)
 
 
 def anywhere(*ways: str) -> Find:
-    """One of the ways, wherever it stands."""
+    """Match one of the patterns at any place."""
     text = any_of(*ways)
     return lambda said: _pattern(text).search(said)
 
 
 def early_english(*ways: str) -> Find:
-    """Whole words near the beginning: what a long message names in passing is not its matter."""
+    """Match whole words near the beginning: the topic of a message is named early."""
     text = rf" {any_of(*ways)}\b"
-    return lambda said: _pattern(text).search(said, 0, _EARLY_ENGLISH)
+    return lambda said: _pattern(text).search(said, 0, _EARLY_ENGLISH_CHARS)
 
 
 def early_chinese(*ways: str) -> Find:
-    """The same for Chinese."""
+    """Match one of the patterns near the beginning of a Chinese message."""
     text = any_of(*ways)
-    return lambda said: _pattern(text).search(said, 0, _EARLY_CHINESE)
+    return lambda said: _pattern(text).search(said, 0, _EARLY_CHINESE_CHARS)
 
 
 def at_the_beginning(opening: str, *ways: str) -> Find:
-    """An opening, followed by one of the ways."""
+    """Match an opening, followed by one of the patterns."""
     text = opening + any_of(*ways)
     return lambda said: _pattern(text).match(said)
 
 
 def as_a_whole(opening: str, *ways: str, longest: int) -> Find:
-    """A short message that is an opening and one of the ways, and nothing else."""
+    """Match a short message that is an opening and one of the patterns, and nothing else."""
     text = f"{opening}{any_of(*ways)}[ ?？!！.,，。~]*"
     return lambda said: _pattern(text).fullmatch(said) if len(said) <= longest else None
 
 
 def both(sign: Find, other: Find) -> Find:
-    """Two signs that are weak alone; the first is the one to show."""
+    """Match two signs that are weak alone; the match of the first is returned."""
 
     def found(said: str) -> re.Match[str] | None:
         match = sign(said)
@@ -80,7 +80,7 @@ def both(sign: Find, other: Find) -> Find:
 
 
 def only_with(names: str, find: Find) -> Find:
-    """A costly search, made only where one of the names occurs."""
+    """Run a costly search only if one of the names occurs."""
     needed = tuple(names.split())
 
     def found(said: str) -> re.Match[str] | None:
@@ -92,7 +92,7 @@ def only_with(names: str, find: Find) -> Find:
     return found
 
 
-# What a machine prints when it breaks is no figure of speech.
+# Error output is never a figure of speech.
 MACHINE_SPEECH: Final = anywhere(
     "[ \"']"
     + any_of(
