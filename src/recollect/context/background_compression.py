@@ -1,4 +1,4 @@
-"""Compress a conversation in the background: serve the last result while computing the next.
+"""Compression of a conversation in the background: the last result serves while the next is made.
 
 `compress` never waits. It trims at once, which is cheap, and lets a task of the running event loop
 summarise segments; the next call uses what is ready by then.
@@ -36,9 +36,9 @@ _log: Final = logging.getLogger(__name__)
 _FAILED: Final = "compression_failed"
 _LATE: Final = "summaries_late"
 _PARALLEL_SEGMENTS: Final = 4
-# Summaries are put to use in steps of so many segments.
-_STEP: Final = 4
-_CACHED_SEGMENTS: Final = 1_000
+# The number of segments after which finished summaries are put to use.
+_STEP_SEGMENTS: Final = 4
+_MAX_CACHED_SEGMENTS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class BackgroundCompression:
         self._options = options
         self._trimmer = Trimmer(self._counter, options.result_tokens)
         self._compression = begun or Compression()
-        # What the compression was last checked against; nothing yet when it comes from storage.
+        # The messages that the compression was last checked against; none if it comes from storage.
         self._seen: tuple[Message, ...] = ()
         self._segments: OrderedDict[str, SegmentSummary] = OrderedDict()
         self._turns = asyncio.Semaphore(_PARALLEL_SEGMENTS)
@@ -153,7 +153,7 @@ class BackgroundCompression:
         touched = max(self._compression.covered_to, self._compression.trimmed_to)
         if messages[:touched] != self._seen[:touched] or len(messages) < touched:
             valid = _still_valid(self._compression, messages)
-            # What is summarised was trimmed too, also beyond where the first level would stop.
+            # Summarised messages count as trimmed too, even beyond the mark of the first level.
             within = max(levels.trimmed_to(messages, self._options), valid.covered_to)
             mark = min(valid.trimmed_to, within)
             self._compression = replace(valid, trimmed_to=mark)
@@ -182,7 +182,7 @@ class BackgroundCompression:
         _, tokens = self._applied(messages, self._compression)
         end = self._summaries_end(messages, tokens, budget)
         while (begun := self._compression).covered_to < end:
-            step = [*levels.segments(begun.covered_to, end, self._options)][:_STEP]
+            step = [*levels.segments(begun.covered_to, end, self._options)][:_STEP_SEGMENTS]
             if not self._use(await self._summarised(messages, begun, step[-1][1]), messages):
                 return
             is_last = step[-1][1] == end
@@ -237,7 +237,7 @@ class BackgroundCompression:
             if key not in self._segments:
                 self._segments[key] = await self._summariser.segment(messages, first, last)
         self._segments.move_to_end(key)
-        while len(self._segments) > _CACHED_SEGMENTS:
+        while len(self._segments) > _MAX_CACHED_SEGMENTS:
             self._segments.popitem(last=False)
         return self._segments[key]
 

@@ -49,7 +49,7 @@ class CallContent:
         return _tells_of_failure(self.result)
 
     def items(self, paths: str) -> list[CallContent]:
-        """Yield the call once for each of its results."""
+        """Return the call once for each of its results."""
         return [replace(self, item=item) for item in self.all(paths)]
 
     def all(self, paths: str) -> list[object]:
@@ -165,8 +165,8 @@ class NotesRule:
     score: str = ""
     chapter: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
-    # For content whose score is not told; without it only pages are kept, as `add_page_content`
-    # values them.
+    # The relevance of content without a score; without this only pages are kept, with the default
+    # relevance of `add_page_content`.
     relevance: float | None = None
     chunk_type: ChunkType | None = None
 

@@ -1,4 +1,4 @@
-"""Store an ended session as an episode: what it was about and what came of it."""
+"""The episode of an ended session: what it was about and what came of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STOPS: Final = "。！？!?;；."
 
 
 class SessionEpisodes:
-    """Stores one episode per session, updated when the session ends again."""
+    """A job that stores one episode per session, updated when the session ends again."""
 
     def __init__(
         self, store: Store, saver: Saver, summariser: Summariser, clock: Clock, *, after: int
@@ -57,7 +57,7 @@ class SessionEpisodes:
         if not summary.points:
             return None
         kept = await self._kept(caller, session)
-        content, fields = _told(summary), _fields(summary, turns, session)
+        content, fields = _content(summary), _fields(summary, turns, session)
         if kept is None:
             draft: Draft = {**fields, "content": content}
             (record,) = await self._saver.create(caller, [draft], reason="the session ended")
@@ -80,7 +80,7 @@ def _without_memory(message: Message) -> Message:
     return replace(message, parts=(TextPart(text=strip_memory(message.text)),))
 
 
-def _told(summary: SegmentSummary) -> str:
+def _content(summary: SegmentSummary) -> str:
     """Return all points as sentences, grouped by kind."""
     is_chinese = summary.language == "zh"
     sentences: list[str] = []

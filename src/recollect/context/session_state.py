@@ -94,7 +94,7 @@ class SessionStateStore:
     async def load(self, notes: SessionNotes) -> WindowState:
         """Load the notes and return the window.
 
-        What cannot be read, perhaps written by another version, is made anew in time.
+        State that cannot be read, perhaps because another version wrote it, is built anew.
         """
         if (noted := await self._get(self._notes)) is not None:
             try:

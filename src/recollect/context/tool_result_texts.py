@@ -1,4 +1,4 @@
-"""Change the texts of tool results, and show them in full only where requested.
+"""Changing of the texts of tool results, which are shown in full only on request.
 
 A conversation is stored with every placeholder closed, so that it stays the same from turn to turn.
 What a turn shows in addition is inserted just before sending.
@@ -23,7 +23,7 @@ def with_result(message: Message, text: str) -> Message:
     """Return a tool message with another text; what the provider wrote around it stays."""
     others = tuple(part for part in message.parts if not isinstance(part, TextPart))
     parts = (TextPart(text=text), *others)
-    # A provider's own form also holds the words; it can follow only when they are all there is.
+    # A provider's own form also holds the text and can be updated only if there is nothing else.
     extra = (
         {} if others else {name: _reworded(value, text) for name, value in message.extra.items()}
     )

@@ -1,4 +1,4 @@
-"""Change the texts of messages, neutral ones and those of providers."""
+"""Changing of the texts in messages, neutral ones and those of providers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from recollect.domain.message import Message, Part, TextPart
 
 AnyMessage = TypeVar("AnyMessage", Message, Mapping[str, Any])
 
-# Where the providers' messages and their parts keep text, and parts within parts.
-_TEXTS: Final = ("content", "text", "output")
+# The fields in which providers' messages keep texts and nested parts.
+_TEXT_FIELDS: Final = ("content", "text", "output")
 
 
 def with_texts(message: AnyMessage, change: Callable[[str], str]) -> AnyMessage:
@@ -35,7 +35,7 @@ def _changed(value: object, change: Callable[[str], str]) -> object:
         return items if all(map(_is_same, items, changed)) else changed
     if isinstance(value, Mapping):
         mapping = cast("Mapping[str, object]", value)
-        texts = {name: mapping[name] for name in _TEXTS if name in mapping}
+        texts = {name: mapping[name] for name in _TEXT_FIELDS if name in mapping}
         new = {name: _changed(inner, change) for name, inner in texts.items()}
         is_same = all(map(_is_same, texts.values(), new.values()))
         return mapping if is_same else {**mapping, **new}
