@@ -102,14 +102,14 @@ class Recaller:
         self._store = store
         self._units = units
         self._paths = paths
-        self._linked = linked
-        self._replaced = SupersededPath(units)
+        self._entity_path = linked
+        self._superseded_path = SupersededPath(units)
         self._scan = scan
         self._archives = archives
         self._clock = clock
         self._options = options
         self._fresh_links = fresh_links
-        self._second_look = second_look
+        self._reranking = second_look
         self._sameness = Sameness(options.duplicates) if 0 < options.duplicates < 1 else None
 
     async def recall(
@@ -141,8 +141,8 @@ class Recaller:
         return Recalled(hits=tuple(await self._scan.search(question)))
 
     async def close(self) -> None:
-        if self._second_look is not None:
-            await self._second_look.close()
+        if self._reranking is not None:
+            await self._reranking.close()
 
     async def _search(self, question: Question) -> Recalled:
         """Search the index; search inside the filter only when it removes too much."""
@@ -169,8 +169,8 @@ class Recaller:
             return await self._answer(question, fused, weigher, reach)
 
         more = best
-        if self._second_look is not None:
-            again = await self._rerank(question, fused, weigher, self._second_look)
+        if self._reranking is not None:
+            again = await self._rerank(question, fused, weigher, self._reranking)
             if isinstance(again, str):
                 degraded.append(again)
             else:
@@ -209,12 +209,14 @@ class Recaller:
         """Return what the names in the best hits lead to."""
         if not seeds:
             return None
-        found = await answer_of(self._linked, self._linked.search(question, seeds, limit))
+        found = await answer_of(self._entity_path, self._entity_path.search(question, seeds, limit))
         return None if isinstance(found, RecollectError) else found
 
     async def _find_successors(self, question: Question, fused: Ranked) -> Succession:
         """Return the records that supersede turns among the best hits."""
-        found = await answer_of(self._replaced, self._replaced.search(question, fused))
+        found = await answer_of(
+            self._superseded_path, self._superseded_path.search(question, fused)
+        )
         return Succession() if isinstance(found, RecollectError) else found
 
     async def _superseded_turns(
