@@ -51,7 +51,7 @@ class CompressionOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
-    """How far a conversation is compressed.
+    """The progress of compressing a conversation.
 
     A digest replaces everything up to its end, the summaries what follows it, segment by segment;
     from there up to `trimmed_to` messages are trimmed, and the rest is unchanged.

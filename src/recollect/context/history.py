@@ -23,7 +23,7 @@ class Synced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPlan:
-    """What to change in a framework's messages before a model call, by index.
+    """The changes to a framework's messages before a model call, by index.
 
     `system` is appended to the system prompt for this one call and never stored. `degraded` says
     what is missing.

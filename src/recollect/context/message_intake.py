@@ -45,8 +45,8 @@ class ReceivedMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Intaken:
-    """What is stored of a message, and what is shown of it for now."""
+class _StoredMessage:
+    """The stored form of a message, and its form in the current turn."""
 
     incoming: Incoming
     call: ToolCall | None = None
@@ -154,7 +154,7 @@ class MessageIntake:
         ]
 
     async def retract(self, turn_ids: Sequence[str]) -> None:
-        """Retract what was said in these turns."""
+        """Retract these turns."""
         turns = await self._turns(ids=sorted(turn_ids))
         await self._observer.retract(self._caller, turns)
         await self.load_whole()
@@ -195,16 +195,16 @@ class MessageIntake:
             if entry.message.role != "tool" or len(entry.message.text) <= self._archive.threshold:
                 new_turn(as_turn(entry), self._caller.scope, self._session, now, None)
 
-    async def _stored_form(self, entry: Incoming, incoming: Sequence[Incoming]) -> _Intaken:
+    async def _stored_form(self, entry: Incoming, incoming: Sequence[Incoming]) -> _StoredMessage:
         message = entry.message
         if message.role != "tool":
-            return _Intaken(incoming=entry)
+            return _StoredMessage(incoming=entry)
         call = self._call(entry, incoming)
         shown = _readable(await self._shown(message.text, call, self._question(entry, incoming)))
         closed = close_in(shown)
         if closed == message.text:
-            return _Intaken(incoming=entry, call=call)
-        return _Intaken(
+            return _StoredMessage(incoming=entry, call=call)
+        return _StoredMessage(
             incoming=replace(entry, message=with_result(message, closed)),
             call=call,
             shown=None if shown == closed else shown,
@@ -240,7 +240,7 @@ class MessageIntake:
         yield from reversed([other.message for other in before])
         yield from reversed(self.messages)
 
-    async def _take(self, turns: Sequence[Turn], kept: Sequence[_Intaken]) -> None:
+    async def _take(self, turns: Sequence[Turn], kept: Sequence[_StoredMessage]) -> None:
         last = 0 if self._last is None else self._last.ordinal
         if turns[0].ordinal != last + 1:
             # Another process has added turns before these.

@@ -114,7 +114,7 @@ def _line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesOptions:
-    """How much is noted, and how a repeated call of a structure tool is answered."""
+    """The amount to note, and the answer to a repeated call of a structure tool."""
 
     enabled: bool = True
     max_chunks: int = 10

@@ -155,7 +155,7 @@ def _readable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesRule:
-    """What the results of a tool are, and the paths to their parts."""
+    """The kind of a tool's results, and the paths to their parts."""
 
     feeds: Feeds
     content: str

@@ -41,7 +41,7 @@ class Offers:
         self._archive = archive
 
     async def of(self, messages: Iterable[Message]) -> dict[ToolCall, Offer]:
-        """Return what is known of the calls in these messages."""
+        """Return the known results of the calls in these messages."""
         calls = [call for message in messages for call in message.tool_calls]
         found = {call: await self._offer(call) for call in calls}
         return {call: offer for call, offer in found.items() if offer is not None}

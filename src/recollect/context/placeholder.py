@@ -86,7 +86,7 @@ _WORDS: Final[Mapping[Language, _Words]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placeholder:
-    """What is shown of an archive; texts are cut to one line of limited length."""
+    """The visible form of an archive; texts are cut to one line of limited length."""
 
     id: str
     tool: str

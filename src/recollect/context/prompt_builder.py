@@ -63,7 +63,7 @@ class _Attempt:
 
 
 class PromptBuilder:
-    """Builds the prompts of one session."""
+    """The builder of one session's prompts."""
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ _MAX_QUERY_CHARS: Final = 2_000
 
 
 class CurrentTurn:
-    """What one turn shows until the user speaks again, beyond what is stored.
+    """The content that one turn shows until the user speaks again, beyond what is stored.
 
     Archived results are open here, and calls show what they returned before.
     """
@@ -67,11 +67,11 @@ class CurrentTurn:
 
     @property
     def offered(self) -> Mapping[str, Offer]:
-        """Return what is known of calls, by id; of two with the same id the later one."""
+        """Return the known results of calls, by id; of two with the same id the later one."""
         return {call.id: offer for call, offer in self._offered.items()}
 
     async def offers_for(self, messages: Iterable[Message]) -> Mapping[ToolCall, Offer]:
-        """Return what is known of the calls in new messages."""
+        """Return the known results of the calls in new messages."""
         return await self._offers.of(messages)
 
     def hear(self, heard: ReceivedMessage, offers: Mapping[ToolCall, Offer]) -> None:
@@ -191,7 +191,7 @@ class Session:
 
     @property
     def offers(self) -> Mapping[str, Offer]:
-        """Return what is known of this turn's tool calls, by id, before they are made.
+        """Return the known results of this turn's tool calls, by id, before they are made.
 
         That is the hint or cached answer of the notes, or what the same call returned in any
         session of this scope.

@@ -73,14 +73,14 @@ _ROLE: Final[Mapping[Tongue, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What a model found, if it was asked and answered, and what went wrong."""
+    """The points that a model found, if it was asked, and what went wrong."""
 
     points: tuple[Point, ...] = ()
     degraded: str = ""
 
 
 class Summariser:
-    """Makes summaries; safe to use from several tasks at once."""
+    """The maker of summaries; safe to use from several tasks at once."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ _MAX_READ_CHARS: Final = 2_000_000
 
 
 class Trimmer:
-    """Shortens single messages, always in the same way, and caches the results."""
+    """The shortening of single messages, always in the same way, with a cache."""
 
     def __init__(self, counter: TokenCounter, result_tokens: int) -> None:
         self._counter = counter

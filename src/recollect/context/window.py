@@ -38,7 +38,7 @@ _NOTE_ZH: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How much may be sent: a share of the model's context, and a number of messages."""
+    """The limits of a prompt: a share of the model's context, and a number of messages."""
 
     context_tokens: int
     share: float = 0.70
@@ -60,7 +60,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to do with each message, and how many tokens and messages result."""
+    """The edits of a conversation, and how many tokens and messages result."""
 
     edits: tuple[Edit, ...]
     tokens: int

@@ -28,7 +28,7 @@ _BATCH_UNITS: Final = 64
 
 
 class VectorMaker:
-    """Embeds and stores a few owners at a time, so that little is lost if it is killed."""
+    """The embedding of a few owners at a time, so that little is lost if it is killed."""
 
     def __init__(self, store: Store, stored_units: StoredUnits) -> None:
         self._store = store

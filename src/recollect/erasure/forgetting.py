@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetRequest:
-    """What a caller wants to forget, in exactly one of these ways."""
+    """A request to forget something, in exactly one of these ways."""
 
     ids: tuple[str, ...] = ()
     session: str | None = None

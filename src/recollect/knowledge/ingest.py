@@ -78,7 +78,7 @@ class GivenFile:
 
 
 class Ingester:
-    """Stores documents and makes them searchable."""
+    """The service that stores documents and makes them searchable."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class ParserLimits:
 
 
 class Parser:
-    """Extracts the text from the bytes of a file."""
+    """The extraction of text from the bytes of a file."""
 
     def __init__(self, limits: ParserLimits | None = None) -> None:
         self._limits = limits or ParserLimits()

@@ -44,7 +44,7 @@ _REWRITTEN_WEIGHT: Final = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalOptions:
-    """How documents are searched; the defaults were measured (docs/decisions)."""
+    """The parameters of document search; the defaults were measured (docs/decisions)."""
 
     candidates: int = 200
     keyword_weight: float = 1.0

@@ -43,7 +43,7 @@ class Rewritten:
 
 
 class Rewriter:
-    """Asks a model for other queries."""
+    """The rewriting of questions by a model."""
 
     def __init__(self, model: LanguageModel | None) -> None:
         self._model = model

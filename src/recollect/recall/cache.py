@@ -29,7 +29,7 @@ _MAX_CACHED_CHARS: Final = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheOptions:
-    """How long answers are cached, and how many; 0 disables the cache."""
+    """The lifetime and the number of cached answers; 0 disables the cache."""
 
     seconds: float = 300
     size: int = 1_000

@@ -29,7 +29,7 @@ class Weighed(NamedTuple):
 
 
 class Weigher:
-    """Scores and loads the candidates of one question that pass its filter.
+    """The scorer and loader of one question's candidates, as far as they pass its filter.
 
     Nothing is read twice, even if a candidate is weighed a second time.
     """

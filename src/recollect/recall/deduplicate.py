@@ -56,7 +56,7 @@ class _Said:
 
 
 class Sameness:
-    """Finds duplicates of better hits; `share` is the minimum share of common words."""
+    """A detector of duplicates; `share` is the minimum share of common words."""
 
     def __init__(self, share: float) -> None:
         self._share = share

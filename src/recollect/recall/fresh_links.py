@@ -32,7 +32,7 @@ LinkAmong = Callable[[Record | Turn, Collection[str]], Awaitable[Sequence[Link]]
 
 
 class FreshLinks:
-    """Judges the hits whose job has not run yet, once each."""
+    """The judging of hits whose job has not run yet, once each."""
 
     def __init__(
         self, jobs: Jobs, clock: Clock, link: Callable[[], LinkAmong | None], patience: float

@@ -51,7 +51,7 @@ _FRESH_DAYS: Final = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much each kind of evidence counts; all are settings, with measured defaults."""
+    """The weights of each kind of evidence; all are settings, with measured defaults."""
 
     keyword: float = 1.0
     vector: float = 0.7

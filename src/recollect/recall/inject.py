@@ -146,7 +146,7 @@ def _is_terse(turn: Turn) -> bool:
 
 
 class _Repeats:
-    """What the reader already has: in the window, from another agent, or in this block."""
+    """The texts that the reader already has, in the window, from another agent or in this block."""
 
     def __init__(self, window_texts: Sequence[str], already: AbstractSet[str]) -> None:
         # The block of the last request is about to be replaced, so its text does not count.

@@ -136,7 +136,7 @@ def _first_match(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lean:
-    """How an intent changes a recall; 1.0 changes nothing."""
+    """The effect of an intent on a recall; 1.0 changes nothing."""
 
     semantic: float = 1.0
     episodic: float = 1.0

@@ -23,7 +23,7 @@ T = TypeVar("T", Record, Turn)
 
 
 class Listing:
-    """Reads records and turns in order."""
+    """Access to single records and turns, and to pages of them."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store

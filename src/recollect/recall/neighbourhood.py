@@ -27,7 +27,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeighbourhoodOptions:
-    """How much the surroundings of a candidate count; all are settings."""
+    """The weights of a candidate's surroundings; all are settings."""
 
     neighbour: float = 0.2
     session: float = 0.6

@@ -23,7 +23,7 @@ _MAX_DELAY_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What one path found, best first, and what kept it from finding more."""
+    """The result of one path, best first, and what kept it from finding more."""
 
     path: PathName
     matches: Matches = field(default_factory=Matches.none)

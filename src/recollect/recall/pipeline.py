@@ -84,7 +84,7 @@ class _Answer:
 
 
 class Recaller:
-    """Answers questions from the records and turns of some scopes, and from archives if asked."""
+    """The recall of records and turns in some scopes, and of archives if asked."""
 
     def __init__(
         self,

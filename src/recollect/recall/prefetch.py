@@ -52,7 +52,7 @@ _MAX_MESSAGE_CHARS: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchOptions:
-    """How much is recalled for a message, and how it is rendered.
+    """The amount that is recalled for a message, and its form.
 
     An agent may have a limit of its own, which is 0 if memory is disabled for it.
     """
@@ -69,7 +69,7 @@ class PrefetchOptions:
 
 
 class Prefetch:
-    """Builds the block for a prompt, and remembers who was given what."""
+    """The builder of memory blocks for prompts, which remembers who was given what."""
 
     def __init__(
         self,

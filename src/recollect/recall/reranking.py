@@ -25,7 +25,7 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankingOptions:
-    """How many candidates are reranked, and how much the reranker's score counts."""
+    """The number of candidates to rerank, and the weight of the reranker's score."""
 
     candidates: int = 50
     weight: float = 0.5
@@ -34,7 +34,7 @@ class RerankingOptions:
 
 
 class Reranking:
-    """Scores candidates again with a reranker."""
+    """The step that scores candidates again with a reranker."""
 
     def __init__(self, reranker: Reranker, options: RerankingOptions) -> None:
         self._reranker = reranker

@@ -1,4 +1,4 @@
-"""Scores from what is known of a memory beside its relevance: kind, trust, use, age.
+"""Scores from the known properties of a memory beside its relevance: kind, trust, use, age.
 
 S = α·relevance + β·e^(−λ·age) + γ·source, times small bounded boosts. A memory that is not relevant
 is never lifted over one that is.
@@ -27,7 +27,7 @@ _KIND_REASONS: Final = {kind: f"kind {kind}" for kind in Kind}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringOptions:
-    """How much each known property counts; all are settings."""
+    """The weights of the known properties; all are settings."""
 
     relevance: float = 1.0
     decay: float = 0.0
@@ -46,7 +46,7 @@ class ScoringOptions:
 
 
 class Weighing:
-    """Scores the candidates of one question."""
+    """The scoring of one question's candidates."""
 
     def __init__(self, lean: Lean, options: ScoringOptions, now: datetime) -> None:
         self._lean = lean

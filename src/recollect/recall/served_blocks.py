@@ -43,9 +43,9 @@ class _Run:
 
 
 class ServedBlocks:
-    """Who was given what in the current runs of this process.
+    """The items that each agent was given in the current runs of this process.
 
-    An agent gets its own items again: its block is built anew for every request.
+    An agent gets its own items again, because its block is rebuilt for every request.
     """
 
     def __init__(self, clock: Clock) -> None:

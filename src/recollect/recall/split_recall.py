@@ -15,7 +15,7 @@ from recollect.recall.cache import CachedRecaller
 
 
 class SplitRecaller(CachedRecaller):
-    """Asks both recallers, each about the scopes of its store, and keeps the best hits.
+    """A recaller over two stores that keeps the best hits of both.
 
     Scores are absolute from 0 to 1 in every store, so they can be compared.
     """

@@ -43,7 +43,7 @@ _SWEEP: Final = "sweep"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalRules:
-    """Which types are approved automatically and how long the others wait."""
+    """The types that are approved automatically, and how long the others wait."""
 
     waits: timedelta = timedelta(days=14)
     auto_types: frozenset[str] = frozenset()

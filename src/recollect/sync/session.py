@@ -84,7 +84,7 @@ class Session:
 
     @property
     def offers(self) -> Mapping[str, Offer]:
-        """Return what is known of this turn's tool calls, by id, before they are made.
+        """Return the known results of this turn's tool calls, by id, before they are made.
 
         That is the hint or cached answer of the notes, or what the same call returned in any
         session of this scope.

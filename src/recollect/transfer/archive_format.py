@@ -97,7 +97,7 @@ def content_key(archive: Archive | Document) -> ContentKey:
 
 
 class ContentWriter:
-    """Writes the lines of each content the first time it is needed."""
+    """The writer of content lines, each content once, when it is first needed."""
 
     def __init__(
         self, blob_of: Callable[[Archive | Document], Blob], fetch: Callable[[str], bytes | None]
@@ -122,7 +122,7 @@ class ContentWriter:
 
 
 class ContentReader:
-    """Reassembles contents from their parts and remembers which ones are complete."""
+    """The reader that reassembles contents and remembers which ones are complete."""
 
     def __init__(self) -> None:
         self._before: ContentPart | None = None

@@ -27,7 +27,7 @@ _MAX_LISTED_PROBLEMS: Final = 100
 
 
 class ChatImporter:
-    """Imports the messages of a file in batches, one conversation after another.
+    """The import of a file's messages in batches, one conversation after another.
 
     Each batch is durable before the next one starts, so that a second run continues where the first
     one ended.

@@ -33,7 +33,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Exporter:
-    """Streams what is stored as lines, with constant memory use."""
+    """The export of memory as a stream of lines, with constant memory use."""
 
     def __init__(self, transfer: Transfer, blobs: Blobs, clock: Clock) -> None:
         self._transfer = transfer

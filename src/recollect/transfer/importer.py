@@ -222,7 +222,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What to import from a line, or why it cannot be imported.
+    """One line: the item to import, or why it cannot be imported.
 
     A content replaces all the lines it was read from.
     """
@@ -381,7 +381,7 @@ def _cut_off(what: str) -> InvalidInput:
 
 
 class Importer:
-    """Adds the lines of a file in batches; each is durable before the next one starts."""
+    """The import of a file in batches; each is durable before the next one starts."""
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ Item = Record | Turn
 
 
 class BackgroundJudge:
-    """Links new records and turns with earlier ones."""
+    """A job that links new records and turns with earlier ones."""
 
     def __init__(
         self,

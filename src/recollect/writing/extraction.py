@@ -40,7 +40,7 @@ _LAST_ID: Final = "~"
 
 
 class Extraction:
-    """Finds claims in unread turns and writes them."""
+    """The extraction of claims from unread turns, and their storage."""
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ _LABEL: Final = re.compile(r"^[^:：]{1,20}[:：]\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """Which extractor found the claims, and why it was not the intended one."""
+    """The extractor that found the claims, and why it was not the intended one."""
 
     by: str
     degraded: str = ""
@@ -49,7 +49,7 @@ class Extracted:
 
 
 class Intake:
-    """Makes records from calls and claims, with a trace of the decisions."""
+    """The source of new records, made from calls and claims with a trace of the decisions."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ from recollect.writing.schedule import ExtractionSchedule
 
 
 class Observer:
-    """Stores turns."""
+    """The service that stores turns."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is done with a new record.
+    """The outcome for a new record.
 
     It confirms or updates the record of `changed`, if there is one; the records of `linked` stay,
     with a link to it.

@@ -59,7 +59,7 @@ _STRICT_ATTEMPTS: Final = 8
 
 
 class WritePipeline:
-    """Writes what is to be remembered, each thing once."""
+    """The service that writes claims as records, each one once."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class WritePipeline:
         key: str | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> tuple[Batch, Committed]:
-        """Judge and write; repeat if somebody changed the compared records meanwhile."""
+        """Judge and write; repeat if the compared records changed meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
             embedded = await self._embedded(incoming)
             for attempt in range(_MAX_ATTEMPTS):

@@ -50,14 +50,14 @@ _ENCODING_ERRORS: Final = "surrogatepass"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned(Generic[T]):
-    """Something without personal data; None if it may not be kept at all."""
+    """A value without personal data; None if it may not be kept at all."""
 
     value: T | None
     counts: Counts
 
 
 class Redactor:
-    """Applies one redaction mode to everything that is about to be stored."""
+    """One redaction mode, applied to everything that is about to be stored."""
 
     def __init__(self, mode: RedactMode = "off") -> None:
         self._mode: RedactMode = mode

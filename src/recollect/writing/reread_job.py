@@ -63,7 +63,7 @@ class _Wait:
 
 
 class Rereading:
-    """Queues turns that the model has not read, and has it read them later."""
+    """A queue of turns that the model has not read, to be read later."""
 
     def __init__(self, store: Store, jobs: Jobs, pipeline: WritePipeline, clock: Clock) -> None:
         self._store = store

@@ -26,7 +26,7 @@ _ROLE: Final = (
 
 
 class Router:
-    """Decides for a message where to look and where to write."""
+    """The decision for a message about where to look and where to write."""
 
     def __init__(self, model: LanguageModel | None = None) -> None:
         self._model = model

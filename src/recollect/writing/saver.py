@@ -43,7 +43,7 @@ _MAX_ATTEMPTS: Final = 20
 
 
 class Saver:
-    """Creates records and new versions of them."""
+    """The service that creates records and new versions of them."""
 
     def __init__(
         self,

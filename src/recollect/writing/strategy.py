@@ -78,7 +78,7 @@ def strategy_of(new: Record, old: Record) -> Strategy:
 
 
 class Merger:
-    """Merges two texts; a model, if there is one, is used only to combine facts."""
+    """The merging of two texts; a model, if there is one, is used only to combine facts."""
 
     def __init__(self, model: LanguageModel | None = None, judge: Judge | None = None) -> None:
         self._model = model

@@ -20,7 +20,7 @@ _TITLE: Final = "Names of the user"
 
 
 class Naming:
-    """Keeps the names that were set in one record of the user's profile."""
+    """The service that keeps a user's names in one record of their profile."""
 
     def __init__(self, store: Store, saver: Saver, clock: Clock) -> None:
         self._store = store

@@ -26,7 +26,7 @@ _REFERS_BACK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerOptions:
-    """How eagerly results are loaded; similarities are shares of the message's words."""
+    """The policy and thresholds of loading; similarities are shares of the message's words."""
 
     policy: Policy = "model"
     similarity: float = 0.5
