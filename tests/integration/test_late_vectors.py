@@ -110,7 +110,7 @@ async def test_but_not_for_long_and_finds_all_else_by_meaning(
         assert "vector" in {it.path for it in recalled[0].explanation.paths}
         (told,) = recalled.degraded
         assert told.startswith("1 unit has no vector yet")
-        assert "a moment from now" in told
+        assert "being made now" in told
         embedder.is_let.set()
 
 

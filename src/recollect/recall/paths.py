@@ -147,5 +147,5 @@ def _missing_note(missing: int, *, are_under_way: bool) -> tuple[str, ...]:
     if not missing:
         return ()
     which = "1 unit has" if missing == 1 else f"{missing} units have"
-    then = "it is being made" if are_under_way else "`recollect reindex` makes it"
+    then = "vectors are being made now" if are_under_way else "`recollect reindex` makes them"
     return (f"{which} no vector yet and can be found by words only; {then}",)
