@@ -126,13 +126,13 @@ async def open_agent_stores(common: Wiring) -> None:
             continue
         common.unopened.pop(key, None)
         try:
-            common.stores[key] = await _opened(settings.of_agent(name), common)
+            common.stores[key] = await _open_store(settings.of_agent(name), common)
         except RecollectError as problem:
             _log.warning("the store of %s cannot be opened: %s", name, problem)
             common.unopened[key] = problem
 
 
-async def _opened(settings: Settings, common: Wiring) -> AgentWiring:
+async def _open_store(settings: Settings, common: Wiring) -> AgentWiring:
     database = await asyncio.to_thread(open_database, settings)
     parts = AgentWiring(settings, database, common)
     try:

@@ -316,14 +316,14 @@ class Wiring(Parts):
         return FeedbackCounter(self.store, self.listing, self.meter)
 
     @cached_property
-    def _counting(self) -> tuple[Usage, Promoter]:
+    def _usage_parts(self) -> tuple[Usage, Promoter]:
         from recollect.assemble.upkeep import usage_of
 
         return usage_of(self.settings, self.database, self.store, self.saver, self.clock)
 
     @cached_property
     def usage(self) -> Usage:
-        return self._counting[0]
+        return self._usage_parts[0]
 
     @cached_property
     def observer(self) -> Observer:
@@ -389,7 +389,7 @@ class Wiring(Parts):
             self.units,
             self.meaning,
             self.redactor,
-            *self._counting,
+            *self._usage_parts,
             self.working,
         )
 

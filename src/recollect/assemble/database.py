@@ -77,18 +77,18 @@ def _open_file(settings: Settings) -> SqliteDatabase:
     is_temporary = settings.is_temporary
     path = _temporary_path() if is_temporary else settings.database
     try:
-        database = _opened(settings, path, is_temporary=is_temporary)
+        database = _open_at(settings, path, is_temporary=is_temporary)
     except StorageError as problem:
         # Opening needs a little space too, and nothing can be deleted before it is open.
         if problem.code != "disk_full" or not Reserve(path).lend():
             raise
-        database = _opened(settings, path, is_temporary=is_temporary)
+        database = _open_at(settings, path, is_temporary=is_temporary)
     if not is_temporary:
         database.reserve.keep()
     return database
 
 
-def _opened(settings: Settings, path: Path, *, is_temporary: bool) -> SqliteDatabase:
+def _open_at(settings: Settings, path: Path, *, is_temporary: bool) -> SqliteDatabase:
     require_usable(path)
     try:
         make_folder(path.parent)

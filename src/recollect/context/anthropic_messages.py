@@ -59,7 +59,7 @@ def from_anthropic(
         first, *rest = from_anthropic_message(native, index)
         # Consecutive messages of one role are joined when written, unless they came separately.
         apart = native["role"] == (role_before if index else "assistant")
-        neutral += (_marked(first, {"apart": True} if apart else {}), *rest)
+        neutral += (_with_marks(first, {"apart": True} if apart else {}), *rest)
         role_before = native["role"]
     return tuple(neutral)
 
@@ -68,7 +68,7 @@ def from_anthropic_message(native: Mapping[str, Any], index: int = 0) -> list[Me
     """Convert one message of a conversation; several if it holds tool results."""
     first, *rest = _read(native, index)
     own = {key: value for key, value in native.items() if key not in ("role", "content")}
-    return [_marked(first, {"fields": own} if own else {}), *rest]
+    return [_with_marks(first, {"fields": own} if own else {}), *rest]
 
 
 def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
@@ -98,7 +98,7 @@ def with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
     newest: dict[str | None, str] = {}
     for message in messages:
         for call in message.tool_calls:
-            newest[call.id] = _unused(call.id, used)
+            newest[call.id] = _unused_id(call.id, used)
             used.add(_id(newest[call.id]))
         if any(newest[call.id] != call.id for call in message.tool_calls):
             calls = tuple(replace(call, id=newest[call.id]) for call in message.tool_calls)
@@ -109,7 +109,7 @@ def with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
             yield message
 
 
-def _unused(id: str, used: Collection[str]) -> str:
+def _unused_id(id: str, used: Collection[str]) -> str:
     numbered = (f"{_id(id)}-{number}" for number in count(2))
     return next(candidate for candidate in chain((id,), numbered) if _id(candidate) not in used)
 
@@ -177,7 +177,7 @@ def _read(native: Mapping[str, Any], index: int) -> list[Message]:
     if role != "user" or isinstance(content, str):
         content = content if isinstance(content, str) else _checked_blocks(content, index)
         message = _with_native(_message(role, content, index), content)
-        return [_marked(message, {"inline": True} if role == "system" else {})]
+        return [_with_marks(message, {"inline": True} if role == "system" else {})]
     runs: list[list[Block]] = []
     for block in _checked_blocks(content, index):
         goes_on = runs and "tool_result" not in (block["type"], runs[-1][-1]["type"])
@@ -263,10 +263,10 @@ def _tool_call(block: Block, index: int) -> ToolCall:
 def _with_native(message: Message, content: Content, *, joined: bool = False) -> Message:
     """Keep the native content with the message if it cannot be rebuilt from the rest."""
     rebuilt = _as_blocks(_rebuilt(message)) if joined else _rebuilt(message)
-    return message if rebuilt == content else _marked(message, {"content": content})
+    return message if rebuilt == content else _with_marks(message, {"content": content})
 
 
-def _marked(message: Message, marks: Mapping[str, Any]) -> Message:
+def _with_marks(message: Message, marks: Mapping[str, Any]) -> Message:
     if not marks:
         return message
     return replace(message, extra={_PROVIDER: {**_marks(message), **marks}})
@@ -297,20 +297,20 @@ def _as_blocks(content: Content) -> list[Block]:
 def _rebuilt(message: Message) -> Content:
     if message.role == "tool":
         result = {"type": "tool_result", "tool_use_id": _id(message.answers or "")}
-        return [result | ({"content": _shown(message.parts)} if message.parts else {})]
+        return [result | ({"content": _blocks_of(message.parts)} if message.parts else {})]
     if message.role == "user":
-        return _shown(message.parts) or _EMPTY_TEXT
+        return _blocks_of(message.parts) or _EMPTY_TEXT
     calls = [
         {"type": "tool_use", "id": _id(call.id), "name": call.name, "input": _input(call)}
         for call in message.tool_calls
     ]
-    said = _shown(tuple(map(_in_words, message.parts)))
+    said = _blocks_of(tuple(map(_in_words, message.parts)))
     if calls:
         return [*_as_blocks(said or []), *calls]
     return said or (_EMPTY_TEXT if message.role == "assistant" else [])
 
 
-def _shown(parts: Sequence[Part]) -> Content:
+def _blocks_of(parts: Sequence[Part]) -> Content:
     """Return the blocks of the parts; text alone becomes a plain string."""
     blocks = [block for part in parts if (block := _block(part)) is not None]
     if len(parts) == 1 and isinstance(parts[0], TextPart):

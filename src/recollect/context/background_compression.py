@@ -86,16 +86,16 @@ class BackgroundCompression:
     def compress(self, messages: Sequence[Message], budget: int) -> Compressed:
         """Return the edits known so far; start computing the next ones if due."""
         given = tuple(messages)
-        self._forget_what_changed(given)
-        edits, tokens = self._applied(given, self._compression)
+        self._drop_stale(given)
+        edits, tokens = self._apply(given, self._compression)
         mark = levels.trimmed_to(given, self._options)
         if tokens > self._options.trim_above * budget and mark > self._compression.trimmed_to:
             self._compression = replace(self._compression, trimmed_to=mark)
-            edits, tokens = self._applied(given, self._compression)
+            edits, tokens = self._apply(given, self._compression)
         is_due = self._is_due(given, tokens, budget)
         if is_due and self._task is None:
             self._task = asyncio.create_task(self._advance(given, budget))
-            self._task.add_done_callback(self._finished)
+            self._task.add_done_callback(self._finish)
         degraded = self._compression.degraded
         return Compressed(
             edits=edits,
@@ -148,7 +148,7 @@ class BackgroundCompression:
             self._task.cancel()
             await asyncio.wait((self._task,))
 
-    def _forget_what_changed(self, messages: tuple[Message, ...]) -> None:
+    def _drop_stale(self, messages: tuple[Message, ...]) -> None:
         """Keep only what still matches the beginning of the conversation."""
         touched = max(self._compression.covered_to, self._compression.trimmed_to)
         if messages[:touched] != self._seen[:touched] or len(messages) < touched:
@@ -179,16 +179,16 @@ class BackgroundCompression:
         Each step takes effect when it is done, so nothing is lost when the session closes.
         """
         full = self._options.digest_above * budget
-        _, tokens = self._applied(messages, self._compression)
+        _, tokens = self._apply(messages, self._compression)
         end = self._summaries_end(messages, tokens, budget)
         while (begun := self._compression).covered_to < end:
             step = [*levels.segments(begun.covered_to, end, self._options)][:_STEP_SEGMENTS]
-            if not self._use(await self._summarised(messages, begun, step[-1][1]), messages):
+            if not self._use(await self._summarise(messages, begun, step[-1][1]), messages):
                 return
             is_last = step[-1][1] == end
             if not is_last and self._summaries_tokens() > full:
                 await self._digest(messages, step[-1][1], budget)
-        _, tokens = self._applied(messages, self._compression)
+        _, tokens = self._apply(messages, self._compression)
         if tokens > full:
             await self._digest(messages, levels.digested_to(messages, self._options), budget)
 
@@ -204,7 +204,7 @@ class BackgroundCompression:
         """Return the number of tokens of the digest and the summaries."""
         return message_tokens(summary_message(self._compression.parts), self._counter)
 
-    async def _summarised(
+    async def _summarise(
         self, messages: tuple[Message, ...], begun: Compression, end: int
     ) -> Compression:
         async with asyncio.TaskGroup() as group:
@@ -217,7 +217,7 @@ class BackgroundCompression:
 
     async def _digest(self, messages: tuple[Message, ...], end: int, budget: int) -> None:
         begun = self._compression
-        reached = await self._summarised(messages, begun, end)
+        reached = await self._summarise(messages, begun, end)
         if not reached.summaries:
             return
         digest = await self._summariser.digest(
@@ -241,7 +241,7 @@ class BackgroundCompression:
             self._segments.popitem(last=False)
         return self._segments[key]
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
+    def _finish(self, task: asyncio.Task[None]) -> None:
         self._task = None
         if task.cancelled():
             return
@@ -249,7 +249,7 @@ class BackgroundCompression:
         if self._failure is not None:
             _log.error("Compressing a session failed", exc_info=self._failure)
 
-    def _applied(
+    def _apply(
         self, messages: tuple[Message, ...], compression: Compression
     ) -> tuple[tuple[Edit, ...], int]:
         """Return the edits of a compression and the resulting number of tokens."""

@@ -58,7 +58,7 @@ def _answered_calls(messages: Sequence[Message]) -> dict[_Call, int]:
                 )
             newest[call.id] = index, call.id
         if message.role == "tool":
-            results[_answered(index, message, newest, results, messages)] = index
+            results[_answered_call(index, message, newest, results, messages)] = index
     return results
 
 
@@ -77,7 +77,7 @@ def _check_role(index: int, message: Message) -> None:
         )
 
 
-def _answered(
+def _answered_call(
     index: int,
     message: Message,
     newest: Mapping[str, _Call],

@@ -59,17 +59,17 @@ def align(known: Sequence[str], given: Sequence[str]) -> Alignment:
     A framework that has cut off the beginning gives the rest of what is known; any other difference
     retracts everything after the last message that both share.
     """
-    shared = _shared(known, given)
+    shared = _common_length(known, given)
     if shared or not known or not given:
         return Alignment(start=0, shared=shared)
     for start in range(1, len(known)):
         rest = known[start:]
-        if len(given) >= len(rest) and _shared(rest, given) == len(rest):
+        if len(given) >= len(rest) and _common_length(rest, given) == len(rest):
             return Alignment(start=start, shared=len(rest))
     return Alignment(start=0, shared=0)
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
     return next(
         (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
         min(len(one), len(other)),

@@ -105,7 +105,8 @@ class MessageIntake:
         turns = await self._turns(after=border)
         messages = [*map(unread, covered)]
         placed = sorted(
-            _placed(covered, (known[turn_id] for turn_id in resumption.staying)), key=itemgetter(0)
+            _with_places(covered, (known[turn_id] for turn_id in resumption.staying)),
+            key=itemgetter(0),
         )
         for place, message in placed:
             messages[place] = message
@@ -200,7 +201,9 @@ class MessageIntake:
         if message.role != "tool":
             return _StoredMessage(incoming=entry)
         call = self._call(entry, incoming)
-        shown = _readable(await self._shown(message.text, call, self._question(entry, incoming)))
+        shown = _readable(
+            await self._archive_result(message.text, call, self._question(entry, incoming))
+        )
         closed = close_in(shown)
         if closed == message.text:
             return _StoredMessage(incoming=entry, call=call)
@@ -210,7 +213,7 @@ class MessageIntake:
             shown=None if shown == closed else shown,
         )
 
-    async def _shown(self, text: str, call: ToolCall, question: str) -> str:
+    async def _archive_result(self, text: str, call: ToolCall, question: str) -> str:
         """Return what this turn shows of a result: the result, or its placeholder."""
         try:
             return await self._archive.process_tool_result(
@@ -275,7 +278,7 @@ def _prints_of(turns: Iterable[Turn]) -> dict[str, str]:
     return {turn.id: known for turn in turns if (known := given_print(turn)) is not None}
 
 
-def _placed(covered: Sequence[str], turns: Iterable[Turn]) -> Iterator[tuple[int, Message]]:
+def _with_places(covered: Sequence[str], turns: Iterable[Turn]) -> Iterator[tuple[int, Message]]:
     """Yield the messages of turns with their places in a conversation."""
     for turn in turns:
         places = (place for place, turn_id in enumerate(covered) if turn_id == turn.id)

@@ -41,7 +41,7 @@ class CallContent:
     @classmethod
     def of(cls, arguments: object, result: object = None) -> CallContent:
         """Return a call from values, JSON texts or lists of text parts."""
-        return cls(arguments=_from_json(arguments), result=_unwrapped(result))
+        return cls(arguments=_from_json(arguments), result=_unwrap(result))
 
     @property
     def has_failed(self) -> bool:
@@ -107,7 +107,7 @@ def _follow(value: object, steps: tuple[str, ...]) -> Iterator[object]:
             yield from _follow(inner, steps[1:])
 
 
-def _unwrapped(value: object) -> object:
+def _unwrap(value: object) -> object:
     """Return a result without the list of text parts that may wrap it."""
     parts = _mapping(value).get("content", value)
     if isinstance(parts, list) and parts and not _tells_of_failure(value):

@@ -93,11 +93,11 @@ class PromptBuilder:
 
         Attempts get more and more modest; the first one that fits wins.
         """
-        compressed = await self._compressed(messages)
+        compressed = await self._compress(messages)
         too_small: InvalidInput | None = None
         async for attempt in self._attempts(messages, compressed.edits, wishes):
             try:
-                window, tokens = self._planned(messages, attempt)
+                window, tokens = self._plan(messages, attempt)
             except InvalidInput as problem:
                 if problem.code != TOO_SMALL:
                     raise
@@ -115,7 +115,7 @@ class PromptBuilder:
         assert too_small is not None  # the last attempt opens nothing
         raise too_small
 
-    async def _compressed(self, messages: tuple[Message, ...]) -> Compressed:
+    async def _compress(self, messages: tuple[Message, ...]) -> Compressed:
         """Return the conversation as short as it is by now.
 
         Summaries are waited for, up to a limit, only if messages would be left out without any.
@@ -140,7 +140,7 @@ class PromptBuilder:
         if places:
             spared = sparing(edits, messages, places.values())
             for query in (None, wishes.question):
-                opened = await self._opened(messages, places, query)
+                opened = await self._open_archives(messages, places, query)
                 yield _Attempt(
                     edits=spared,
                     replaced={**_untouched(shown, spared), **opened},
@@ -161,7 +161,7 @@ class PromptBuilder:
             left_out = (Drop(index) for index, message in enumerate(messages) if is_unread(message))
             yield _Attempt(edits=tuple(left_out), replaced={}, is_summarised=False)
 
-    async def _opened(
+    async def _open_archives(
         self, messages: Sequence[Message], places: Mapping[str, int], query: str | None
     ) -> dict[int, Message]:
         """Return the messages that hold these archives, opened."""
@@ -171,7 +171,7 @@ class PromptBuilder:
             (opened[index],) = await self._archive.prepare_context([messages[index]], ids, query)
         return opened
 
-    def _planned(
+    def _plan(
         self, messages: tuple[Message, ...], attempt: _Attempt
     ) -> tuple[tuple[Message, ...], int]:
         said = messages

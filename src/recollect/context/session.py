@@ -154,7 +154,7 @@ class Session:
         return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Session:
-        await self._opened()
+        await self._ensure_loaded()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -372,7 +372,7 @@ class Session:
         with_guide: bool | None,
     ) -> tuple[Message, ...]:
         """Build the prompt; return the conversation that it is made from."""
-        window = await self._opened()
+        window = await self._ensure_loaded()
         messages = self._intake.messages
         window.sender.begin(messages)
         question = _newest_words(messages) if query is None else query
@@ -384,7 +384,7 @@ class Session:
         ahead = ""
         degraded: tuple[str, ...] = ()
         if query is not None:
-            remembered = await self._remembered(query, messages)
+            remembered = await self._recall(query, messages)
             degraded = remembered.degraded
             if remembered.place == "system":
                 beside.append(remembered.text)
@@ -412,7 +412,7 @@ class Session:
 
     async def expand(self, summary: Summary | str) -> tuple[Turn, ...]:
         """Return the turns of a summary that is or was in the window."""
-        await self._opened()
+        await self._ensure_loaded()
         name = summary.id if isinstance(summary, Summary) else summary
         span = self._all_spans().get(name)
         if span is None:
@@ -442,7 +442,7 @@ class Session:
 
     async def settle(self) -> None:
         """Wait for the compression in the background."""
-        window = await self._opened()
+        window = await self._ensure_loaded()
         await window.compression.settle()
 
     async def close(self) -> None:
@@ -482,7 +482,7 @@ class Session:
         except StorageError as problem:
             _log.warning("session %s is not read for now: %s", self._id, problem)
 
-    async def _opened(self) -> _Window:
+    async def _ensure_loaded(self) -> _Window:
         if self._window is None or self._is_over:
             async with self._turn:
                 return await self._load()
@@ -559,7 +559,7 @@ class Session:
         yield self._notes.get_toc_cache_hint()
         yield self._notes.get_memory_context()
 
-    async def _remembered(self, query: str, messages: Sequence[Message]) -> MemoryContext:
+    async def _recall(self, query: str, messages: Sequence[Message]) -> MemoryContext:
         """Return what is remembered about a query and not in the window."""
         covered = max((summary.end for summary in self.summaries), default=0)
         return await self._parts.prefetch.context(

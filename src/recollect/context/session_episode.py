@@ -56,7 +56,7 @@ class SessionEpisodes:
         summary = await self._summariser.segment(messages, 0, len(messages))
         if not summary.points:
             return None
-        kept = await self._kept(caller, session)
+        kept = await self._find_episode(caller, session)
         content, fields = _content(summary), _fields(summary, turns, session)
         if kept is None:
             draft: Draft = {**fields, "content": content}
@@ -67,7 +67,7 @@ class SessionEpisodes:
         reason = "the session went on"
         return await self._saver.update(caller, kept.id, content, fields, reason=reason)
 
-    async def _kept(self, caller: Caller, session: str) -> Record | None:
+    async def _find_episode(self, caller: Caller, session: str) -> Record | None:
         where = Filter(kinds=frozenset({Kind.EPISODIC}), session=session)
         found = await self._store.records([caller.scope], where, now=self._clock.now())
         return next((record for record in found if record.source == SOURCE), None)

@@ -110,7 +110,7 @@ class Summariser:
         """Return a summary of the messages from `start` up to `end`."""
         self._made += 1
         covered = messages[start:end]
-        said = [*self._said(covered, start)]
+        said = [*self._statements(covered, start)]
         tongue = tongue_of(statement.text for statement in said if statement.by != "tool")
         transcript = "\n\n".join(
             f"{statement.by}: {statement.text[:_MAX_SHOWN_CHARS]}" for statement in said
@@ -158,7 +158,7 @@ class Summariser:
             degraded=next(filter(None, reasons), ""),
         )
 
-    def _said(self, messages: Sequence[Message], start: int) -> Iterable[Said]:
+    def _statements(self, messages: Sequence[Message], start: int) -> Iterable[Said]:
         for position, message in enumerate(messages, start):
             speaker = _SPEAKERS.get(message.role)
             if speaker is None:
@@ -181,7 +181,7 @@ class Summariser:
             filled = await self._model.fill(prompt, SummaryForm)
         except ModelError as problem:
             return _Found(degraded=problem.code)
-        return _grounded(filled.value, Ground(text))
+        return _keep_grounded(filled.value, Ground(text))
 
     async def _chosen(
         self,
@@ -211,9 +211,9 @@ class Summariser:
         """Return how rare words are in recent messages; later ones do not change a summary."""
         nearby = messages[-_RARITY_MESSAGES:]
         spoken = (message for message in nearby if message.role in ("user", "assistant"))
-        return Rarity(self._counted(_read_part(message)) for message in spoken)
+        return Rarity(self._word_counts(_read_part(message)) for message in spoken)
 
-    def _counted(self, text: str) -> Counter[str]:
+    def _word_counts(self, text: str) -> Counter[str]:
         key = (len(text), hash(text))
         if key not in self._counts:
             if len(self._counts) >= _MAX_CACHED_COUNTS:
@@ -225,7 +225,7 @@ class Summariser:
         return self._counter.count(text) + _SEPARATOR_TOKENS
 
 
-def _grounded(form: SummaryForm, ground: Ground) -> _Found:
+def _keep_grounded(form: SummaryForm, ground: Ground) -> _Found:
     """Return the entries whose numbers and names are in the source."""
     sections = {
         PointKind.TOPIC: form.topics,

@@ -25,7 +25,7 @@ def with_result(message: Message, text: str) -> Message:
     parts = (TextPart(text=text), *others)
     # A provider's own form also holds the text and can be updated only if there is nothing else.
     extra = (
-        {} if others else {name: _reworded(value, text) for name, value in message.extra.items()}
+        {} if others else {name: _with_text(value, text) for name, value in message.extra.items()}
     )
     return replace(message, parts=parts, extra=extra)
 
@@ -79,7 +79,7 @@ def edited_places(edits: Iterable[Edit]) -> set[int]:
     return {edit.index for edit in edits if not isinstance(edit, Insert)}
 
 
-def _reworded(native: object, text: str) -> object:
+def _with_text(native: object, text: str) -> object:
     """Return a provider's form of a result with another text."""
     if not isinstance(native, Mapping):
         return native

@@ -64,10 +64,10 @@ class Trimmer:
         if short is None:
             if len(self._short) >= _MAX_CACHED_MESSAGES:
                 self._short.clear()
-            short = self._short[key] = self._shortened(text)
+            short = self._short[key] = self._shorten(text)
         return short
 
-    def _shortened(self, text: str) -> str:
+    def _shorten(self, text: str) -> str:
         closed = close_in(text)
         if next(find_placeholders(closed), None) is not None:
             return closed  # it is short already, and says how to load the rest

@@ -235,7 +235,7 @@ def _is_prompt(message: Message) -> bool:
 def _note(outside: Sequence[Message]) -> Message:
     """Return one line on what is left out, in its language; stable while the same is left out."""
     roles = [message.role for message in outside]
-    return _rendered(
+    return _render(
         _NOTE_ZH if _is_chinese(outside) else _NOTE_EN,
         messages=len(outside),
         user=roles.count("user"),
@@ -252,7 +252,7 @@ def _is_chinese(messages: Sequence[Message]) -> bool:
     return language(sample[:_LANGUAGE_SAMPLE_CHARS]) == "zh"
 
 
-def _rendered(template: str, *, messages: int, user: int, results: int) -> Message:
+def _render(template: str, *, messages: int, user: int, results: int) -> Message:
     text = template.format(messages=messages, user=user, results=results)
     # A user message, because providers require the first message to be one.
     return Message(role="user", parts=(TextPart(text=text),), extra={OUTSIDE_MARK: messages})
@@ -261,7 +261,7 @@ def _rendered(template: str, *, messages: int, user: int, results: int) -> Messa
 def _longest_note(counter: TokenCounter) -> int:
     return max(
         message_tokens(
-            _rendered(template, messages=_LARGE_COUNT, user=_LARGE_COUNT, results=_LARGE_COUNT),
+            _render(template, messages=_LARGE_COUNT, user=_LARGE_COUNT, results=_LARGE_COUNT),
             counter,
         )
         for template in (_NOTE_EN, _NOTE_ZH)

@@ -69,7 +69,7 @@ class FolderSync:
         self._report(0, 1)
         gone: list[Document] = []
         if archive and files != [Path(place)]:
-            gone = _missing(Path(place), files, known)
+            gone = _find_missing(Path(place), files, known)
         for document in gone:
             await self._library.archive(document.id)
         return SyncedFolder(
@@ -133,7 +133,7 @@ def _is_current(document: Document, content_hash: str) -> bool:
     return is_ready and document.content_hash == content_hash
 
 
-def _missing(folder: Path, files: list[Path], known: dict[str, Document]) -> list[Document]:
+def _find_missing(folder: Path, files: list[Path], known: dict[str, Document]) -> list[Document]:
     """Return the documents whose files have been deleted from the folder."""
     beneath = f"{source_of(folder).rstrip('/')}/"
     present = {source_of(path) for path in files}

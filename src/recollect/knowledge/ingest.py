@@ -108,7 +108,7 @@ class Ingester:
 
     async def add(self, scope: Scope, given: GivenFile, *, by: str) -> Ingested:
         """Store a file durably, to be read later; an unchanged one stays as it is."""
-        content, size, kind = await asyncio.to_thread(self._prepared, given)
+        content, size, kind = await asyncio.to_thread(self._prepare, given)
         content_hash = await asyncio.to_thread(hash_of_file, content)
         known = await self._documents.find([scope], sources=[given.source])
         before = known[0] if known else None
@@ -127,13 +127,13 @@ class Ingester:
         await self._originals.drop(committed.unused_blobs)
         return Ingested(document=document, outcome="added" if before is None else "updated")
 
-    def _prepared(self, given: GivenFile) -> tuple[BinaryIO, int, DocumentType]:
+    def _prepare(self, given: GivenFile) -> tuple[BinaryIO, int, DocumentType]:
         """Return the bytes to store, their number, and their type."""
         size = given.content.seek(0, os.SEEK_END)
-        kind = _checked(given, size, self._max_file_bytes)
+        kind = _check(given, size, self._max_file_bytes)
         if self._mask is None:
             return given.content, size, kind
-        masked = _masked(given, kind, self._mask)
+        masked = _mask_file(given, kind, self._mask)
         return BytesIO(masked), len(masked), kind
 
     async def read(self, document: Document, *, by: str, tell: Tell | None = None) -> Document:
@@ -222,12 +222,12 @@ class Ingester:
             data = await self._originals.read(document.scope, document.pending_hash)
             name = PurePath(document.source).name
             parsed = await self._parser.parse(data, document.type, name)
-            ready, sections = await asyncio.to_thread(_described, document, parsed)
+            ready, sections = await asyncio.to_thread(_describe, document, parsed)
         except RecollectError as problem:
             return await self._fail(document, problem, by)
         ready = replace(ready, version=document.version + 1, updated_at=self._clock.now())
         units = await asyncio.to_thread(document_units, ready, sections)
-        embedded, model, jobs = await self._embedded(units, tell)
+        embedded, model, jobs = await self._embed(units, tell)
         committed = await self._store.commit(
             ChangeSet(
                 principal=by,
@@ -259,7 +259,7 @@ class Ingester:
         )
         return failed
 
-    async def _embedded(
+    async def _embed(
         self, owner: OwnerUnits, tell: Tell
     ) -> tuple[OwnerUnits, Any, tuple[NewJob, ...]]:
         """Embed the chunks in batches, so that a long document reports progress."""
@@ -329,7 +329,7 @@ def ingest_job(document: Document) -> NewJob:
     return NewJob(kind=INGEST_DOCUMENT, key=document.id, payload=payload)
 
 
-def _checked(given: GivenFile, size: int, most: int) -> DocumentType:
+def _check(given: GivenFile, size: int, most: int) -> DocumentType:
     checked_text(given.source, "source", MAX_SOURCE)
     checked_text(given.title, "title", MAX_TITLE, blank=True)
     for tag in given.tags:
@@ -366,7 +366,7 @@ def _is_same(before: Document, content_hash: str, given: GivenFile) -> bool:
     return not changed and content_hash == (before.pending_hash or before.content_hash)
 
 
-def _described(document: Document, parsed: ParsedText) -> tuple[Document, tuple[Section, ...]]:
+def _describe(document: Document, parsed: ParsedText) -> tuple[Document, tuple[Section, ...]]:
     """Return the document with the figures of its text, and its sections with summaries."""
     if not parsed.text.strip():
         raise InvalidInput(
@@ -427,7 +427,7 @@ def _mean(parts: Sequence[tuple[int, Unit]]) -> Unit:
     return replace(whole, vector=np.divide(mean, length).astype("<f2").tobytes())
 
 
-def _masked(given: GivenFile, kind: DocumentType, mask: Callable[[str], str]) -> bytes:
+def _mask_file(given: GivenFile, kind: DocumentType, mask: Callable[[str], str]) -> bytes:
     if kind in BINARY_TYPES:
         raise InvalidInput(
             f"{given.source} may contain personal data, and a {kind} file cannot be masked; "

@@ -46,12 +46,12 @@ def parse_office(data: bytes, kind: DocumentType) -> ParsedText:
             hint="Save it again without a password, or as another type.",
         ) from None
     if kind == "pdf" and result.pages:
-        return _paged([(page["page_number"], page["content"]) for page in result.pages])
+        return _with_pages([(page["page_number"], page["content"]) for page in result.pages])
     text = result.content.replace("\x00", "\ufffd")
     return ParsedText(text=text, headings=markdown_headings(text))
 
 
-def _paged(pages: list[tuple[int, str]]) -> ParsedText:
+def _with_pages(pages: list[tuple[int, str]]) -> ParsedText:
     text = ""
     starts: list[tuple[int, int]] = []
     for number, content in pages:

@@ -60,7 +60,7 @@ class Originals:
             raise _damaged(content_hash, "it is not in the blob store")
         if content_hash_of(stored) != blob.stored_hash:
             raise _damaged(content_hash, "its checksum does not match")
-        return await asyncio.to_thread(_decompressed, stored, blob.size)
+        return await asyncio.to_thread(_decompress, stored, blob.size)
 
     async def drop(self, keys: Sequence[str]) -> None:
         """Delete unreferenced contents; what cannot be deleted now is deleted later."""
@@ -97,7 +97,7 @@ def _compress(content: BinaryIO, size: int, stored: BinaryIO) -> int:
     return written
 
 
-def _decompressed(stored: bytes, size: int) -> bytes:
+def _decompress(stored: bytes, size: int) -> bytes:
     import zstandard
 
     return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)

@@ -88,7 +88,7 @@ class Parser:
             raise
 
     async def _answer(self, data: bytes, kind: DocumentType) -> dict[str, Any]:
-        child = await self._started()
+        child = await self._start()
         assert child.stdin is not None
         assert child.stdout is not None
         request = json.dumps({"type": kind, "size": len(data)})
@@ -97,7 +97,7 @@ class Parser:
         size = int(await child.stdout.readuntil(b"\n"))
         return json.loads(await child.stdout.readexactly(size))
 
-    async def _started(self) -> asyncio.subprocess.Process:
+    async def _start(self) -> asyncio.subprocess.Process:
         if self._child is None or self._child.returncode is not None:
             self._child = await asyncio.create_subprocess_exec(
                 sys.executable,

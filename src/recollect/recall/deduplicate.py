@@ -39,7 +39,7 @@ _MAX_COMPARED_HITS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Comparable:
     """A record or turn, prepared for comparison."""
 
     item: Record | Turn
@@ -66,10 +66,10 @@ class Sameness:
 
         The better item stays, except that a record replaces the turn it was made from.
         """
-        different: dict[str, _Said] = {}
+        different: dict[str, _Comparable] = {}
         found: dict[str, str] = {}
         for item in items[:_MAX_COMPARED_HITS]:
-            said = _said(item)
+            said = _prepare(item)
             same = next((other for other in different.values() if self._is_same(other, said)), None)
             if same is None:
                 different[item.id] = said
@@ -84,7 +84,7 @@ class Sameness:
                 found[item.id] = same.item.id
         return found
 
-    def _is_same(self, one: _Said, other: _Said) -> bool:
+    def _is_same(self, one: _Comparable, other: _Comparable) -> bool:
         if type(one.item) is not type(other.item):
             if _is_made_of(one.item, other.item):
                 return self._covers(one, other)
@@ -96,7 +96,7 @@ class Sameness:
             return False
         return _are_of_the_same(one, other) and _say_the_same(one, other)
 
-    def _covers(self, record: _Said, turn: _Said) -> bool:
+    def _covers(self, record: _Comparable, turn: _Comparable) -> bool:
         """Return whether a record says everything that its source turn says."""
         lost = turn.words - record.words
         if len(lost) > (1 - self._share) * len(turn.words) or turn.asks:
@@ -132,12 +132,12 @@ def _left_out(hit: Weighed, reason: str) -> NearMiss:
     return NearMiss(id=hit.fused.owner_id, score=hit.score, reason=reason)
 
 
-def _said(item: Record | Turn) -> _Said:
+def _prepare(item: Record | Turn) -> _Comparable:
     text = item.content[: _MAX_COMPARED_CHARS + 1].lower().strip()
     if len(text) > _MAX_COMPARED_CHARS:
         # Compared as a whole in `_say_the_same`.
-        return _Said(item, text, frozenset((text,)))
-    return _Said(item, text, _words(text))
+        return _Comparable(item, text, frozenset((text,)))
+    return _Comparable(item, text, _words(text))
 
 
 # The same texts are found again and again.
@@ -165,7 +165,7 @@ def _is_made_of(item: Record | Turn, other: Record | Turn) -> bool:
     return any(source.turn == other.id for source in item.evidence)
 
 
-def _are_of_the_same(one: _Said, other: _Said) -> bool:
+def _are_of_the_same(one: _Comparable, other: _Comparable) -> bool:
     """Return whether both come from the same speaker and are about the same time."""
     match one.item, other.item:
         case Turn(), Turn():
@@ -185,12 +185,12 @@ def _are_of_the_same(one: _Said, other: _Said) -> bool:
     return _times(one) == _times(other)
 
 
-def _times(said: _Said) -> list[tuple[datetime, datetime]]:
+def _times(said: _Comparable) -> list[tuple[datetime, datetime]]:
     times = find_times(said.text, said.at)
     return [(time.start, time.end) for time in times if isinstance(time, When)]
 
 
-def _say_the_same(one: _Said, other: _Said) -> bool:
+def _say_the_same(one: _Comparable, other: _Comparable) -> bool:
     if max(len(one.text), len(other.text)) > _MAX_COMPARED_CHARS:
         # Too long to be compared as one claim: any detail may differ.
         return one.item.content == other.item.content

@@ -94,8 +94,8 @@ def fenced(text: str) -> str:
     if _NOTES.search(fold(joined)):
         # The text imitates the notes of an item: escape every bracket that could begin them.
         joined = _UNMARKED.sub(r"\\\g<0>", joined)
-    marked = _OPENING.sub(_marked_opening, joined)
-    return _LINE_SEPARATOR.join(map(_marked_line, marked.split(_LINE_SEPARATOR)))
+    marked = _OPENING.sub(_escape_opening, joined)
+    return _LINE_SEPARATOR.join(map(_escape_line, marked.split(_LINE_SEPARATOR)))
 
 
 def _visible(line: str) -> str:
@@ -107,7 +107,7 @@ def _visible(line: str) -> str:
     return _INVISIBLE.sub("", "".join(shown))
 
 
-def _marked_opening(opening: re.Match[str]) -> str:
+def _escape_opening(opening: re.Match[str]) -> str:
     """Return the brackets, escaped if they could begin a tag or a chat template keyword."""
     brackets = opening[0]
     name = fold(opening["name"])
@@ -118,7 +118,7 @@ def _marked_opening(opening: re.Match[str]) -> str:
     return f"\\{brackets}" if is_tag else brackets
 
 
-def _marked_line(line: str) -> str:
+def _escape_line(line: str) -> str:
     """Return the line, with a backslash in front if it could pass for structure."""
     return f"\\{line}" if _STRUCTURE.match(fold(line)) else line
 

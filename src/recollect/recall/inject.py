@@ -150,19 +150,19 @@ class _Repeats:
 
     def __init__(self, window_texts: Sequence[str], already: AbstractSet[str]) -> None:
         # The block of the last request is about to be replaced, so its text does not count.
-        self._window = {_normalised(strip_memory(text)) for text in window_texts}
+        self._window = {_normalise(strip_memory(text)) for text in window_texts}
         self._already = already
         self._titles_by_body: dict[str, set[str]] = {}
 
     def reason_against(self, item: Item) -> Reason | None:
-        is_told = self._is_told(_normalised(fold(item.title)), _normalised(fold(item.body)))
+        is_told = self._is_repeated(_normalise(fold(item.title)), _normalise(fold(item.body)))
         if item.id in self._already:
             return Reason.GIVEN
-        if self._is_in_window(_normalised(item.body)):
+        if self._is_in_window(_normalise(item.body)):
             return Reason.IN_WINDOW
         return Reason.DUPLICATE if is_told else None
 
-    def _is_told(self, title: str, body: str) -> bool:
+    def _is_repeated(self, title: str, body: str) -> bool:
         """Return whether the block has these words; under two titles they are two facts."""
         titles = self._titles_by_body.setdefault(body, set())
         is_told = bool(titles) and (not title or not titles.isdisjoint({title, ""}))
@@ -175,7 +175,7 @@ class _Repeats:
         return any(body in text for text in self._window)
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     """Return the text without differences of case and spacing."""
     return "".join(text.casefold().split())
 

@@ -54,7 +54,7 @@ class Listing:
                 code="deleted",
                 hint="undo brings it back, history shows what it said.",
             )
-        return (await self._linked(caller.readable, found))[0]
+        return (await self._with_links(caller.readable, found))[0]
 
     async def turn(self, caller: Caller, turn_id: str) -> Turn:
         """Return one turn that the caller may see."""
@@ -77,10 +77,10 @@ class Listing:
             after=None if cursor is None else parse_cursor(cursor),
             limit=checked_limit(limit, MAX_PAGE) + 1,
         )
-        linked = await self._linked(scopes, found)
+        linked = await self._with_links(scopes, found)
         return _page(linked, limit, lambda record: to_micros(record.observed_at))
 
-    async def _linked(self, scopes: Sequence[Scope], records: list[Record]) -> list[Record]:
+    async def _with_links(self, scopes: Sequence[Scope], records: list[Record]) -> list[Record]:
         """Return the records with their links."""
         links = await self._store.links(scopes, [record.id for record in records])
         return [with_links(record, links) for record in records] if links else records

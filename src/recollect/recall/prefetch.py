@@ -141,7 +141,7 @@ class Prefetch:
                 asked_at=asked_at,
             )
         documents = await self._documents(caller, message, recalled) if usual else ()
-        disputed = await self._disputed(scopes, recalled)
+        disputed = await self._find_disputed(scopes, recalled)
         # No await from here to the end, so that no two agents get the same item.
         built = build_context(
             recalled.hits,
@@ -205,7 +205,7 @@ class Prefetch:
         found = await self._source().passages(caller, message, max_tokens=budget)
         return found.passages
 
-    async def _disputed(self, scopes: Sequence[Scope], recalled: Recalled) -> frozenset[str]:
+    async def _find_disputed(self, scopes: Sequence[Scope], recalled: Recalled) -> frozenset[str]:
         """Return the records that have an undecided conflict."""
         if not any(hit.record is not None for hit in recalled.hits):
             return frozenset()

@@ -67,7 +67,7 @@ class Reranking:
         except RecollectError as failure:
             return self._note_failure(f"failed: {failure}")
         anew = [
-            self._rescored(weighing, candidate, float(score))
+            self._rescore(weighing, candidate, float(score))
             for candidate, score in zip(present, scores, strict=True)
         ]
         return sorted(anew, key=lambda candidate: -candidate.score)
@@ -80,7 +80,7 @@ class Reranking:
     async def close(self) -> None:
         await self._reranker.close()
 
-    def _rescored(self, weighing: Weighing, candidate: Weighed, judgement: float) -> Weighed:
+    def _rescore(self, weighing: Weighing, candidate: Weighed, judgement: float) -> Weighed:
         """Mix the reranker's score into the relevance; everything else is scored as before."""
         share = self._options.weight
         relevance = (1 - share) * candidate.fused.score + share * judgement

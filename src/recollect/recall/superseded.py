@@ -21,7 +21,7 @@ from recollect.recall.question import Question
 # Successors are looked up for turns among the best, up to this many times the limit.
 _REACH_FACTOR: Final = 4
 # One turn may have said several things that changed.
-_RECORDS_A_TURN: Final = 2
+_RECORDS_PER_TURN: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class SupersededPath:
         if not turns:
             return Succession()
         matches = await self._units.search(
-            question.scopes, sorted(turns), _RECORDS_A_TURN * len(turns), now=question.now
+            question.scopes, sorted(turns), _RECORDS_PER_TURN * len(turns), now=question.now
         )
         if not len(matches):
             return Succession()

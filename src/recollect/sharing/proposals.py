@@ -99,7 +99,7 @@ class ProposalService:
         self._parties.require_writer(caller, shared)
         now, party = self._clock.now(), self._parties.of(caller)
         body = {} if tags is None else {"tags": checked_items(tags, "tags")}
-        redacted, proposal = self._checked(
+        redacted, proposal = self._check(
             Proposal(
                 id=new_id("prop"),
                 scope=_scope_of(caller, shared) if changed is None else changed.scope,
@@ -239,7 +239,7 @@ class ProposalService:
         # A text reworded by the coordinator is as new as the decision.
         said = proposal
         if edits:
-            redacted, said = self._checked(proposal.evolve(**edits))
+            redacted, said = self._check(proposal.evolve(**edits))
         said_at = now if edits else proposal.created_at
         rival = await self._rivals.of(said, said_at, now)
         settled = settle(said, rival, said_at=said_at, now=now, reason=reason)
@@ -249,7 +249,7 @@ class ProposalService:
             decided_at=now,
             decided_by=decided_by,
             decision=reason,
-            body={**proposal.body, "outcome": settled.outcome, **_edited(edits)},
+            body={**proposal.body, "outcome": settled.outcome, **_edit_note(edits)},
         )
         is_found_alike = settled.outcome in ("confirmed", "kept")
         changed = () if is_found_alike else (record_units(settled.record),)
@@ -311,7 +311,7 @@ class ProposalService:
             )
         return found[0]
 
-    def _checked(self, proposal: Proposal) -> tuple[Counts, Proposal]:
+    def _check(self, proposal: Proposal) -> tuple[Counts, Proposal]:
         """Return the proposal, validated as its record would be, without personal data."""
         draft = as_record(proposal, proposal.created_at, proposal.created_at)
         kept, counts = self._redactor.kept(draft)
@@ -380,6 +380,6 @@ def _status(name: str) -> ProposalStatus:
     )
 
 
-def _edited(edits: Mapping[str, str] | None) -> dict[str, Any]:
+def _edit_note(edits: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the note that the coordinator reworded a proposal."""
     return {"edited": sorted(edits)} if edits else {}

@@ -59,11 +59,11 @@ def settle(
         return _make_settled("created", (record, _version_reason(proposal, reason)))
     stored = rival.record
     if rival.says_the_same:
-        confirmed = _confirmed(stored, proposal, said_at, now)
+        confirmed = _confirm(stored, proposal, said_at, now)
         return _make_settled(
             "confirmed", (confirmed, _version_reason(proposal, reason, "said again"))
         )
-    proposed = _restated(stored, proposal, said_at, now)
+    proposed = _restate(stored, proposal, said_at, now)
     if _is_winner(proposal, stored, said_at):
         return _make_settled("replaced", (proposed, _version_reason(proposal, reason)))
     standing = stored.evolve(version=stored.version + 2, updated_at=now)
@@ -97,7 +97,7 @@ def _metadata(proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def _confirmed(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
+def _confirm(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
     doubt = (1 - stored.confidence) * (1 - proposal.confidence)
     return stored.evolve(
         evidence_count=stored.evidence_count + 1,
@@ -108,7 +108,7 @@ def _confirmed(stored: Record, proposal: Proposal, said_at: datetime, now: datet
     )
 
 
-def _restated(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
+def _restate(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
     """Return the record reworded by the proposal."""
     changed = stored.evolve(
         content=proposal.content,

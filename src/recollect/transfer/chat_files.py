@@ -263,13 +263,13 @@ def _role_in_chatgpt(message: Fields) -> str:
 def _words_in_chatgpt(content: Fields) -> str:
     if content.get("content_type") not in ("text", "multimodal_text"):
         return ""
-    return _joined(map(_text_in, _listed_in(content, "parts")))
+    return _join(map(_text_in, _listed_in(content, "parts")))
 
 
 def _from_claude(conversation: Fields) -> Iterator[_RawMessage]:
     begun = conversation.get("created_at")
     for message in map(_fields, _listed_in(conversation, "chat_messages")):
-        words = _joined(map(_text_in, filter(_is_text, _listed_in(message, "content"))))
+        words = _join(map(_text_in, filter(_is_text, _listed_in(message, "content"))))
         sender = str(message.get("sender") or "")
         yield _RawMessage(
             role=_ROLES.get(sender, sender),
@@ -301,7 +301,7 @@ def _listed_in(fields: Fields, name: str) -> list[object]:
     return cast("list[object]", inner) if isinstance(inner, list) else []
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _join(texts: Iterable[str]) -> str:
     return "\n".join(text for text in texts if text.strip())
 
 

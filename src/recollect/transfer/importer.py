@@ -78,7 +78,7 @@ class ImportedContents:
 
     async def keep(self, content: WholeContent) -> None:
         """Store a content, redacted if required, unless the workspace has it."""
-        content = await asyncio.to_thread(self._redacted, content)
+        content = await asyncio.to_thread(self._redact, content)
         _, _, hashed = content.key
         if content.key in self._waiting or await self._archives.blob(content.place, hashed):
             return
@@ -103,7 +103,7 @@ class ImportedContents:
             indexed_chars=min(archive.indexed_chars, len(text)),
         )
 
-    def _redacted(self, content: WholeContent) -> WholeContent:
+    def _redact(self, content: WholeContent) -> WholeContent:
         if self._redactor.mode == "off":
             return content
         data, counts = self._redactor.value(decompressed(content.stored, content.size))
@@ -140,7 +140,7 @@ def cleaned_item(item: Item, redactor: Redactor) -> tuple[Item, NewAuditEntry | 
     if redactor.mode == "off":
         return item, None
     counting = redactor.counting()
-    cleaned = _redacted_item(item, counting)
+    cleaned = _redact_item(item, counting)
     if not counting.counts:
         return item, None
     if redactor.mode == "drop" and isinstance(item, RecordHistory | Proposal):
@@ -157,7 +157,7 @@ def cleaned_item(item: Item, redactor: Redactor) -> tuple[Item, NewAuditEntry | 
     )
 
 
-def _redacted_item(item: Item, counting: Counting) -> Item:
+def _redact_item(item: Item, counting: Counting) -> Item:
     match item:
         case RecordHistory():
             return replace(
@@ -170,7 +170,7 @@ def _redacted_item(item: Item, counting: Counting) -> Item:
                 payload=counting.inside(dict(item.payload)),
             )
         case Archive():
-            asked = _redacted_input(item.input, counting)
+            asked = _redact_input(item.input, counting)
             return replace(
                 item,
                 input=asked,
@@ -196,7 +196,7 @@ def _redacted_item(item: Item, counting: Counting) -> Item:
             return item
 
 
-def _redacted_input(written: str, counting: Counting) -> str:
+def _redact_input(written: str, counting: Counting) -> str:
     try:
         read = json.loads(written)
     except (ValueError, RecursionError):
@@ -307,7 +307,7 @@ def _lines(
             checked = (
                 read
                 if isinstance(read, RecollectError)
-                else _checked(read, caller, contents, redactor)
+                else _check(read, caller, contents, redactor)
             )
             yield Line(number=number, bytes=len(line), content=checked)
     except RecollectError as damage:
@@ -333,7 +333,7 @@ def _may_hold(caller: Caller | None, part: ContentPart) -> bool:
     return scope is None or (scope.org, scope.workspace) == (part.org, part.workspace)
 
 
-def _checked(
+def _check(
     item: Item, caller: Caller | None, contents: ContentReader, redactor: Redactor
 ) -> Arrival | Lost | RecollectError:
     """Return the item with its units, if this caller may write it."""

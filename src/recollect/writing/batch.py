@@ -111,10 +111,10 @@ class Batch:
         ]
         return [
             *(Candidate(record=record) for record in mine[: -_MAX_OWN_CANDIDATES - 1 : -1]),
-            *map(self._updated, stored),
+            *map(self._update, stored),
         ]
 
-    def _updated(self, candidate: Candidate) -> Candidate:
+    def _update(self, candidate: Candidate) -> Candidate:
         changed = self.records.get(candidate.record.id)
         return candidate if changed is None else Candidate(record=changed)
 

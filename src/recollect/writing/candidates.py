@@ -25,7 +25,7 @@ from recollect.ports.vectors import Vector, VectorIndex
 
 # Includes turns that say the same as the records made from them, which are not compared.
 _MAX_HITS: Final = 200
-_MAX_COMPARED: Final = 24
+_MAX_COMPARED_RECORDS: Final = 24
 # Two in a hundred of the labelled related pairs share fewer words than this.
 _MIN_WORD_SCORE: Final = 0.12
 _MIN_COSINE: Final = 0.3
@@ -132,7 +132,7 @@ class Candidates:
             # Where little is stored, all of it is compared: "moved to Munich" shares no word with
             # "lives in Berlin".
             where = Filter(kinds=compared_kinds(new.kind))
-            latest = await self._store.records(scopes, where, now=now, limit=_MAX_COMPARED)
+            latest = await self._store.records(scopes, where, now=now, limit=_MAX_COMPARED_RECORDS)
         wanted = [*self._best(by_words, cosines), *(record.id for record in latest)]
         return _Near(
             new=new,

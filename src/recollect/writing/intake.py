@@ -100,7 +100,7 @@ class Intake:
         if policy == "explicit" and not explicit:
             refusal = "only what is explicit is written"
         given = fields.get("first_observed", fields.get("created_at", now))
-        return self._redacted(
+        return self._redact(
             record,
             said_at=given,
             steps=(Step(name="route", result=routed),),
@@ -160,9 +160,9 @@ class Intake:
         said = [turns[evidence.turn] for evidence in claim.evidence if evidence.turn in turns]
         now = self._clock.now()
         said_at = max((turn.at for turn in said), default=now)
-        grounded = _grounded(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
+        grounded = _ground_claim(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
         try:
-            record = with_names(_claimed(caller, claim, said, said_at, now))
+            record = with_names(_record_of(caller, claim, said, said_at, now))
             topic = claim.topic or _topic(record)
             record = self._with_lifetime(record, is_kept=claim.explicit or topic is not None)
         except InvalidInput:
@@ -174,7 +174,7 @@ class Intake:
         if topic is not None:
             routed |= {"kept": topic}
         checked = {"ok": grounded.ok, "reason": grounded.reason, "missing": list(grounded.missing)}
-        yield self._redacted(
+        yield self._redact(
             record,
             said_at=said_at,
             steps=(Step(name="route", result=routed),),
@@ -215,7 +215,7 @@ class Intake:
         expires = record.expires_at or self._clock.now() + self._times.of(record.category)
         return record.evolve(tier=Tier.SHORT, expires_at=expires)
 
-    def _redacted(
+    def _redact(
         self,
         record: Record,
         *,
@@ -265,7 +265,7 @@ def _draft(fields: Mapping[str, Any], content: str) -> Draft:
     return cast("Draft", {**fields, "content": content})
 
 
-def _claimed(
+def _record_of(
     caller: Caller, claim: Claim, said: Sequence[Turn], said_at: datetime, now: datetime
 ) -> Record:
     by_user = bool(said) and said[0].role == "user"
@@ -288,7 +288,7 @@ def _claimed(
     return record if claim.details is None else record.evolve(details=claim.details)
 
 
-def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
+def _ground_claim(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
     """Return whether the first piece of evidence supports the claim."""
     first = claim.evidence[0] if claim.evidence else None
     turn = turns.get(first.turn) if first else None

@@ -119,9 +119,9 @@ class ThresholdJudge:
         return self._classifier.name
 
     async def judge(self, new: Statement, stored: Sequence[Statement]) -> Judged:
-        return Judged(verdicts=tuple(await asyncio.to_thread(self._judged, new, stored)))
+        return Judged(verdicts=tuple(await asyncio.to_thread(self._judge_pairs, new, stored)))
 
-    def _judged(self, new: Statement, stored: Sequence[Statement]) -> list[Verdict]:
+    def _judge_pairs(self, new: Statement, stored: Sequence[Statement]) -> list[Verdict]:
         pairs = [self._pair(new, old) for old in stored]
         forward = self._probabilities([(pair.first, pair.second) for pair in pairs])
         needed = [place for place, row in enumerate(forward) if self._needs_both(row)]

@@ -27,7 +27,7 @@ CALLER: Final = "caller"
 # Of several related records, one that says the same counts most, then one that is updated.
 _WEIGHT: Final[Mapping[Relation, int]] = {"same": 3, "update": 2, "conflict": 1, "different": 0}
 # Statements within this time were made together: neither is the later one.
-_MOMENT: Final = timedelta(minutes=1)
+_MAX_SIMULTANEOUS_GAP: Final = timedelta(minutes=1)
 # A correction this soon after a statement that shares this many words refers to that statement.
 _MAX_CORRECTION_DELAY: Final = timedelta(minutes=10)
 _MIN_SHARED_TERMS_RATIO: Final = 0.5
@@ -81,7 +81,7 @@ def said(record: Record, at: datetime | None = None, near: float | None = None) 
 
 def is_earlier(said_at: datetime, old: Record) -> bool:
     """Return whether something was said clearly before what a stored record says."""
-    return said_at < old.last_confirmed - _MOMENT
+    return said_at < old.last_confirmed - _MAX_SIMULTANEOUS_GAP
 
 
 async def decide(
@@ -120,7 +120,7 @@ async def decide(
         [said(candidate.record, near=candidate.near) for candidate in compared[:MOST_JUDGED]],
     )
     found = (
-        Related(record=old, verdict=_adjusted(new, old, verdict, corrects=corrects))
+        Related(record=old, verdict=_adjust(new, old, verdict, corrects=corrects))
         for old, verdict in zip(stored, judged.verdicts, strict=True)
     )
     related = [related for related in found if related.verdict.relation != "different"]
@@ -200,7 +200,7 @@ def _have_one_name(new: Record, old: Record) -> bool:
     return bool(title) and title == normalised(old.title) and new.category == old.category
 
 
-def _adjusted(new: Record, old: Record, verdict: Verdict, *, corrects: bool) -> Verdict:
+def _adjust(new: Record, old: Record, verdict: Verdict, *, corrects: bool) -> Verdict:
     """Return the judge's verdict, adjusted by what is known of the two records."""
     if new.kind is old.kind is Kind.EPISODIC:
         # Events do not change: two accounts that differ are about two events.

@@ -159,7 +159,7 @@ class WritePipeline:
     ) -> tuple[Batch, Committed]:
         """Judge and write; repeat if the compared records changed meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
-            embedded = await self._embedded(incoming)
+            embedded = await self._embed(incoming)
             for attempt in range(_MAX_ATTEMPTS):
                 expected = (
                     await self._scope_versions(caller, incoming)
@@ -216,7 +216,7 @@ class WritePipeline:
         marks = [await self._writes.watermark(mark.scope, mark.session) for mark in watermarks]
         return marks != [mark.before for mark in watermarks]
 
-    async def _embedded(self, incoming: Sequence[Incoming]) -> Embedded:
+    async def _embed(self, incoming: Sequence[Incoming]) -> Embedded:
         new = [arrival.record for arrival in incoming if arrival.record is not None]
         return await self._meaning.of_units(await units_of(record_units, new))
 
@@ -228,7 +228,7 @@ class WritePipeline:
             arrival.record.id: arrival.record for arrival in incoming if arrival.record is not None
         }
         batch = Batch(now=self._clock.now(), units=embedded, searched=new)
-        stored = await self._stored(caller, incoming, batch)
+        stored = await self._find_candidates(caller, incoming, batch)
         for arrival in incoming:
             if arrival.record is None:
                 batch.tell(arrival, "skipped", None, arrival.refusal, {})
@@ -249,7 +249,7 @@ class WritePipeline:
                 await self._apply(batch, arrival, arrival.record, decision)
         return batch
 
-    async def _stored(
+    async def _find_candidates(
         self, caller: Caller, incoming: Sequence[Incoming], batch: Batch
     ) -> dict[str, list[Candidate]]:
         """Return the stored candidates for each; empty where nothing is compared."""

@@ -159,13 +159,13 @@ class Counting:
                 return self.said(value)
             case dict():
                 named = cast("dict[str, object]", value)
-                return {name: self._named(name, inner) for name, inner in named.items()}
+                return {name: self._redact_field(name, inner) for name, inner in named.items()}
             case list() | tuple():
                 return [self.inside(inner) for inner in cast("list[object]", value)]
             case _:
                 return value
 
-    def _named(self, name: str, value: object) -> Any:
+    def _redact_field(self, name: str, value: object) -> Any:
         if name in _IDENTIFIER_FIELDS or name in _BINARY_FIELDS:
             return value
         if name == _CALLS and isinstance(value, list):

@@ -75,13 +75,13 @@ class ArchiveImprover:
             return
         archive, blob = found
         content = await self._vault.read(archive, blob)
-        if content.text is None or archive.summary != await _extracted(archive, content):
+        if content.text is None or archive.summary != await _extractive_summary(archive, content):
             return
-        summary = await self._written(self._model, archive, _read(content.text))
+        summary = await self._write_summary(self._model, archive, _read(content.text))
         if summary is not None:
             await self._archives.set_summary(archive.id, summary)
 
-    async def _written(self, model: LanguageModel, archive: Archive, text: str) -> str | None:
+    async def _write_summary(self, model: LanguageModel, archive: Archive, text: str) -> str | None:
         """Return the model's summary if it is grounded and long enough."""
         role = _ROLE[tongue_of([text])].format(tool=archive.tool, query=archive.query)
         try:
@@ -101,7 +101,7 @@ class ArchiveImprover:
         return one_line(answer, MAX_SUMMARY)
 
 
-async def _extracted(archive: Archive, content: Content) -> str:
+async def _extractive_summary(archive: Archive, content: Content) -> str:
     """Return the summary that the archive was stored with."""
     query = query_of(json.loads(archive.input))
     return await asyncio.to_thread(lambda: summary_of(content, parsed(content), query))

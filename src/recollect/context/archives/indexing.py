@@ -82,10 +82,10 @@ class ArchiveIndexer:
         while batch := await self._archives.to_index(after=after, limit=_BATCH_ARCHIVES):
             after = batch[-1].id
             for archive in batch:
-                count += await self._indexed(archive)
+                count += await self._try_index(archive)
         return count
 
-    async def _indexed(self, archive: Archive) -> bool:
+    async def _try_index(self, archive: Archive) -> bool:
         """Index an archive and return whether that worked; damage does not stop others."""
         found = await self._archives.with_blob([archive.scope], archive.id)
         if found is None:

@@ -98,7 +98,7 @@ class Needles:
 
 def select_passages(text: str, query: str, tokens: TokenCounter, budget: int) -> Selection:
     """Return the passages that match the query best, or the beginning if none does."""
-    ranked = _ranked(text, Needles.of(query)) or _ranked_folded(text, query)
+    ranked = _rank(text, Needles.of(query)) or _rank_folded(text, query)
     chosen: list[Span] = []
     left = budget
     for start, end in ranked or _beginning_of(text):
@@ -110,10 +110,10 @@ def select_passages(text: str, query: str, tokens: TokenCounter, budget: int) ->
             # Not even one passage fits: take as much of it as there is room for.
             chosen.append((start, start + (end - start) * left // cost))
             break
-    return Selection(spans=_joined(chosen), of=len(text), fits=bool(ranked))
+    return Selection(spans=_join(chosen), of=len(text), fits=bool(ranked))
 
 
-def _ranked(text: str, needles: Needles) -> list[Span]:
+def _rank(text: str, needles: Needles) -> list[Span]:
     """Return the passages that contain terms and are worth showing, best first."""
     slabs = _cut(text, 0, len(text), _SLAB_CHARS)
     if len(slabs) > _MAX_SLABS:
@@ -122,14 +122,14 @@ def _ranked(text: str, needles: Needles) -> list[Span]:
     return _best(text, [span for slab in slabs for span in _cut(text, *slab, size)], needles)
 
 
-def _ranked_folded(text: str, query: str) -> list[Span]:
+def _rank_folded(text: str, query: str) -> list[Span]:
     """Rank passages by the folded spelling of a text, as far as its positions stay valid."""
     beginning = text[: _SLAB_CHARS * _MAX_SLABS]
     folded = fold(beginning)
     # Folding must not move positions.
     if folded == beginning or len(folded) != len(beginning):
         return []
-    return _ranked(folded, Needles.of(fold(query)))
+    return _rank(folded, Needles.of(fold(query)))
 
 
 def _best(text: str, spans: Sequence[Span], needles: Needles) -> list[Span]:
@@ -168,7 +168,7 @@ def _cut(text: str, start: int, end: int, size: int) -> list[Span]:
     return [*spans, (start, end)]
 
 
-def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+def _join(spans: Sequence[Span]) -> tuple[Span, ...]:
     """Return the spans in text order, with adjacent ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):

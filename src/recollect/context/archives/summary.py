@@ -92,11 +92,11 @@ def summary_of(content: Content, value: object, query: str) -> str:
         return _of_bytes(content.data)
     if isinstance(value, dict | list):
         told = _of_structure(cast("dict[str, object] | list[object]", value))
-        return _filled(one_line(told, MAX_SUMMARY), content.text)
+        return _fill(one_line(told, MAX_SUMMARY), content.text)
     return _of_text(content.text[:_MAX_READ_CHARS], query)
 
 
-def _filled(told: str, text: str) -> str:
+def _fill(told: str, text: str) -> str:
     """Return the summary, extended with the beginning of the text if it is short."""
     missing = MIN_SUMMARY - len(told)
     return told if missing <= 0 else f"{told} | {one_line(text, missing)}"
@@ -109,16 +109,16 @@ def _of_text(text: str, query: str) -> str:
     head = one_line(" ".join(lines[:3]), _HEAD_CHARS)
     room = MAX_SUMMARY - len(head)
     chosen: list[int] = []
-    for index in _most_telling(lines, Needles.of(query)):
+    for index in _most_informative(lines, Needles.of(query)):
         if len(lines[index]) + 3 <= room and lines[index] not in head:
             chosen.append(index)
             room -= len(lines[index]) + 3
     told = " | ".join([head, *(lines[index] for index in sorted(chosen))])
     # A text in one long line has nothing to choose from: use more of its beginning.
-    return _filled(told, text) if chosen else one_line(text, MAX_SUMMARY)
+    return _fill(told, text) if chosen else one_line(text, MAX_SUMMARY)
 
 
-def _most_telling(lines: Sequence[str], needles: Needles) -> list[int]:
+def _most_informative(lines: Sequence[str], needles: Needles) -> list[int]:
     worth = needles.scores(lines)
     for index, line in enumerate(lines):
         if _SIGNAL_WORDS.search(line.lower()):
