@@ -1,4 +1,4 @@
-"""The parts of the audit, wired."""
+"""Settings → the audit service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def trail_of(
     usage: Usage,
     collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None,
 ) -> AuditService:
-    """The audit that lies in a database, and its anchor beside it."""
+    """Return the audit service of a database, with its anchor file."""
     log, anchor = SqlAudit(database), AnchorFile(anchor_of(database.path))
     return AuditService(
         log=log,

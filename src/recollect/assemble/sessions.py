@@ -1,4 +1,4 @@
-"""Settings → the working memory: sessions, archives, notes and language models, wired."""
+"""Settings → the working memory: sessions, archives, notes and language models."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def working_memory(
     prefetch: Prefetch,
     meter: Meter,
 ) -> WorkingMemory:
-    """Everything that sessions need, around the parts that the long-term memory has too."""
+    """Return everything that sessions need, on top of the long-term memory."""
     store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
     redactor = Redactor(settings.writing.redact)
     state: State = RedactedState(SqlState(database, clock), redactor)
@@ -108,12 +108,13 @@ def working_memory(
 
 
 def model_choice(settings: Settings) -> ModelChoice:
-    """The language models that the settings name."""
+    """Return the language models that the settings name."""
     models = settings.models
     return ModelChoice(
         tiers=settings.tiers,
         providers={
-            name: ProviderAccess(**it.model_dump()) for name, it in models.providers.items()
+            name: ProviderAccess(**provider.model_dump())
+            for name, provider in models.providers.items()
         },
         seconds={task: getattr(models.seconds, task) for task in LANGUAGE_TASKS},
         retries=models.retries,

@@ -1,4 +1,4 @@
-"""Settings → upkeep: the buffer, expiry, retention, capacity, health, conflicts and review."""
+"""Settings → upkeep: short-term tier, expiry, retention, capacity, conflicts and quarantine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from recollect.writing.saver import Saver
 def usage_of(
     settings: Settings, database: Database, store: Store, saver: Saver, clock: Clock
 ) -> tuple[Usage, Promoter]:
-    """Who counts recalls, and who promotes what was recalled often enough."""
+    """Return the counter of recalls, and the promoter of records that are recalled often."""
     clearing = SweepRunner(store, SqlUpkeep(database), clock)
     promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
     state = SqlState(database, clock)
@@ -61,7 +61,7 @@ def tending_of(
     promoter: Promoter,
     working: WorkingMemory,
 ) -> UpkeepServices:
-    """Everything that upkeep needs."""
+    """Return the services of upkeep."""
     reader = SqlUpkeep(database)
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
@@ -74,7 +74,7 @@ def tending_of(
                 purge_after=timedelta(days=lifecycle.purge_after_days),
             ),
         ),
-        RetentionRules(clearing, clock, [_rule(it) for it in settings.retention]),
+        RetentionRules(clearing, clock, [_rule(rule) for rule in settings.retention]),
         Capacity(
             store,
             reader,

@@ -1,4 +1,4 @@
-"""Settings → the write pipeline and what feeds it."""
+"""Settings → the write pipeline and the services around it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def writing_of(
     fresh: FreshLinks,
     meter: Meter,
 ) -> WritingParts:
-    """Everything that turns words into records."""
+    """Return the write pipeline and the services around it."""
     writing = settings.writing
     writes, policy = SqlWrites(database), policy_of(settings)
     classify = models.of("classify") if writing.route == "auto" else None
@@ -112,7 +112,7 @@ def reading_handlers(
     writing: WritingParts,
     models: LanguageModels,
 ) -> Mapping[str, Handler]:
-    """Who reads conversations, while they go on and when they are over."""
+    """Return the handlers of jobs that read conversations, during and after them."""
     summariser = Summariser(
         EstimatedTokens(),
         CompressionOptions(**settings.compression.model_dump()),
@@ -130,7 +130,7 @@ def reading_handlers(
 
 
 def schedule_of(settings: Settings) -> ExtractionSchedule:
-    """When conversations are read."""
+    """Return the schedule of extraction."""
     writing, policy = settings.writing, policy_of(settings)
 
     def reading(caller: Caller) -> WritePolicy:
@@ -141,7 +141,7 @@ def schedule_of(settings: Settings) -> ExtractionSchedule:
 
 
 def buffer_times(settings: Settings) -> BufferTimes:
-    """How long what was not asked to be kept stays."""
+    """Return how long records stay in the short-term tier, by category."""
     buffer = settings.buffer
     return BufferTimes(
         preference=timedelta(days=buffer.preference_days),

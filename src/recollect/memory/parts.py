@@ -86,7 +86,7 @@ class Parts(ABC):
     clock: Clock
     meter: Meter
     declared_agents: Mapping[str, AgentSettings]
-    """The agents of the settings file; `settings` has them as they are set up now."""
+    """The agents of the settings file; `settings` has their current settings."""
     store: Store
     jobs: Jobs
     units: UnitIndex
@@ -105,16 +105,16 @@ class Parts(ABC):
 
     @abstractmethod
     async def open_stores(self) -> None:
-        """Open the stores of agents that were set up since."""
+        """Open the stores of agents that were added since."""
 
     @abstractmethod
     def require_all_stores(self) -> None:
-        """Refuse what must reach every store while one of them cannot be opened."""
+        """Raise an error if a store that the operation must reach cannot be opened."""
 
     @property
     @abstractmethod
     def all_stores(self) -> tuple[Parts, ...]:
-        """The services on this store, then on each other that holds memory of the same users."""
+        """Return the services on this store and on every store with memory of the same users."""
 
     @cached_property
     @abstractmethod

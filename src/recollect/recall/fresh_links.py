@@ -1,8 +1,8 @@
 """Links between hits that are too new to have been judged in the background.
 
-Judging waits its turn behind other work, and a program may ask before it was done. The newest of
-the best hits are then compared with the other hits on the spot. What takes longer than the budget
-is stored when it is done, and counts for the next recall.
+Judging is a job and may have to wait. Meanwhile the newest of the best hits are compared with the
+other hits during the recall. A comparison that exceeds the budget is stored when it finishes, and
+counts for the next recall.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LinkAmong = Callable[[Record | Turn, Collection[str]], Awaitable[Sequence[Link]]
 
 
 class FreshLinks:
-    """Judge the hits whose job has not run yet, once each."""
+    """The judging of hits whose job has not run yet, once each."""
 
     def __init__(
         self, jobs: Jobs, clock: Clock, link: Callable[[], LinkAmong | None], patience: float
@@ -48,7 +48,7 @@ class FreshLinks:
         self._judging: set[asyncio.Task[list[Link]]] = set()
 
     def expect(self, ids: Iterable[str]) -> None:
-        """Note what is stored now and judged later."""
+        """Note what was stored and is yet to be judged."""
         self._waiting.update(dict.fromkeys(ids))
         for oldest in list(self._waiting)[:-_MAX_WAITING]:
             del self._waiting[oldest]
@@ -59,7 +59,7 @@ class FreshLinks:
             self._waiting.pop(judged, None)
 
     async def of(self, hits: Sequence[Record | Turn]) -> Sequence[Link]:
-        """Return the links between the best hits that nobody has judged so far."""
+        """Return the links between the best hits that have not been judged so far."""
         if not self._is_read:
             await self._read_waiting()
         best = hits[:_HITS_COMPARED]
@@ -67,7 +67,7 @@ class FreshLinks:
         if not new:
             return ()
         self.settle(hit.id for hit in new)
-        # It may outlive the recall, so it does not read from the recall's snapshot.
+        # The task may outlive the recall, so it does not use the recall's snapshot.
         judging = asyncio.create_task(
             self._link(new, {hit.id for hit in best}), name="recollect-judge", context=Context()
         )
@@ -78,12 +78,12 @@ class FreshLinks:
         return judging.result() if done else ()
 
     async def close(self) -> None:
-        """Finish what was begun."""
+        """Wait for the comparisons under way."""
         if self._judging:
             await asyncio.wait(self._judging)
 
     async def _read_waiting(self) -> None:
-        """Read what other programs have stored and nobody has judged."""
+        """Read what other processes have stored and nobody has judged."""
         self._is_read = True
         reports = await self._jobs.reports(
             kind=JUDGE, state="waiting", limit=_MAX_READ, now=self._clock.now()

@@ -15,9 +15,9 @@ from recollect.recall.cache import CachedRecaller
 
 
 class SplitRecaller(CachedRecaller):
-    """Asks both recallers, each about the scopes that its store holds, and keeps the best hits.
+    """A recaller over two stores that keeps the best hits of both.
 
-    Scores are similarities from 0 to 1 whichever store they come from, so they can be compared.
+    Scores are absolute from 0 to 1 in every store, so they can be compared.
     """
 
     def __init__(
@@ -58,25 +58,28 @@ class SplitRecaller(CachedRecaller):
         )
         if len(recalled) == 1:
             return recalled[0]
-        return self._together(recalled, self._limit if limit is None else limit)
+        return self._merge(recalled, self._limit if limit is None else limit)
 
-    def _together(self, recalled: list[Recalled], limit: int) -> Recalled:
-        hits = sorted((hit for it in recalled for hit in it.hits), key=lambda hit: -hit.score)
+    def _merge(self, recalled: list[Recalled], limit: int) -> Recalled:
+        hits = sorted(
+            (hit for answer in recalled for hit in answer.hits), key=lambda hit: -hit.score
+        )
         if hits:
             least = self._gap * hits[0].score
             hits = [hit for hit in hits if hit.score >= least]
         missed = sorted(
-            (it for some in recalled for it in some.near_misses), key=lambda m: -m.score
+            (miss for answer in recalled for miss in answer.near_misses),
+            key=lambda miss: -miss.score,
         )
         return replace(
             recalled[0],
             hits=tuple(hits[:limit]),
-            degraded=tuple(dict.fromkeys(note for it in recalled for note in it.degraded)),
-            near_misses=tuple(missed[: max(len(it.near_misses) for it in recalled)]),
+            degraded=tuple(dict.fromkeys(note for answer in recalled for note in answer.degraded)),
+            near_misses=tuple(missed[: max(len(answer.near_misses) for answer in recalled)]),
         )
 
     async def close(self) -> None:
-        """Close the agent's recaller; the common one is others' too."""
+        """Close the agent's recaller; others still use the common one."""
         await self._own.close()
 
     def clear(self) -> None:

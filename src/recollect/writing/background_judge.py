@@ -1,7 +1,7 @@
-"""Judge in the background how records and turns relate that were stored without comparison.
+"""Background judging of records and turns that were stored without comparison.
 
-Nothing stored is changed by it: what relates is linked, and what contradicts is also listed as a
-conflict.
+It changes nothing that is stored: related items are linked, and contradicting records are also
+listed as a conflict.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Item = Record | Turn
 
 
 class BackgroundJudge:
-    """Link new records and turns with earlier ones."""
+    """A job that links new records and turns with earlier ones."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class BackgroundJudge:
                 principal=caller.principal,
                 scope=caller.scope,
                 links=links,
-                conflicts=tuple(map(_dispute, filter(_is_dispute, links))),
+                conflicts=tuple(map(_conflict, filter(_is_conflict, links))),
                 expected=dict(zip(scopes, versions, strict=True)),
             )
             try:
@@ -141,7 +141,11 @@ class BackgroundJudge:
         places = {owner: place for place, owner in enumerate(nearness)}
         found = [other for other in await self._items(caller, list(nearness)) if is_judged(other)]
         return sorted(
-            (other for other in found if _is_before(other, item) and not _are_one(other, item)),
+            (
+                other
+                for other in found
+                if _is_before(other, item) and not _have_one_source(other, item)
+            ),
             key=lambda other: places[other.id],
         )
 
@@ -160,24 +164,24 @@ def _said_at(item: Item) -> datetime:
     return item.last_confirmed if isinstance(item, Record) else item.at
 
 
-def _is_before(it: Item, item: Item) -> bool:
-    return it.id != item.id and (_said_at(it), it.id) < (_said_at(item), item.id)
+def _is_before(other: Item, item: Item) -> bool:
+    return other.id != item.id and (_said_at(other), other.id) < (_said_at(item), item.id)
 
 
-def _are_one(it: Item, item: Item) -> bool:
+def _have_one_source(other: Item, item: Item) -> bool:
     """Return whether one of them was made from the other."""
-    pair = (it, item)
+    pair = (other, item)
     turns = {one.id for one in pair if isinstance(one, Turn)}
     records = [one for one in pair if isinstance(one, Record)]
     return any(evidence.turn in turns for one in records for evidence in one.evidence)
 
 
-def _is_dispute(link: Link) -> bool:
+def _is_conflict(link: Link) -> bool:
     are_records = not any(end.startswith("turn_") for end in link.ends)
     return link.relation == "conflict" and are_records
 
 
-def _dispute(link: Link) -> Conflict:
+def _conflict(link: Link) -> Conflict:
     return Conflict(
         id=new_id("conflict"),
         scope=link.scope,
