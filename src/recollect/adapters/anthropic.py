@@ -23,6 +23,7 @@ from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion
 from recollect.adapters.plain import Chat
 from recollect.domain.context import Tongue
+from recollect.domain.memory_tools import is_memory_tool
 
 __all__ = ["AsyncRecollectMemoryTool", "RecollectMemoryTool", "RecollectMiddleware"]
 
@@ -119,7 +120,8 @@ class RecollectMiddleware(Middleware):
 
     async def _planned(self, body: Mapping[str, Any]) -> dict[str, Any]:
         self._said = list(body["messages"])
-        sent = await self._chat().to_send()
+        tools = body.get("tools") or ()
+        sent = await self._chat(any(map(_is_memory_tool, tools))).to_send()
         system = _joined(body.get("system"), sent.system)
         return {**body, "messages": sent.messages, **({"system": system} if system else {})}
 
@@ -127,13 +129,17 @@ class RecollectMiddleware(Middleware):
         spoken = {"role": "assistant", "content": answer.to_dict()["content"]}
         self._said = [*body["messages"], spoken]
 
-    def _chat(self) -> Chat:
-        return Chat(self._companion, self._said, self._session, "anthropic", "")
+    def _chat(self, with_tools: bool = False) -> Chat:
+        return Chat(self._companion, self._said, self._session, "anthropic", "", with_tools)
 
 
 def _is_call(request: Any) -> bool:
     is_messages = request.url.partition("?")[0] == _MESSAGES
     return is_messages and isinstance(request.json, Mapping) and "messages" in request.json
+
+
+def _is_memory_tool(tool: Mapping[str, Any]) -> bool:
+    return is_memory_tool(tool.get("name", ""))
 
 
 def _is_answer(request: Any, response: Any) -> bool:

@@ -82,15 +82,22 @@ class Companion:
         return session
 
     async def plan(
-        self, messages: Sequence[Message], *, session: str | None = None, user: str | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        with_tools: bool = True,
     ) -> SessionPlan:
         """Take over what is new in a conversation, and say what to send of it to the model.
 
-        Where memory fails, all of it is sent as it is.
+        Without tools the guide to them is left out. Where memory fails, all of it is sent as it is.
         """
         try:
             opened = await self.session(session, user=user)
-            plan = await opened.plan(messages, newest_words(messages) or None)
+            plan = await opened.plan(
+                messages, newest_words(messages) or None, with_guide=None if with_tools else False
+            )
         except RecollectError as problem:
             self.tell(problem)
             return SessionPlan(

@@ -198,7 +198,10 @@ class AgentMemory:
             told = await self._bridge.arun(lambda: self._companion.context(newest_words(views)))
             return ModelInputData(input=given.input, instructions=_joined(given, told))
         self._newest = list(given.input)
-        plan = await self._bridge.arun(lambda: self._companion.plan(views, session=self._id))
+        with_tools = any(is_memory_tool(it.name) for it in data.agent.tools)
+        plan = await self._bridge.arun(
+            lambda: self._companion.plan(views, session=self._id, with_tools=with_tools)
+        )
         sent = applied(pieces, plan, _replaced, _made)
         return ModelInputData(
             input=[item for piece in sent for item in piece],
