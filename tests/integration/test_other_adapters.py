@@ -23,7 +23,7 @@ def test_openai_agents(tmp_path: Path):
 
 def test_anthropic():
     set_up("anthropic")
-    assert run_checks("anthropic") == 6
+    assert run_checks("anthropic") == 9
     # The package's own settings ask for plugins that these tests do not need.
     plain = ("-c", "/dev/null", "--rootdir", ".", "--noconftest")
     tests = "tests/lib/tools/memory_tools/test_filesystem.py"
