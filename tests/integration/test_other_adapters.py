@@ -42,7 +42,7 @@ def test_llama_index():
 
 def test_google_adk():
     set_up("google_adk")
-    assert run_checks("google_adk") == 2
+    assert run_checks("google_adk") == 4
 
 
 def test_agent_framework():
