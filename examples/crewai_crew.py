@@ -51,7 +51,9 @@ def main() -> None:
                 role="helper",
                 goal="Help",
                 backstory="Helpful",
-                llm=Model(model="scripted", answers=[call, "Thought: I know.\nFinal Answer: Done."]),
+                llm=Model(
+                    model="scripted", answers=[call, "Thought: I know.\nFinal Answer: Done."]
+                ),
                 tools=[*memory_tools(memory), archiving(fetch, memory)],
             )
             work = Task(description=task, expected_output="An answer", agent=agent)

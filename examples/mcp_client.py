@@ -5,6 +5,7 @@ python examples/mcp_client.py
 
 import asyncio
 import json
+import os
 from typing import Any
 
 from mcp import Client, StdioServerParameters
@@ -13,7 +14,7 @@ from mcp import Client, StdioServerParameters
 SERVER = StdioServerParameters(
     command="recollect",
     args=["mcp"],
-    env={"RECOLLECT_DATA_DIR": ".", "RECOLLECT_SCOPE__USER": "ann"},
+    env={**os.environ, "RECOLLECT_DATA_DIR": ".", "RECOLLECT_SCOPE__USER": "ann"},
 )
 
 
@@ -30,8 +31,6 @@ async def main() -> None:
     async with Client(SERVER) as client:
         found = await call(client, "memory_recall", query="In which units?")
         print("remembered:", "metric units" in found[0]["content"])
-        (known,) = (await client.read_resource("memory://context")).contents
-        print("attached:", "metric units" in known.text)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from recollect import Memory
 from recollect.domain.memory_tools import MEMORY_TOOLS, READING_TOOLS
 from recollect.mcp.tools import ANNOTATIONS
 from recollect.settings import Settings
+from tests.adapters.running import check_stories, run_example
 from tests.processes import RECOLLECT
 from tests.serving import served
 
@@ -231,3 +233,9 @@ async def test_the_snippets_in_the_documentation_start_a_server(tmp_path: Path):
     async with Client(command(tmp_path, *last["args"][1:], **last["env"])) as client:
         listed = {tool.name: tool.title for tool in (await client.list_tools()).tools}
     assert listed["memory_save"] == "保存记忆"
+
+
+def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # It starts `recollect`, which lies beside the interpreter.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    check_stories(run_example("mcp_client.py", tmp_path), ("remembered",))
