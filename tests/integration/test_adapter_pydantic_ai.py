@@ -295,13 +295,16 @@ async def test_a_spoken_session_is_told_what_is_remembered_and_observed(memory: 
     model = SpokenWith("How far is it?", "About 3 km.")
     agent = Agent(instructions="Be brief.", capabilities=[RecollectMemory(memory, session="s")])
     before: list[ModelMessage] = [ModelRequest([UserPromptPart("Which units does Ann want?")])]
-    # It says itself that it has no model requests to prepare.
-    with pytest.warns(UserWarning, match="prepare_model_request"):
-        spoken_with = agent.realtime(model, message_history=before).session()
-        async with spoken_with as session:
+
+    async def speak() -> None:
+        async with agent.realtime(model, message_history=before).session() as session:
             async for event in session:
                 if isinstance(event, RealtimeTurnCompleteEvent):
-                    break
+                    return
+
+    # The framework says that it has no model requests to prepare.
+    with pytest.warns(UserWarning, match="prepare_model_request"):
+        await speak()
     assert model.told.startswith("Be brief.")
     assert "Ann wants metric units" in model.told
     assert "memory_save" in model.told

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.adapters
 
 def test_openai_agents(tmp_path: Path):
     set_up("openai_agents")
-    assert run_checks("openai_agents") == 6
+    assert run_checks("openai_agents") == 7
     tests = ("memory/test_session.py", "memory/test_session_limit.py", "deferred_session_writes")
     own = run_own_tests("openai_agents", "openai_agents-0.24.0", *(f"tests/{it}" for it in tests))
     assert own == 212
@@ -59,7 +59,7 @@ def test_agent_framework(tmp_path: Path):
 
 def test_crewai(tmp_path: Path):
     set_up("crewai")
-    assert run_checks("crewai") == 3
+    assert run_checks("crewai") == 4
     # A crew gets tools; its window is CrewAI's.
     told = run_example("crewai_crew.py", tmp_path, "crewai")
     check_stories(told, ("remembered", "archived"))

@@ -132,7 +132,7 @@ class RecollectMiddleware(Middleware):
         return {**body, "messages": sent.messages, **({"system": system} if system else {})}
 
     async def _continued(self, new: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Return what is new in a thread: the service holds the rest, the system prompt included."""
+        """Return what is new in a thread; the service holds the rest, and the system prompt."""
         self._said = [*self._held, *new]
         sent = (await self._chat().to_send()).messages[-len(new) :]
         if [it["role"] for it in sent] != [it["role"] for it in new]:
