@@ -80,15 +80,14 @@ class RecollectProvider(ContextProvider):
         await self._companion.leave(session=session)
 
     def _tools(self, session: str) -> list[FunctionTool]:
-        language = self._companion.language
         return [
             FunctionTool(
-                name=spec.name,
-                description=spec.description(language),
-                input_model=spec.schema(language),
-                func=self._tool(spec.name, session),
+                name=told["name"],
+                description=told["description"],
+                input_model=told["parameters"],
+                func=self._tool(told["name"], session),
             )
-            for spec in self._companion.toolbox(session=session).specs
+            for told in self._companion.toolbox(session=session).json_schemas()
         ]
 
     def _tool(self, name: str, session: str) -> Callable[..., Any]:

@@ -73,12 +73,9 @@ class ClaudeAgentMemory:
 
     def tools(self) -> list[SdkMcpTool[Any]]:
         """Return the memory tools."""
-        language = self._companion.language
         return [
-            tool(spec.name, spec.description(language), spec.schema(language))(
-                self._tool(spec.name)
-            )
-            for spec in self._companion.toolbox().specs
+            tool(told["name"], told["description"], told["parameters"])(self._tool(told["name"]))
+            for told in self._companion.toolbox().json_schemas()
         ]
 
     async def _prompted(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:

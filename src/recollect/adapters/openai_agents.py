@@ -127,13 +127,13 @@ class AgentMemory:
         # Strict schemas would make every argument required that has a default.
         return [
             FunctionTool(
-                name=spec.name,
-                description=spec.description(self._companion.language),
-                params_json_schema=spec.schema(self._companion.language),
-                on_invoke_tool=self._memory_tool(spec.name),
+                name=told["name"],
+                description=told["description"],
+                params_json_schema=told["parameters"],
+                on_invoke_tool=self._memory_tool(told["name"]),
                 strict_json_schema=False,
             )
-            for spec in box.specs
+            for told in box.json_schemas()
         ]
 
     def agent(self, agent: Agent[Any], *, with_tools: bool = True) -> Agent[Any]:

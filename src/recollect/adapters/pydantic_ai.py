@@ -137,13 +137,13 @@ class RecollectMemory(AbstractCapability[Any]):
         return FunctionToolset(
             [
                 Tool[Any].from_schema(
-                    self._tool(spec.name),
-                    name=spec.name,
-                    description=spec.description(self._companion.language),
-                    json_schema=spec.schema(self._companion.language),
+                    self._tool(told["name"]),
+                    name=told["name"],
+                    description=told["description"],
+                    json_schema=told["parameters"],
                     takes_ctx=True,
                 )
-                for spec in box.specs
+                for told in box.json_schemas()
             ]
         )
 
