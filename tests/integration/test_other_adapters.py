@@ -33,7 +33,7 @@ def test_anthropic(tmp_path: Path):
 
 def test_claude_agent_sdk(tmp_path: Path):
     set_up("claude_agent")
-    assert run_checks("claude_agent") == 3
+    assert run_checks("claude_agent") == 4
     # The window is that of the SDK's command.
     told = run_example("claude_agent_query.py", tmp_path, "claude_agent")
     check_stories(told, ("remembered", "archived"))

@@ -1,10 +1,14 @@
 """The Claude Agent SDK with its real command, and a fake of the service that it calls."""
 
 import json
+import os
+import shlex
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import claude_agent_sdk
 import pytest
 from claude_agent_sdk import (
     ClaudeAgentOptions,
@@ -19,6 +23,8 @@ from recollect.adapters.claude_agent import ClaudeAgentMemory
 from tests.adapters.with_claude_agent.service import FakeService, served
 
 _LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
+_ROOT = Path(__file__).parents[3]
+_COMMAND = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
 
 
 @pytest.fixture
@@ -141,3 +147,31 @@ async def test_hooks_tell_sub_agents_pass_over_notices_and_survive_a_closed_memo
     await memory.close()
     assert await fire("UserPromptSubmit", prompt=asked) == {}
     assert known.degraded
+
+
+def test_the_documented_command_adds_an_mcp_server_that_answers(tmp_path: Path):
+    page = (_ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+    (line,) = [it for it in page.splitlines() if it.startswith("claude mcp add recollect --env")]
+    environment = {
+        **os.environ,
+        "PATH": f"{_ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "CLAUDE_CONFIG_DIR": str(tmp_path),
+        "RECOLLECT_DATA_DIR": str(tmp_path),
+        "ANTHROPIC_API_KEY": "none",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "MCP_TIMEOUT": "200000",
+    }
+
+    def run(*arguments: str) -> str:
+        return subprocess.run(
+            [_COMMAND, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    run(*shlex.split(line)[1:])
+    assert "Connected" in run("mcp", "list")
