@@ -3,9 +3,10 @@
     make adapters && .venv/bin/python benchmarks/adapter_overhead.py
 
 The time from the start of a run to the call of a scripted model, with memory less without it, on
-the clock and of the processor; each run is a new conversation with a question that was not asked
-before. Frameworks run in the environments of their tests, without the default model: search goes by
-words. `--embedder` uses it, for adapters whose environment has it. The last line is JSON.
+the clock and of the processor. Agents are made before; each run is a new conversation with a
+question that was not asked before. Frameworks run in the environments of their tests, without the
+default model: search goes by words. `--embedder` uses it, for adapters whose environment has it.
+The last line is JSON.
 """
 
 from __future__ import annotations
@@ -69,9 +70,11 @@ def pydantic_ai(memory: Memory | None, called: Called) -> Run:
         called()
         return ModelResponse([TextPart("Yes.")])
 
+    known = [] if memory is None else [RecollectMemory(memory)]
+    agent = Agent(FunctionModel(model), capabilities=known)
+
     async def run(session: str, question: str) -> None:
-        known = [] if memory is None else [RecollectMemory(memory, session=session)]
-        await Agent(FunctionModel(model), capabilities=known).run(question)
+        await agent.run(question, conversation_id=session)
 
     return run
 
@@ -91,9 +94,10 @@ def langchain(memory: Memory | None, called: Called) -> Run:
             called()
             return super()._generate(*given, **more)
 
+    known = [] if memory is None else [RecollectMiddleware(memory)]
+    agent = create_agent(Model(messages=iter([AIMessage("Yes.")])), middleware=known)
+
     async def run(session: str, question: str) -> None:
-        known = [] if memory is None else [RecollectMiddleware(memory)]
-        agent = create_agent(Model(messages=iter([AIMessage("Yes.")])), middleware=known)
         whose = {"configurable": {"thread_id": session, "user_id": "ann"}}
         await agent.ainvoke({"messages": [HumanMessage(question)]}, whose)
 
@@ -181,14 +185,15 @@ def google_adk(memory: Memory | None, called: Called) -> Run:
             called()
             yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="Yes.")]))
 
+    tools = [] if memory is None else [preload_memory]
+    agent = LlmAgent(name="helper", model=Model(model="scripted"), tools=tools)
+    sessions = InMemorySessionService()
+    service = None if memory is None else RecollectMemoryService(memory)
+    runner = Runner(
+        app_name="helper", agent=agent, session_service=sessions, memory_service=service
+    )
+
     async def run(session: str, question: str) -> None:
-        tools = [] if memory is None else [preload_memory]
-        agent = LlmAgent(name="helper", model=Model(model="scripted"), tools=tools)
-        sessions = InMemorySessionService()
-        service = None if memory is None else RecollectMemoryService(memory)
-        runner = Runner(
-            app_name="helper", agent=agent, session_service=sessions, memory_service=service
-        )
         await sessions.create_session(app_name="helper", user_id="ann", session_id=session)
         said = types.Content(role="user", parts=[types.Part(text=question)])
         async for _ in runner.run_async(user_id="ann", session_id=session, new_message=said):
@@ -214,9 +219,10 @@ def agent_framework(memory: Memory | None, called: Called) -> Run:
             called()
             return ChatResponse(messages=[Message("assistant", ["Yes."])])
 
+    known = [] if memory is None else [RecollectProvider(memory)]
+    agent = Agent(Client(), context_providers=known)
+
     async def run(session: str, question: str) -> None:
-        known = [] if memory is None else [RecollectProvider(memory)]
-        agent = Agent(Client(), context_providers=known)
         await agent.run(question, session=agent.create_session(session_id=session))
 
     return run

@@ -1,21 +1,37 @@
 """The PydanticAI capability in real agents with a scripted model."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic_ai import Agent
+from pydantic_ai import Agent, ModelRetry, RunContext
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    RealtimeTurnCompleteEvent,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
+    ToolReturn,
     ToolReturnPart,
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.realtime import RealtimeModel
+from pydantic_ai.realtime.codec import (
+    InputTranscript,
+    OutputTranscript,
+    RealtimeCodecEvent,
+    RealtimeConnection,
+    RealtimeInput,
+    ResponseDone,
+)
+from pydantic_ai.realtime.lifecycle import InferredLifecycle, LifecycleEvent, RealtimeFrame
 
 from recollect import Memory
 from recollect.adapters.pydantic_ai import RecollectMemory
@@ -78,6 +94,8 @@ async def test_a_large_tool_result_is_archived_in_the_history_too(memory: Memory
     (result,) = _returns(first.all_messages())
     assert len(result) < len(_LONG) / 4
     assert "load_tool_history" in result
+    # Without the memory tools nothing tells the model to use them.
+    assert "memory_save" not in script.told[0]
     await agent.run("And container 8?", message_history=first.all_messages())
     (shown,) = _returns(script.sent[-1])
     assert len(shown) < len(result)
@@ -96,7 +114,7 @@ async def test_a_long_chat_is_compressed_and_the_history_stays_whole(memory: Mem
         call = ToolCallPart("look", {"n": number}, tool_call_id=f"c{number}")
         history += [
             ModelRequest([UserPromptPart(f"Question {number}")]),
-            ModelResponse([call]),
+            ModelResponse([ThinkingPart("Hm.", signature=f"sig{number}"), call]),
             ModelRequest([ToolReturnPart("look", f"Answer {number}", tool_call_id=f"c{number}")]),
             ModelResponse([TextPart(f"It is {number}")]),
         ]
@@ -109,6 +127,8 @@ async def test_a_long_chat_is_compressed_and_the_history_stays_whole(memory: Mem
     called = {it.tool_call_id for m in sent for it in m.parts if isinstance(it, ToolCallPart)}
     answered = {it.tool_call_id for m in sent for it in m.parts if isinstance(it, ToolReturnPart)}
     assert called == answered
+    signed = [it.signature for m in sent for it in m.parts if isinstance(it, ThinkingPart)]
+    assert set(signed) == {it.replace("c", "sig") for it in called}
 
 
 @pytest.mark.parametrize("end", ["fails", "is cancelled"])
@@ -130,6 +150,166 @@ async def test_what_was_said_is_kept_however_the_run_ends(memory: Memory, end: s
     await memory.drain()
     (record,) = (await memory.list()).items
     assert "Momo" in record.content
+
+
+class Unpacking(AbstractCapability[Any]):
+    """Another capability, which takes the rows out of a result."""
+
+    async def after_tool_execute(self, ctx: RunContext[Any], *, result: Any, **_: Any) -> Any:
+        return result["rows"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_result_is_archived_as_other_capabilities_leave_it(memory: Memory, is_first: bool):
+    known = RecollectMemory(memory, with_tools=False)
+    agent = Agent(
+        Scripted(ToolCallPart("fetch"), "2000 rows.").model,
+        capabilities=[known, Unpacking()] if is_first else [Unpacking(), known],
+    )
+
+    @agent.tool_plain
+    def fetch() -> dict[str, str]:
+        """Fetch a report."""
+        return {"rows": _LONG}
+
+    done = await agent.run("Fetch the report")
+    (result,) = _returns(done.all_messages())
+    assert len(result) < len(_LONG) / 4
+    (archive,) = (await memory.archives.list()).items
+    assert await memory.archives.load(archive.id) == _LONG
+
+
+async def test_structured_results_are_archived_too(memory: Memory):
+    script = Scripted(ToolCallPart("fetch"), "2000 rows.")
+    agent = Agent(script.model, capabilities=[RecollectMemory(memory)])
+
+    @agent.tool_plain
+    def fetch() -> ToolReturn[dict[str, str]]:
+        """Fetch a report."""
+        return ToolReturn(return_value={"rows": _LONG}, metadata={"page": 1})
+
+    done = await agent.run("Fetch the report")
+    (part,) = done.all_messages()[2].parts
+    assert isinstance(part, ToolReturnPart)
+    assert len(str(part.content)) < len(_LONG) / 4
+    assert part.metadata == {"page": 1}
+
+
+async def test_mistakes_are_told_and_what_is_tried_again_is_taken_over_once(memory: Memory):
+    script = Scripted(ToolCallPart("memory_recall", {"query": 3}), "wrong", "right")
+    agent = Agent(script.model, capabilities=[RecollectMemory(memory, session="s")])
+
+    @agent.output_validator
+    def check(said: str) -> str:
+        if said == "wrong":
+            raise ModelRetry("Think again")
+        return said
+
+    done = await agent.run("What is it?")
+    assert done.output == "right"
+    (mistake,) = _returns(done.all_messages())
+    assert '"error"' in mistake
+    spoken = [it.content for it in (await memory.turns(session="s")).items]
+    assert spoken[0] == "What is it?"
+    assert spoken[2:] == [mistake, "wrong", spoken[4], "right"]
+    assert "Think again" in spoken[4]
+
+
+async def test_a_streamed_run_is_observed_to_its_end(memory: Memory):
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        yield "Me"
+        yield "tric."
+
+    agent = Agent(
+        FunctionModel(stream_function=stream), capabilities=[RecollectMemory(memory, session="s")]
+    )
+    async with agent.run_stream("Which units?") as streamed:
+        assert await streamed.get_output() == "Metric."
+    spoken = [it.content for it in (await memory.turns(session="s")).items]
+    assert spoken == ["Which units?", "Metric."]
+
+
+async def test_one_capability_serves_runs_side_by_side(memory: Memory):
+    users = ("ann", "bob")
+    for user in users:
+        await memory.scope(user=user).remember(f"The cat of {user} is called Momo")
+    known = RecollectMemory(memory, user=lambda ctx: ctx.deps)
+    scripts = {user: Scripted("Momo.") for user in users}
+    agent = Agent(deps_type=str, capabilities=[known])
+    question = "What is my cat called?"
+    runs = (agent.run(question, model=scripts[it].model, deps=it) for it in users)
+    await asyncio.gather(*runs)
+    for user, other in (users, users[::-1]):
+        assert f"cat of {user}" in scripts[user].told[0]
+        assert f"cat of {other}" not in scripts[user].told[0]
+        spoken = (await memory.scope(user=user).turns()).items
+        assert {it.content for it in spoken} == {question, "Momo."}
+
+
+class SpokenWith(RealtimeModel):
+    """A realtime model that hears one sentence and answers it."""
+
+    def __init__(self, heard: str, answer: str) -> None:
+        super().__init__(profile={"supports_session_seeding": True})
+        self._events = [
+            InputTranscript(heard, is_final=True),
+            OutputTranscript(answer, is_final=True),
+            ResponseDone(),
+        ]
+        self.told = ""
+
+    @property
+    def model_name(self) -> str:
+        return "spoken"
+
+    @property
+    def system(self) -> str:
+        return "test"
+
+    @asynccontextmanager
+    async def connect(
+        self, *, messages: Sequence[ModelMessage], **_: Any
+    ) -> AsyncIterator[RealtimeConnection]:
+        self.told = str(messages[-1].instructions)
+        yield SpokenConnection(self._events)
+
+
+class SpokenConnection(RealtimeConnection):
+    """Plays what is heard and said, whatever is sent."""
+
+    def __init__(self, events: Sequence[RealtimeCodecEvent]) -> None:
+        self._events = events
+        self._lifecycle = InferredLifecycle()
+
+    async def send(self, content: RealtimeInput) -> Sequence[LifecycleEvent] | None:
+        with self._lifecycle.sending(content):
+            return self._lifecycle.take_pending()
+
+    async def frames(self) -> AsyncIterator[RealtimeFrame]:
+        for event in self._events:
+            yield self._lifecycle.frame_for([event])
+
+
+async def test_a_spoken_session_is_told_what_is_remembered_and_observed(memory: Memory):
+    await memory.remember("Ann wants metric units")
+    model = SpokenWith("How far is it?", "About 3 km.")
+    agent = Agent(instructions="Be brief.", capabilities=[RecollectMemory(memory, session="s")])
+    before: list[ModelMessage] = [ModelRequest([UserPromptPart("Which units does Ann want?")])]
+
+    async def speak() -> None:
+        async with agent.realtime(model, message_history=before).session() as session:
+            async for event in session:
+                if isinstance(event, RealtimeTurnCompleteEvent):
+                    return
+
+    # The framework says that it has no model requests to prepare.
+    with pytest.warns(UserWarning, match="prepare_model_request"):
+        await speak()
+    assert model.told.startswith("Be brief.")
+    assert "Ann wants metric units" in model.told
+    assert "memory_save" in model.told
+    spoken = [it.content for it in (await memory.turns(session="s")).items]
+    assert spoken == ["Which units does Ann want?", "How far is it?", "About 3 km."]
 
 
 async def test_notes_of_tools_are_hinted_reset_and_reset_all(memory: Memory):

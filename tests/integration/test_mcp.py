@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from recollect import Memory
 from recollect.domain.memory_tools import MEMORY_TOOLS, READING_TOOLS
 from recollect.mcp.tools import ANNOTATIONS
 from recollect.settings import Settings
+from tests.adapters.running import check_stories, run_example
 from tests.processes import RECOLLECT
 from tests.serving import served
 
@@ -65,6 +67,7 @@ async def test_a_client_that_starts_the_command_remembers_across_two_runs(tmp_pa
     async with Client(command(tmp_path, "--user", "ann", "--language", "zh")) as client:
         assert client.instructions is not None
         assert "记忆系统" in client.instructions
+        assert "不会自动召回" in client.instructions
         (found,) = await call(client, "memory_recall", query="Ann tea")
         assert found["content"] == "Ann drinks green tea"
     async with Client(command(tmp_path, "--user", "bob")) as client:
@@ -83,6 +86,8 @@ async def test_every_tool_says_what_it_may_do(tmp_path: Path):
         assert not {"user", "agent", "workspace", "org"} & set(tool.input_schema["properties"])
         assert tool.annotations is not None
         assert tool.annotations.open_world_hint is False
+    # A server cannot add to a prompt: the model must ask.
+    assert "Nothing is recalled by itself" in str(listed["memory_recall"].description)
     reading = {name for name, tool in listed.items() if tool.annotations.read_only_hint}
     assert reading == {
         "memory_recall",
@@ -217,17 +222,36 @@ async def test_an_agent_without_memory_has_no_tools(tmp_path: Path):
         assert json.loads(text_of(refused))["error"]["code"] == "unknown_tool"
 
 
-async def test_the_snippets_in_the_documentation_start_a_server(tmp_path: Path):
+async def test_the_snippets_in_the_documentation_reach_a_server(tmp_path: Path):
     told: list[dict[str, Any]] = []
     for page in ("mcp.md", "mcp.zh-CN.md"):
         text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
         for snippet in re.findall(r"```json\n(.*?)```", text, flags=re.DOTALL):
-            (servers,) = json.loads(snippet).values()
-            told.append(servers["recollect"])
-    assert len(told) == 4
-    assert {(it["command"], it["args"][0]) for it in told} == {("recollect", "mcp")}
-    assert [it["env"] for it in told] == [{"RECOLLECT_SCOPE__USER": "ann"}] * 4
-    last = told[-1]
+            servers = json.loads(snippet)
+            told.append(servers.get("mcpServers", servers.get("servers"))["recollect"])
+    started = [it for it in told if "command" in it]
+    assert {(it["command"], it["args"][0]) for it in started} == {("recollect", "mcp")}
+    assert [it["env"] for it in started] == [{"RECOLLECT_SCOPE__USER": "ann"}] * 4
+    last = started[-1]
     async with Client(command(tmp_path, *last["args"][1:], **last["env"])) as client:
         listed = {tool.name: tool.title for tool in (await client.list_tools()).tools}
+        await call(client, "memory_save", content="安妮喜欢喝绿茶")
     assert listed["memory_save"] == "保存记忆"
+    addressed = [it for it in told if "url" in it]
+    assert len(addressed) == 4
+    assert all(it["headers"]["Authorization"].startswith("Bearer ") for it in addressed)
+    (address,) = {it["url"] for it in addressed}
+    # Both reach the same memory.
+    settings = Settings.load({"data_dir": tmp_path})
+    async with (
+        served(settings) as base,
+        Client(address.replace("http://127.0.0.1:7077", base)) as client,
+    ):
+        (found,) = await call(client, "memory_recall", query="绿茶")
+        assert found["content"] == "安妮喜欢喝绿茶"
+
+
+def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # It starts `recollect`, which lies beside the interpreter.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    check_stories(run_example("mcp_client.py", tmp_path), ("remembered",))

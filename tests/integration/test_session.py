@@ -734,3 +734,10 @@ def test_blocking_code_has_sessions_too(database_path: Path):
         again.end()
         with pytest.raises(Closed):
             again.prepare()
+
+
+async def test_closing_a_memory_twice_is_closing_it_once(tmp_path: Path):
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        session = opened.session("monday")
+        await session.observe({"role": "user", "content": "I keep bees"})
+        await opened.close()

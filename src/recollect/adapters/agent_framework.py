@@ -26,6 +26,7 @@ from agent_framework import Message as ChatMessage
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, newest_words, text_message
 from recollect.domain.context import Tongue
+from recollect.domain.guide import memory_guide
 from recollect.domain.message import Message, Role
 
 __all__ = ["RecollectProvider"]
@@ -65,6 +66,7 @@ class RecollectProvider(ContextProvider):
         archive = _Archive(self._bridge, self._companion, session.session_id, asked)
         context.extend_middleware(self.source_id, archive)
         if self._with_tools:
+            context.extend_instructions(self.source_id, memory_guide(self._companion.language))
             context.extend_tools(self.source_id, self._tools(session.session_id))
 
     async def after_run(self, *, session: AgentSession, context: SessionContext, **_: Any) -> None:
@@ -78,15 +80,14 @@ class RecollectProvider(ContextProvider):
         await self._companion.leave(session=session)
 
     def _tools(self, session: str) -> list[FunctionTool]:
-        language = self._companion.language
         return [
             FunctionTool(
-                name=spec.name,
-                description=spec.description(language),
-                input_model=spec.schema(language),
-                func=self._tool(spec.name, session),
+                name=told["name"],
+                description=told["description"],
+                input_model=told["parameters"],
+                func=self._tool(told["name"], session),
             )
-            for spec in self._companion.toolbox(session=session).specs
+            for told in self._companion.toolbox(session=session).json_schemas()
         ]
 
     def _tool(self, name: str, session: str) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ the program's own list stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from anthropic import Middleware
@@ -20,13 +20,16 @@ from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 
 from recollect.adapters.anthropic_files import MemoryFiles
 from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion
+from recollect.adapters.companion import Companion, newest_words
 from recollect.adapters.plain import Chat
+from recollect.context.message_formats import read_messages
 from recollect.domain.context import Tongue
+from recollect.domain.memory_tools import is_memory_tool
 
 __all__ = ["AsyncRecollectMemoryTool", "RecollectMemoryTool", "RecollectMiddleware"]
 
 _MESSAGES: Final = "/v1/messages"
+_OK: Final = 200
 
 
 class RecollectMemoryTool(BetaAbstractMemoryTool):
@@ -85,6 +88,8 @@ class RecollectMiddleware(Middleware):
         )
         self._session = session
         self._said: list[Mapping[str, Any]] = []
+        # The same with the answer, for a thread that goes on from it.
+        self._held: list[Mapping[str, Any]] = []
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -96,8 +101,8 @@ class RecollectMiddleware(Middleware):
             return call_next(request)
         body = self._bridge.run(lambda: self._planned(request.json))
         response = call_next(request.copy(body=body))
-        if _is_answer(request, response):
-            self._took(request.json, response.parse())
+        if response.status_code == _OK:
+            self._take(None if request.stream else response.parse())
         return response
 
     async def handle_async(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -105,8 +110,8 @@ class RecollectMiddleware(Middleware):
             return await call_next(request)
         body = await self._bridge.arun(lambda: self._planned(request.json))
         response = await call_next(request.copy(body=body))
-        if _is_answer(request, response):
-            self._took(request.json, await response.parse())
+        if response.status_code == _OK:
+            self._take(None if request.stream else await response.parse())
         return response
 
     def leave(self) -> None:
@@ -118,17 +123,35 @@ class RecollectMiddleware(Middleware):
         await self._bridge.arun(self._chat().leave)
 
     async def _planned(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        if (body.get("thread") or {}).get("type") == "continue":
+            return {**body, "messages": await self._continued(body["messages"])}
         self._said = list(body["messages"])
-        sent = await self._chat().to_send()
+        tools = body.get("tools") or ()
+        sent = await self._chat(any(map(_is_memory_tool, tools))).to_send()
         system = _joined(body.get("system"), sent.system)
         return {**body, "messages": sent.messages, **({"system": system} if system else {})}
 
-    def _took(self, body: Mapping[str, Any], answer: Any) -> None:
-        spoken = {"role": "assistant", "content": answer.to_dict()["content"]}
-        self._said = [*body["messages"], spoken]
+    async def _continued(self, new: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Return what is new in a thread; the service holds the rest, and the system prompt."""
+        self._said = [*self._held, *new]
+        sent = (await self._chat().to_send()).messages[-len(new) :]
+        if [it["role"] for it in sent] != [it["role"] for it in new]:
+            sent = list(new)
+        asked = newest_words([it.message for it in read_messages(new)])
+        told = await self._companion.context(asked) if asked else ""
+        if not told:
+            return sent
+        said = sent[-1]["content"]
+        blocks = [_text_block(said)] if isinstance(said, str) else said
+        return [*sent[:-1], {**sent[-1], "content": [*blocks, _text_block(told)]}]
 
-    def _chat(self) -> Chat:
-        return Chat(self._companion, self._said, self._session, "anthropic", "")
+    def _take(self, answer: Any) -> None:
+        """Note what was said, with the answer unless it is on its way."""
+        spoken = [{"role": "assistant", "content": answer.to_dict()["content"]}] if answer else []
+        self._said = self._held = [*self._said, *spoken]
+
+    def _chat(self, with_tools: bool = False) -> Chat:
+        return Chat(self._companion, self._said, self._session, "anthropic", "", with_tools)
 
 
 def _is_call(request: Any) -> bool:
@@ -136,8 +159,8 @@ def _is_call(request: Any) -> bool:
     return is_messages and isinstance(request.json, Mapping) and "messages" in request.json
 
 
-def _is_answer(request: Any, response: Any) -> bool:
-    return not request.stream and response.status_code == 200
+def _is_memory_tool(tool: Mapping[str, Any]) -> bool:
+    return is_memory_tool(tool.get("name", ""))
 
 
 def _joined(system: Any, told: Any) -> Any:
@@ -146,4 +169,8 @@ def _joined(system: Any, told: Any) -> Any:
         return told or system
     if isinstance(system, str):
         return f"{system}\n\n{told}"
-    return [*system, {"type": "text", "text": str(told)}]
+    return [*system, _text_block(str(told))]
+
+
+def _text_block(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}

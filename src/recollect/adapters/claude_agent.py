@@ -20,6 +20,7 @@ from claude_agent_sdk import HookMatcher, SdkMcpTool, create_sdk_mcp_server, too
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, text_message
 from recollect.domain.context import Tongue
+from recollect.domain.guide import memory_guide
 from recollect.domain.memory_tools import is_memory_tool
 
 __all__ = ["ClaudeAgentMemory"]
@@ -35,9 +36,12 @@ class ClaudeAgentMemory:
     `degraded` tells what went wrong with memory; the agent goes on without it.
     """
 
-    def __init__(self, memory: AnyMemory, *, language: Tongue = "en") -> None:
+    def __init__(
+        self, memory: AnyMemory, *, language: Tongue = "en", with_tools: bool = True
+    ) -> None:
         self._bridge = Bridge(memory)
         self._companion = Companion(self._bridge.memory, language=language)
+        self._with_tools = with_tools
         # The newest prompt of each session, for its sub-agents.
         self._asked: dict[str, str] = {}
 
@@ -46,10 +50,10 @@ class ClaudeAgentMemory:
         """Return what went wrong with memory so far."""
         return self._companion.degraded
 
-    def options(self, *, with_tools: bool = True) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """Return what `ClaudeAgentOptions` takes: hooks, and the tools with leave to use them."""
         hooks = {name: [HookMatcher(hooks=[hook])] for name, hook in self.hooks().items()}
-        if not with_tools:
+        if not self._with_tools:
             return {"hooks": hooks}
         tools = self.tools()
         return {
@@ -69,30 +73,29 @@ class ClaudeAgentMemory:
 
     def tools(self) -> list[SdkMcpTool[Any]]:
         """Return the memory tools."""
-        language = self._companion.language
         return [
-            tool(spec.name, spec.description(language), spec.schema(language))(
-                self._tool(spec.name)
-            )
-            for spec in self._companion.toolbox().specs
+            tool(told["name"], told["description"], told["parameters"])(self._tool(told["name"]))
+            for told in self._companion.toolbox().json_schemas()
         ]
 
     async def _prompted(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
         prompt = given["prompt"]
         if prompt.lstrip().startswith(_NOTICE):
             return {}
-        self._asked[given["session_id"]] = prompt
+        session = given["session_id"]
+        # The transcript keeps it: once is enough. A system prompt could not be changed on resuming.
+        is_new = session not in self._asked
+        guide = memory_guide(self._companion.language) if self._with_tools and is_new else ""
+        self._asked[session] = prompt
         await self._bridge.arun(
-            lambda: self._companion.observe(
-                [text_message("user", prompt)], session=given["session_id"]
-            )
+            lambda: self._companion.observe([text_message("user", prompt)], session=session)
         )
-        return await self._recalled("UserPromptSubmit", prompt)
+        return await self._told("UserPromptSubmit", guide, prompt)
 
     async def _sub_agent_started(
         self, given: Mapping[str, Any], _: str | None, __: Any
     ) -> dict[str, Any]:
-        return await self._recalled("SubagentStart", self._asked.get(given["session_id"], ""))
+        return await self._told("SubagentStart", "", self._asked.get(given["session_id"], ""))
 
     async def _tool_used(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
         """Archive a large result of an MCP tool; those of built-in tools keep their shape."""
@@ -112,18 +115,17 @@ class ClaudeAgentMemory:
         )
         if kept == text:
             return {}
-        return _told("PostToolUse", updatedToolOutput=[{"type": "text", "text": kept}])
+        return _answer("PostToolUse", updatedToolOutput=[{"type": "text", "text": kept}])
 
     async def _stopped(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
         session, said = given["session_id"], given.get("last_assistant_message")
         await self._bridge.arun(lambda: self._left(session, said))
         return {}
 
-    async def _recalled(self, event: str, asked: str) -> dict[str, Any]:
-        if not asked:
-            return {}
-        text = await self._bridge.arun(lambda: self._companion.context(asked))
-        return _told(event, additionalContext=text) if text else {}
+    async def _told(self, event: str, guide: str, asked: str) -> dict[str, Any]:
+        known = await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
+        text = "\n\n".join(filter(None, (guide, known)))
+        return _answer(event, additionalContext=text) if text else {}
 
     async def _left(self, session: str, said: str | None) -> None:
         if said:
@@ -139,7 +141,7 @@ class ClaudeAgentMemory:
         return call
 
 
-def _told(event: str, **fields: Any) -> dict[str, Any]:
+def _answer(event: str, **fields: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, **fields}}
 
 

@@ -17,7 +17,7 @@ from recollect.domain.context import Tongue
 from recollect.domain.ids import new_id
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, Role, TextPart
-from recollect.errors import RecollectError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.memory import Memory
 from recollect.tools import Toolbox
 
@@ -82,15 +82,22 @@ class Companion:
         return session
 
     async def plan(
-        self, messages: Sequence[Message], *, session: str | None = None, user: str | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        with_tools: bool = True,
     ) -> SessionPlan:
         """Take over what is new in a conversation, and say what to send of it to the model.
 
-        Where memory fails, all of it is sent as it is.
+        Without tools the guide to them is left out. Where memory fails, all of it is sent as it is.
         """
         try:
             opened = await self.session(session, user=user)
-            plan = await opened.plan(messages, newest_words(messages) or None)
+            plan = await opened.plan(
+                messages, newest_words(messages) or None, with_guide=None if with_tools else False
+            )
         except RecollectError as problem:
             self.tell(problem)
             return SessionPlan(
@@ -114,6 +121,21 @@ class Companion:
         """Take over what was said, all of it new."""
         try:
             await (await self.session(session, user=user)).observe(messages)
+        except RecollectError as problem:
+            self.tell(problem)
+
+    async def observe_new(
+        self, messages: Sequence[Message], *, session: str | None = None, user: str | None = None
+    ) -> None:
+        """Take over what was said, but for messages whose ids are known."""
+        try:
+            opened = await self.session(session, user=user)
+            for message in messages:
+                try:
+                    await opened.observe(message)
+                except InvalidInput as problem:
+                    if problem.code != "duplicate_id":
+                        raise
         except RecollectError as problem:
             self.tell(problem)
 

@@ -2,13 +2,15 @@
 
 `preload_memory` and `load_memory` of the kit find what is remembered. The kit hands a session over
 when it is asked to, best in an agent's `after_agent_callback`; the same one twice changes nothing.
+Large tool results are archived where `after_tool_callback` is the service's `archive`.
 """
 # The framework has an environment of its own, where the tests of this module run.
 # pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.adk.events import Event
@@ -16,6 +18,7 @@ from google.adk.memory import BaseMemoryService
 from google.adk.memory.base_memory_service import SearchMemoryResponse
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions import Session
+from google.adk.tools import BaseTool, ToolContext
 from google.genai import types
 
 from recollect.adapters.bridge import AnyMemory, Bridge
@@ -66,9 +69,9 @@ class RecollectMemoryService(BaseMemoryService):
         session_id: str | None = None,
         **_: Any,
     ) -> None:
-        """Observe events, which must not have been added before."""
+        """Observe events; one that is known to the session by its id is passed over."""
         app, said = self._app(app_name), views_of(events)
-        await self._bridge.arun(lambda: app.observe(said, session=session_id, user=user_id))
+        await self._bridge.arun(lambda: app.observe_new(said, session=session_id, user=user_id))
 
     async def add_memory(
         self, *, app_name: str, user_id: str, memories: Sequence[MemoryEntry], **_: Any
@@ -98,6 +101,25 @@ class RecollectMemoryService(BaseMemoryService):
             memory = self._app(app_name).seen_by(user_id)
             await self._bridge.arun(lambda: memory.delete(memory_id))
 
+    async def archive(
+        self, tool: BaseTool, args: Mapping[str, Any], tool_context: ToolContext, tool_response: Any
+    ) -> dict[str, Any] | None:
+        """Put a large result away: `LlmAgent(…, after_tool_callback=service.archive)`."""
+        session = tool_context.session
+        text = _result_text(tool_response)
+        app = self._app(session.app_name)
+        kept = await self._bridge.arun(
+            lambda: app.result(
+                tool.name,
+                args,
+                text,
+                question=_text_of(tool_context.user_content),
+                session=session.id,
+                user=session.user_id,
+            )
+        )
+        return None if kept == text else {"result": kept}
+
     def _app(self, name: str) -> Companion:
         if name not in self._apps:
             self._apps[name] = Companion(self._bridge.memory.scope(agent=name))
@@ -107,7 +129,7 @@ class RecollectMemoryService(BaseMemoryService):
 def views_of(events: Sequence[Event]) -> list[Message]:
     """Return what the user and the agents said; a part of an answer on its way is none."""
     return [
-        text_message("user" if it.author == "user" else "assistant", text)
+        text_message("user" if it.author == "user" else "assistant", text, id=it.id or None)
         for it in events
         if not it.partial and (text := _text_of(it.content))
     ]
@@ -116,6 +138,15 @@ def views_of(events: Sequence[Event]) -> list[Message]:
 def _text_of(content: types.Content | None) -> str:
     parts = (content.parts or ()) if content else ()
     return "\n".join(it.text for it in parts if it.text and not it.thought)
+
+
+def _result_text(response: Any) -> str:
+    """Return the text of a result; the kit puts a plain one into a field of this name."""
+    match response:
+        case str(text) | {"result": str(text)} if isinstance(response, str) or len(response) == 1:
+            return text
+        case _:
+            return json.dumps(response, ensure_ascii=False, default=str)
 
 
 def _entry(hit: Hit) -> MemoryEntry:

@@ -96,6 +96,7 @@ class RecollectMiddleware(AgentMiddleware):
         )
         self._session = session
         self._name = name
+        self._with_tools = with_tools
         self.tools = self._made_tools() if with_tools else []
 
     @property
@@ -142,7 +143,9 @@ class RecollectMiddleware(AgentMiddleware):
 
     async def _plan(self, request: ModelRequest, run: Run) -> SessionPlan:
         views = [view_of(message) for message in request.messages]
-        return await self._companion.plan(views, session=run.session, user=run.user)
+        return await self._companion.plan(
+            views, session=run.session, user=run.user, with_tools=self._with_tools
+        )
 
     async def _left(self, messages: Sequence[AnyMessage], run: Run) -> None:
         views = [view_of(message) for message in messages]

@@ -41,6 +41,8 @@ class RecollectBlock(BaseMemoryBlock[str]):
     _bridge: Bridge = PrivateAttr()
     _companion: Companion = PrivateAttr()
     _session: str = PrivateAttr()
+    # What the user said last, for the tools that are called about it.
+    _asked: str = PrivateAttr("")
 
     def __init__(
         self,
@@ -77,6 +79,29 @@ class RecollectBlock(BaseMemoryBlock[str]):
             for spec in box.specs
         ]
 
+    def archiving(self, tool: FunctionTool) -> FunctionTool:
+        """Return a copy of a tool that archives its result if it is a large text."""
+
+        async def archive(result: Any) -> str | None:
+            if not isinstance(result, str):
+                return None
+            return await self._bridge.arun(
+                lambda: self._companion.result(
+                    tool.metadata.get_name(),
+                    {},
+                    result,
+                    question=self._asked,
+                    session=self._session,
+                )
+            )
+
+        return FunctionTool(
+            fn=tool.real_fn,
+            metadata=tool.metadata,
+            async_callback=archive,
+            partial_params=tool.partial_params,
+        )
+
     async def leave(self, messages: Sequence[ChatMessage]) -> None:
         """Take over a history, and have it read for what is worth remembering."""
         views = [view for it in messages if (view := view_of(it)) is not None]
@@ -84,7 +109,7 @@ class RecollectBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         views = [view for it in messages or () if (view := view_of(it)) is not None]
-        asked = newest_words(views)
+        self._asked = asked = newest_words(views)
         return await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:

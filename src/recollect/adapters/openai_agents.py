@@ -127,13 +127,13 @@ class AgentMemory:
         # Strict schemas would make every argument required that has a default.
         return [
             FunctionTool(
-                name=spec.name,
-                description=spec.description(self._companion.language),
-                params_json_schema=spec.schema(self._companion.language),
-                on_invoke_tool=self._memory_tool(spec.name),
+                name=told["name"],
+                description=told["description"],
+                params_json_schema=told["parameters"],
+                on_invoke_tool=self._memory_tool(told["name"]),
                 strict_json_schema=False,
             )
-            for spec in box.specs
+            for told in box.json_schemas()
         ]
 
     def agent(self, agent: Agent[Any], *, with_tools: bool = True) -> Agent[Any]:
@@ -198,7 +198,10 @@ class AgentMemory:
             told = await self._bridge.arun(lambda: self._companion.context(newest_words(views)))
             return ModelInputData(input=given.input, instructions=_joined(given, told))
         self._newest = list(given.input)
-        plan = await self._bridge.arun(lambda: self._companion.plan(views, session=self._id))
+        with_tools = any(is_memory_tool(it.name) for it in data.agent.tools)
+        plan = await self._bridge.arun(
+            lambda: self._companion.plan(views, session=self._id, with_tools=with_tools)
+        )
         sent = applied(pieces, plan, _replaced, _made)
         return ModelInputData(
             input=[item for piece in sent for item in piece],

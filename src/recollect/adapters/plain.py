@@ -37,14 +37,16 @@ def wrap(
     model: str | None = None,
     context_tokens: int | None = None,
     language: Tongue = "en",
+    with_tools: bool = True,
 ) -> Chat:
     """Return a list of messages with a memory beside it.
 
     `system` is the system prompt where the list has none, as with Anthropic. `model` or
-    `context_tokens` say what window the messages must fit.
+    `context_tokens` say what window the messages must fit. The prompt has a guide to the memory
+    tools unless `with_tools` says that the model does not get them.
     """
     companion = Companion(memory, model=model, context_tokens=context_tokens, language=language)
-    return Chat(companion, messages, session, provider, system)
+    return Chat(companion, messages, session, provider, system, with_tools)
 
 
 class Chat:
@@ -57,12 +59,14 @@ class Chat:
         session: str | None,
         provider: Provider,
         system: str,
+        with_tools: bool,
     ) -> None:
         self._companion = companion
         self._messages = messages
         self._session = session
         self._provider: Provider = provider
         self._system = system
+        self._with_guide = None if with_tools else False
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -85,7 +89,7 @@ class Chat:
             session = await self._companion.session(self._session)
             await session.sync(said)
             query = next((it.text for it in reversed(said) if it.role == "user"), None)
-            sent = await session.prepare(query, format="neutral")
+            sent = await session.prepare(query, format="neutral", with_guide=self._with_guide)
             return written(_with_prompts(prompts, sent), self._provider)
         except RecollectError as problem:
             self._companion.tell(problem)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from pydantic_ai import RunContext
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
@@ -22,13 +22,15 @@ from pydantic_ai.messages import (
     ModelRequestPart,
     ModelResponse,
     RetryFeedbackPart,
+    SpeechPart,
     SystemPromptPart,
     TextPart,
     ToolCallPart,
+    ToolReturn,
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.models import Model, ModelRequestContext
 from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import FunctionToolset
 
@@ -38,6 +40,7 @@ from recollect.context.edits import Drop, Insert, Replace
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
+from recollect.domain.guide import memory_guide
 from recollect.domain.message import FilePart, Message, Part, ToolCall
 from recollect.domain.message import TextPart as OurText
 
@@ -106,6 +109,26 @@ class RecollectMemory(AbstractCapability[Any]):
         """Let go of everything that the tools of a conversation have found."""
         (await self.notes(session)).reset()
 
+    def get_ordering(self) -> CapabilityOrdering:
+        """Be outermost: see the history as it is kept, and a result as the others leave it."""
+        return CapabilityOrdering(position="outermost")
+
+    def get_instructions(self) -> Callable[[RunContext[Any]], Any]:
+        """Tell a realtime session what is remembered; it has no model requests to prepare."""
+
+        async def told(ctx: RunContext[Any]) -> str | None:
+            if isinstance(ctx.model, Model):
+                return None
+            asked = newest_words([piece.view for piece in flattened(ctx.messages)])
+            guide = memory_guide(self._companion.language) if self._with_tools else ""
+            known = ""
+            if asked:
+                _, user = self._whose(ctx)
+                known = await self._bridge.arun(lambda: self._companion.context(asked, user=user))
+            return "\n\n".join(filter(None, (guide, known))) or None
+
+        return told
+
     def get_toolset(self) -> FunctionToolset[Any] | None:
         """Return the memory tools."""
         if not self._with_tools:
@@ -114,13 +137,13 @@ class RecollectMemory(AbstractCapability[Any]):
         return FunctionToolset(
             [
                 Tool[Any].from_schema(
-                    self._tool(spec.name),
-                    name=spec.name,
-                    description=spec.description(self._companion.language),
-                    json_schema=spec.schema(self._companion.language),
+                    self._tool(told["name"]),
+                    name=told["name"],
+                    description=told["description"],
+                    json_schema=told["parameters"],
                     takes_ctx=True,
                 )
-                for spec in box.specs
+                for told in box.json_schemas()
             ]
         )
 
@@ -132,7 +155,9 @@ class RecollectMemory(AbstractCapability[Any]):
         views = [piece.view for piece in flat]
         session, user = self._whose(ctx)
         plan = await self._bridge.arun(
-            lambda: self._companion.plan(views, session=session, user=user)
+            lambda: self._companion.plan(
+                views, session=session, user=user, with_tools=self._with_tools
+            )
         )
         parameters = request_context.model_request_parameters
         if plan.system:
@@ -149,15 +174,21 @@ class RecollectMemory(AbstractCapability[Any]):
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: Any, args: Any, result: Any
     ) -> Any:
         """Put a large result away; the history keeps what stands for it."""
-        if not isinstance(result, str):
+        returned = _returned(result)
+        part = ToolReturnPart(tool_name=call.tool_name, content=returned.return_value)
+        if part.files:
             return result
+        text = part.model_response_str()
         question = newest_words([piece.view for piece in flattened(ctx.messages)])
         session, user = self._whose(ctx)
-        return await self._bridge.arun(
+        kept = await self._bridge.arun(
             lambda: self._companion.result(
-                call.tool_name, args, result, question=question, session=session, user=user
+                call.tool_name, args, text, question=question, session=session, user=user
             )
         )
+        if kept == text:
+            return result
+        return replace(returned, return_value=kept)
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Callable[[], Any]) -> Any:
         """Have the conversation read when the run is over, however it ends."""
@@ -245,6 +276,11 @@ def planned(
     return [*result, *inserted.get(len(messages), [])]
 
 
+def _returned(result: Any) -> ToolReturn[Any]:
+    is_one = isinstance(result, ToolReturn)
+    return cast("ToolReturn[Any]", result) if is_one else ToolReturn(return_value=result)
+
+
 def _replaced(part: ModelRequestPart, text: str) -> ModelRequestPart:
     return cast("ModelRequestPart", replace(cast("Any", part), content=text))
 
@@ -253,6 +289,8 @@ def _part_view(part: ModelRequestPart) -> Message:
     match part:
         case UserPromptPart():
             return Message(role="user", parts=tuple(_contents(part.content)))
+        case SpeechPart():
+            return Message(role="user", parts=(_spoken(part),))
         case ToolReturnPart():
             return _result(part.tool_call_id, part.model_response_str())
         case RetryFeedbackPart():
@@ -274,12 +312,20 @@ def _response_view(message: ModelResponse) -> Message:
         match part:
             case TextPart():
                 parts.append(OurText(text=part.content))
+            case SpeechPart():
+                parts.append(_spoken(part))
             case ToolCallPart():
                 given = json.dumps(part.args_as_dict(), ensure_ascii=False, default=str)
                 calls.append(ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=given))
             case _:
                 parts.append(FilePart(source={"pydantic_ai": part.part_kind}, name=part.part_kind))
     return Message(role="assistant", parts=tuple(parts), tool_calls=tuple(calls))
+
+
+def _spoken(part: SpeechPart) -> Part:
+    if part.transcript:
+        return OurText(text=part.transcript)
+    return FilePart(source={"pydantic_ai": part.part_kind}, name=part.part_kind)
 
 
 def _contents(content: object) -> list[Part]:

@@ -77,6 +77,7 @@ class Sessions:
         """Stop working on the open sessions and store their state."""
         for session in [*self._open]:
             await session.close()
+            self._open.discard(session)
 
     def _context_of(self, model: str | None) -> int:
         """Return the context size of a model, from the settings or its family."""

@@ -30,12 +30,14 @@ _PAGE_SIZE: Final = 50
 _LONGEST_NAME: Final = 80
 _WORDS: Final[Mapping[Tongue, Mapping[str, str]]] = {
     "en": {
-        "context": "What is known now: the newest memories, as a block for the prompt",
+        "known": "What is known now",
+        "context": "The newest memories, as a block for the prompt",
         "about": "What is remembered about a message, as a block for the prompt",
         "record": "One memory with its origin, times and version",
     },
     "zh": {
-        "context": "目前所知：最新的记忆，可直接放入提示词",
+        "known": "目前所知",
+        "context": "最新的记忆，可直接放入提示词",
         "about": "与一条消息相关的记忆，可直接放入提示词",
         "record": "一条记忆及其来源、时间和版本",
     },
@@ -50,6 +52,7 @@ async def list_resources(
     first = [
         types.Resource(
             name="context",
+            title=_WORDS[language]["known"],
             uri=CONTEXT,
             description=_WORDS[language]["context"],
             mime_type=_TEXT,

@@ -5,7 +5,7 @@ Whose memory it is comes from the process (stdio) or the HTTP request, never fro
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final, TypeAlias
@@ -24,6 +24,12 @@ from recollect.memory import Memory
 
 _NAME: Final = "recollect"
 _ABOUT: Final = "Long-term memory for agents that people can see, search, correct and delete."
+# A server cannot add to a prompt.
+_ASK_FIRST: Final[Mapping[Tongue, str]] = {
+    "en": "Nothing is recalled by itself here: call memory_recall when a conversation begins, and "
+    "whenever the user may have told you something before.",
+    "zh": "这里不会自动召回记忆：对话开始时，以及用户可能说过相关内容时，请先调用 memory_recall。",
+}
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
@@ -49,7 +55,7 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
     ) -> types.ListToolsResult:
         here = await find(context)
         return types.ListToolsResult(
-            tools=tools.list_tools(_toolbox(here), here.role, _has_session(here))
+            tools=tools.list_tools(_toolbox(here), here.language, here.role, _has_session(here))
         )
 
     async def call_tool(
@@ -107,7 +113,7 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
         version=version("recollect"),
         title="Recollect",
         description=_ABOUT,
-        instructions=memory_guide(language),
+        instructions=f"{memory_guide(language)}\n\n{_ASK_FIRST[language]}",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import mcp_types as types
 
+from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import READING_TOOLS, ToolName
 from recollect.domain.role import Role
 from recollect.errors import InvalidInput, RecollectError
@@ -45,8 +46,25 @@ ANNOTATIONS: Final[Mapping[ToolName, types.ToolAnnotations]] = {
     "knowledge_search": _READS,
 }
 
+# Elsewhere what is remembered comes back by itself; a server cannot add to a prompt. Many clients
+# show a model these and not the server's instructions.
+DESCRIPTIONS: Final[Mapping[ToolName, Mapping[Tongue, str]]] = {
+    "memory_save": {
+        "en": "Store, update or delete a long-term memory. memory_recall finds it in later "
+        "conversations.",
+        "zh": "存储、更新或删除长期记忆。以后的对话可用 memory_recall 找到它。",
+    },
+    "memory_recall": {
+        "en": "Look up long-term memories and what was said in earlier conversations. Nothing is "
+        "recalled by itself: call this when a conversation begins, and whenever the user may have "
+        "told you something before.",
+        "zh": "检索长期记忆和过去对话的内容。记忆不会自动出现：对话开始时，"
+        "以及用户可能说过相关内容时，请先调用。",
+    },
+}
 
-def list_tools(box: Toolbox, role: Role, has_session: bool) -> list[types.Tool]:
+
+def list_tools(box: Toolbox, language: Tongue, role: Role, has_session: bool) -> list[types.Tool]:
     """Return the tools of one caller; those of a session only where there is one.
 
     Who may only read is not shown what writes.
@@ -56,7 +74,9 @@ def list_tools(box: Toolbox, role: Role, has_session: bool) -> list[types.Tool]:
         types.Tool(
             name=spec.name,
             title=described[spec.name]["title"],
-            description=described[spec.name]["description"],
+            description=DESCRIPTIONS[spec.name][language]
+            if spec.name in DESCRIPTIONS
+            else described[spec.name]["description"],
             input_schema=described[spec.name]["parameters"],
             annotations=ANNOTATIONS[spec.name],
         )

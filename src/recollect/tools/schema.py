@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final, cast
 
 from pydantic import BaseModel
@@ -22,15 +24,21 @@ def schema_of(
 
     `defaults` are the defaults of the settings.
     """
-    whole = arguments.model_json_schema()
-    definitions = cast("Mapping[str, Json]", whole.pop("$defs", {}))
-    # The tool has its own description; docstrings of classes are for readers of the code.
-    whole.pop("description", None)
-    schema = _plain(whole, definitions, language)
+    schema: Json = json.loads(_written(arguments, language))
     for name, default in (defaults or {}).items():
         if "default" in schema["properties"].get(name, {}):
             schema["properties"][name]["default"] = default
     return schema
+
+
+@cache
+def _written(arguments: type[BaseModel], language: Tongue) -> str:
+    """The schema as text: making it takes milliseconds, and frameworks ask in every run."""
+    whole = arguments.model_json_schema()
+    definitions = cast("Mapping[str, Json]", whole.pop("$defs", {}))
+    # The tool itself has a description; those of Python classes are for people who read them.
+    whole.pop("description", None)
+    return json.dumps(_plain(whole, definitions, language))
 
 
 def _plain(schema: Json, definitions: Mapping[str, Json], language: Tongue) -> Json:

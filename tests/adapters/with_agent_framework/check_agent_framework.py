@@ -34,6 +34,7 @@ async def test_a_preference_is_remembered_across_two_sessions_and_stored_in_neit
     session = agent.create_session(session_id="tuesday")
     await agent.run("Which units does Ann want?", session=session)
     assert client.told[0].startswith("Be brief.")
+    assert "memory_save" in client.told[0]
     assert "Ann wants metric units" in client.told[0]
     assert "<memory>" not in str(session.to_dict())
     # The framework keeps the history; each word of it is observed once.

@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import pytest
-from anthropic import Anthropic, AsyncAnthropic
+from anthropic import Anthropic, AsyncAnthropic, beta_tool
 
 from recollect import Memory
 from recollect.adapters.anthropic import (
@@ -18,6 +18,8 @@ from recollect.adapters.anthropic import (
     RecollectMiddleware,
 )
 from recollect.sync import Memory as BlockingMemory
+
+_LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
 
 
 class FakeService:
@@ -34,7 +36,7 @@ class FakeService:
             return httpx2.Response(answer, json={"type": "error", "error": {"message": "busy"}})
         blocks = [{"type": "text", "text": answer}] if isinstance(answer, str) else [answer]
         message = {
-            "id": "msg_1",
+            "id": f"msg_{len(self.sent)}",
             "type": "message",
             "role": "assistant",
             "model": "claude",
@@ -51,6 +53,10 @@ class FakeService:
 
 def using(**command: Any) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"t-{command['command']}", "name": "memory", "input": command}
+
+
+def calling(name: str, /, **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"t-{name}", "name": name, "input": arguments}
 
 
 @pytest.fixture
@@ -142,6 +148,52 @@ def test_a_long_chat_is_compressed_and_results_follow_their_calls(ann: BlockingM
             thought, use = before["content"]
             assert use["id"] == after["content"][0]["tool_use_id"]
             assert thought["signature"] == use["id"].replace("t", "sig")
+
+
+@pytest.mark.parametrize("thread", [False, None])
+def test_the_tool_runner_is_told_and_observed_in_a_thread_too(
+    ann: BlockingMemory, thread: Literal[False] | None
+):
+    @beta_tool
+    def fetch() -> str:
+        """Fetch a report."""
+        return _LONG
+
+    ann.remember("Ann wants metric units")
+    memory = RecollectMiddleware(ann, session="monday")
+    service = FakeService(calling("fetch"), "It has 2000 rows.", "Metric.")
+    client = service.client(memory)
+    options: Any = {"model": "claude", "max_tokens": 9, "system": "Be brief.", "tools": [fetch]}
+    said: Any = [{"role": "user", "content": "Fetch it in the units that Ann wants"}]
+    runner = client.beta.messages.tool_runner(messages=said, thread=thread, **options)
+    assert runner.until_done().content[0].text == "It has 2000 rows."
+    first, second = service.sent
+    assert "metric units" in str(first["system"])
+    # These are not the tools that the guide speaks of.
+    assert "memory_save" not in str(first)
+    # A thread's system prompt is the one it began with, and only what is new is sent.
+    is_threaded = thread is None
+    assert ("system" in second) is not is_threaded
+    assert len(second["messages"]) == (1 if is_threaded else 3)
+    assert len(str(second["messages"])) < len(_LONG) / 4
+    memory.leave()
+    roles = [it.role for it in ann.turns(session="monday").items]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+
+
+def test_what_a_user_adds_to_a_thread_is_told_what_is_remembered(ann: BlockingMemory):
+    ann.remember("Ann wants metric units")
+    memory = RecollectMiddleware(ann, session="monday")
+    service = FakeService("Hello.", "Metric.")
+    thread = service.client(memory).beta.messages.thread(model="claude", max_tokens=9)
+    thread.send({"role": "user", "content": "Hi there"})
+    thread.send({"role": "user", "content": "Which units does Ann want?"})
+    (asked,) = service.sent[1]["messages"]
+    assert asked["content"][0]["text"] == "Which units does Ann want?"
+    assert "metric units" in asked["content"][1]["text"]
+    memory.leave()
+    spoken = [it.content for it in ann.turns(session="monday").items]
+    assert spoken == ["Hi there", "Hello.", "Which units does Ann want?", "Metric."]
 
 
 async def test_a_closed_memory_stops_no_call(tmp_path: Path):

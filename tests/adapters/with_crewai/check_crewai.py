@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from crewai import Agent, Crew, Task
 from crewai.llms.base_llm import BaseLLM
+from crewai.tools import tool
 
 from recollect import Memory
-from recollect.adapters.crewai import memory_tools
+from recollect.adapters.crewai import archiving, memory_tools
 from recollect.sync import Memory as BlockingMemory
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+_LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
 
 
 class Scripted(BaseLLM):
@@ -63,6 +66,19 @@ def test_a_preference_is_remembered_across_two_crews(ann: BlockingMemory):
     second = scripted(question, answering("Metric."))
     assert run(second, ann, "Which units does Ann want?") == "Metric."
     assert saved.id in second.sent[-1]
+
+
+def test_a_large_result_of_a_tool_is_archived(ann: BlockingMemory):
+    @tool("fetch")
+    def fetch(name: str) -> str:
+        """Fetch a report."""
+        return _LONG
+
+    kept = archiving(fetch, ann, session="s").run(name="harbour")
+    assert len(kept) < len(_LONG) / 4
+    assert "load_tool_history" in kept
+    (archive,) = ann.archives.list().items
+    assert ann.archives.load(archive.id) == _LONG
 
 
 def test_the_same_question_is_asked_anew_and_mistakes_are_told(ann: BlockingMemory):

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from google.adk.agents import LlmAgent
+from google.adk.events import Event
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.runners import Runner
-from google.adk.sessions import InMemorySessionService
+from google.adk.sessions import InMemorySessionService, Session
 from google.adk.tools import load_memory, preload_memory
 from google.genai import types
 
@@ -14,21 +15,20 @@ from recollect import Memory
 from recollect.adapters.google_adk import RecollectMemoryService
 from tests.adapters.with_google_adk.scripted import Scripted, calling, scripted
 
+_LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
+
 
 async def hand_over(callback_context: Any) -> None:
     await callback_context.add_session_to_memory()
 
 
 async def talk(
-    service: RecollectMemoryService, model: Scripted, user: str, *says: str, app: str = "helper"
+    service: RecollectMemoryService, model: Scripted, user: str, *says: str, **options: Any
 ) -> str:
     """Have a conversation, and return the last answer."""
-    agent = LlmAgent(
-        name="helper",
-        model=model,
-        tools=[preload_memory, load_memory],
-        after_agent_callback=hand_over,
-    )
+    app = "helper"
+    options.setdefault("tools", [preload_memory, load_memory])
+    agent = LlmAgent(name=app, model=model, after_agent_callback=hand_over, **options)
     sessions = InMemorySessionService()
     runner = Runner(app_name=app, agent=agent, session_service=sessions, memory_service=service)
     session = await sessions.create_session(app_name=app, user_id=user)
@@ -65,6 +65,48 @@ async def test_a_preference_is_remembered_across_two_runs_of_its_user(tmp_path: 
         model = scripted("I do not know.")
         await talk(service, model, "bob", "Which units do I want for distances?")
         assert "metric" not in model.sent[0]
+
+
+async def test_events_and_sessions_are_taken_over_once(tmp_path: Path):
+    whose = {"app_name": "helper", "user_id": "ann"}
+    events = [
+        Event(author=author, content=types.Content(parts=[types.Part(text=f"Word {number}")]))
+        for number, author in enumerate(("user", "helper", "user", "helper"))
+    ]
+    # The kit gives an event its id when it is stored.
+    for number, event in enumerate(events):
+        event.id = f"event-{number}"
+
+    async def words(memory: Memory) -> list[str]:
+        turns = await memory.scope(user="ann", agent="helper").turns(session="s")
+        return [it.content for it in turns.items if it.act != "retracted"]
+
+    for _ in range(2):
+        async with Memory.open(tmp_path / "memory.db") as memory:
+            service = RecollectMemoryService(memory)
+            for _ in range(2):
+                await service.add_events_to_memory(**whose, session_id="s", events=events[1:3])
+            assert await words(memory) == ["Word 1", "Word 2"]
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        service = RecollectMemoryService(memory)
+        for _ in range(2):
+            await service.add_session_to_memory(Session(id="s", **whose, events=events))
+        assert await words(memory) == [f"Word {number}" for number in range(4)]
+        assert not service.degraded
+
+
+async def test_a_large_tool_result_is_archived(tmp_path: Path):
+    async def fetch() -> str:
+        """Fetch a report."""
+        return _LONG
+
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        service = RecollectMemoryService(memory)
+        model = scripted(calling("fetch"), "It has 2000 rows.")
+        options = {"tools": [fetch], "after_tool_callback": service.archive}
+        assert await talk(service, model, "ann", "Fetch it", **options) == "It has 2000 rows."
+        assert "load_tool_history" in model.sent[1]
+        assert len(model.sent[1]) < len(_LONG) / 4
 
 
 async def test_memories_are_saved_found_as_data_and_deleted(tmp_path: Path):

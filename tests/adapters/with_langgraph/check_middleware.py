@@ -84,6 +84,8 @@ def test_a_large_tool_result_is_archived_in_the_state_too(memory: BlockingMemory
     (result,) = [it for it in done["messages"] if isinstance(it, ToolMessage)]
     assert len(result.text) < len(_LONG) / 4
     assert "load_tool_history" in result.text
+    # Without the memory tools nothing tells the model to use them.
+    assert "memory_save" not in str(model.sent[0])
     # In the next turn the placeholder alone is shown.
     agent.invoke({"messages": [HumanMessage("And container 8?")]}, of("ann", "s"))
     (shown,) = [it for it in model.sent[-1] if isinstance(it, ToolMessage)]
@@ -98,7 +100,10 @@ def test_a_long_chat_is_compressed_and_calls_keep_their_results(memory: Blocking
     for number in range(40):
         history += [
             HumanMessage(f"Question {number}"),
-            calling("fetch", name=str(number)),
+            AIMessage(
+                [{"type": "thinking", "thinking": "Hm.", "signature": f"sig{number}"}],
+                tool_calls=calling("fetch", name=str(number)).tool_calls,
+            ),
             ToolMessage(f"Answer {number}", tool_call_id="call-fetch"),
             AIMessage(f"It is {number}"),
         ]
@@ -111,6 +116,10 @@ def test_a_long_chat_is_compressed_and_calls_keep_their_results(memory: Blocking
     assert sent[-1].text == "Are you there?"
     for before, after in pairwise(sent):
         assert not isinstance(after, ToolMessage) or before.tool_calls
+    # What was thought is sent as it was signed.
+    thoughts = [it for it in sent if isinstance(it.content, list)]
+    assert thoughts
+    assert all(it in history for it in thoughts)
     assert len(done["messages"]) == len(history) + 2
 
 
@@ -138,6 +147,24 @@ def fetch_in_parts(name: str) -> list[dict[str, str]]:
     """Fetch a report in two parts."""
     half = len(_LONG) // 2
     return [{"type": "text", "text": it} for it in (_LONG[:half], _LONG[half:])]
+
+
+def test_what_was_said_before_a_failure_is_kept_and_mistakes_are_told(memory: BlockingMemory):
+    middleware = RecollectMiddleware(memory)
+    agent = create_agent(scripted(calling("memory_recall", query=3)), middleware=[middleware])
+    said = HumanMessage("Remember that my cat is called Momo")
+    # The script is at its end when the tool has answered: the second call of the model fails.
+    with pytest.raises(Exception, match="StopIteration"):
+        agent.invoke({"messages": [said]}, of("ann", "s"))
+    ann = memory.scope(user="ann")
+    spoken = ann.turns(session="s").items
+    assert [it.role for it in spoken] == ["user", "assistant", "tool"]
+    assert "query" in spoken[2].content
+    # LangChain tells nobody that the run has failed: it is read when the next one ends.
+    later = create_agent(scripted("Hello."), middleware=[middleware])
+    later.invoke({"messages": [said, AIMessage("Noted."), HumanMessage("Hi")]}, of("ann", "s"))
+    memory.drain()
+    assert any("Momo" in it.content for it in ann.list().items)
 
 
 def test_two_memories_with_their_own_names_serve_one_agent_and_parts_are_archived(

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, MaxTurnsExceeded, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    MaxTurnsExceeded,
+    Runner,
+    WebSearchTool,
+    function_tool,
+    set_tracing_disabled,
+)
 from agents.exceptions import UserError
 from agents.testing import ScriptedModel, assistant_message, function_call
 
@@ -124,6 +131,28 @@ async def test_a_run_that_fails_is_read_and_a_memory_that_fails_stops_nobody(tmp
     done = await known.run(Agent(name="helper", model=model), "Are you there?")
     assert done.final_output == "Still here."
     assert known.degraded
+
+
+async def test_a_streamed_run_is_told_and_observed_and_hosted_tools_stay(ann: Memory):
+    await ann.remember("Ann wants metric units")
+    known = AgentMemory(ann, session="s")
+    model = scripted("Metric.")
+    hosted = WebSearchTool()
+    agent = known.agent(Agent(name="helper", model=model, tools=[hosted]), with_tools=False)
+    assert agent.tools == [hosted]
+    question = "Which units does Ann want?"
+    streamed = Runner.run_streamed(
+        agent, question, run_config=known.run_config(), hooks=known.hooks, session=known.session
+    )
+    async for _ in streamed.stream_events():
+        pass
+    await known.leave(streamed)
+    told = model.calls[0].system_instructions
+    assert "metric units" in told
+    # Without the memory tools nothing tells the model to use them.
+    assert "memory_save" not in told
+    spoken = [it.content for it in (await ann.turns(session="s")).items]
+    assert spoken == [question, "Metric."]
 
 
 async def test_a_history_that_the_provider_keeps_is_told_and_left_alone(ann: Memory):
