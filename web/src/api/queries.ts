@@ -73,20 +73,14 @@ export function scopeIn(place: Place, who: Who, reach: Reach) {
   };
 }
 
-/** A person or an agent; only who looks into the whole workspace is told what there is of it. */
-interface NameFound {
-  name: string;
-  contents: Schemas["NameEntry"]["contents"] | null;
-}
-
+/** The people or the agents of a workspace; only who looks into all of it is told of them. */
 export function useNames(place: Place, what: "users" | "agents") {
-  const reach = useReach();
+  const { isOperator } = useReach();
   return useQuery({
-    queryKey: [keys.live, what, place, reach],
-    queryFn: async (): Promise<{ items: NameFound[] }> =>
-      reach.isOperator
-        ? answer(api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, limit: 200 } } }))
-        : { items: reach[what].map((name) => ({ name, contents: null })) },
+    queryKey: [keys.live, what, place],
+    enabled: isOperator,
+    queryFn: () =>
+      answer(api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, limit: 200 } } })),
   });
 }
 

@@ -14,6 +14,7 @@ import { CardSkeletons, EmptyState, Trouble, useTellTrouble } from "../../parts/
 import { FaceBadge } from "../../parts/faces";
 import { Field } from "../../parts/Field";
 import { Evidence } from "./Evidence";
+import { Origin } from "./RecordCard";
 
 type Dispute = Schemas["Dispute"];
 type Resolution = Schemas["Decision"]["resolution"];
@@ -154,7 +155,7 @@ function Side({ name, record }: { name: string; record: Record }) {
       </div>
       <p className="said text-[15px] leading-relaxed">{record.content}</p>
       <p className="caption mt-2">
-        {t("card.source", { count: record.evidence_count })} · {format.moment(record.last_confirmed)}
+        <Origin record={record} /> · {format.moment(record.last_confirmed)}
       </p>
       {record.evidence.length > 0 && (
         <div className="border-line mt-3 border-t pt-3">

@@ -96,11 +96,13 @@ export const RecordCard = memo(function RecordCard({
       </button>
       <div className="mt-3 flex items-end gap-3">
         <p className="caption said line-clamp-2 min-w-0 flex-1 leading-5">
-          {t("card.source", { count: record.evidence_count })}
+          <Origin record={record} />
           <Dot />
           {isShared(record)
             ? t("card.sharedBy")
-            : t("card.agent", { name: record.scope.agent ?? t("card.noAgent") })}
+            : record.scope.agent === null
+              ? t("card.anyAgent")
+              : t("card.agent", { name: record.scope.agent })}
           {record.scope.user !== null && (
             <>
               <Dot />
@@ -110,7 +112,7 @@ export const RecordCard = memo(function RecordCard({
           {record.tags.length > 0 && (
             <>
               <Dot />
-              {t("card.tags")}{" "}
+              <span className="me-1">{t("card.tags")}</span>
               {record.tags.slice(0, SHOWN_TAGS).map((tag, place) => (
                 <span key={tag}>
                   {place > 0 && ", "}
@@ -150,6 +152,13 @@ export const RecordCard = memo(function RecordCard({
     </article>
   );
 });
+
+/** How many conversations bear a record out. */
+export function Origin({ record }: { record: Record }) {
+  const { t } = useTranslation();
+  const isSaved = record.evidence.length === 0 && record.evidence_count <= 1;
+  return isSaved ? t("card.saved") : t("card.source", { count: record.evidence_count });
+}
 
 function Dot() {
   return (

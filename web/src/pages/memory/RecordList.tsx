@@ -27,7 +27,7 @@ function rowsOf(records: Record[], isTimeline: boolean): Row[] {
 }
 
 function happenedAt(record: Record): string {
-  return (record.kind === "episodic" ? record.timestamp : null) ?? record.last_confirmed;
+  return (record.kind === "episodic" ? record.timestamp : null) ?? record.first_observed;
 }
 
 /** Records as cards, of which only those in view exist; as a timeline, under their days. */

@@ -28,6 +28,7 @@ export function SessionPage() {
         api.GET("/v1/sessions/{session_id}", { params: { path: { session_id: id }, query: owner } }),
       ),
   });
+  const archives = useArchives(owner, id);
   return (
     <Page
       title={id}
@@ -50,7 +51,7 @@ export function SessionPage() {
           ) : status.data === undefined ? (
             <Skeleton className="h-44 rounded-2xl" />
           ) : (
-            <WindowUse usage={status.data.usage} />
+            <WindowUse usage={status.data.usage} archives={archives.data?.items ?? []} />
           )}
           <ScratchpadView id={id} owner={owner} />
           <NotesView id={id} owner={owner} />
@@ -67,7 +68,22 @@ interface Owner {
   agent: string;
 }
 
-function WindowUse({ usage }: { usage: Schemas["SessionUsage"] }) {
+/** The results that were put away in a session. */
+function useArchives(owner: Owner, id: string) {
+  return useQuery({
+    queryKey: [keys.live, "archives", owner, id],
+    queryFn: () =>
+      answer(api.GET("/v1/archives", { params: { query: { ...owner, session: id, limit: 100 } } })),
+  });
+}
+
+function WindowUse({
+  usage,
+  archives,
+}: {
+  usage: Schemas["SessionUsage"];
+  archives: Schemas["Archive"][];
+}) {
   const { t } = useTranslation();
   const format = useFormat();
   const share = usage.budget_tokens === 0 ? 0 : usage.window_tokens / usage.budget_tokens;
@@ -75,13 +91,24 @@ function WindowUse({ usage }: { usage: Schemas["SessionUsage"] }) {
   const facts: [string, string][] = [
     [t("window.level"), t(`level.${Math.min(usage.level, 3)}` as "level.0")],
     [t("window.messages"), `${format.number(usage.window_messages)} / ${format.number(usage.messages)}`],
-    [t("window.archived"), format.number(usage.archived)],
+    [t("window.saved"), format.number(usage.saved_tokens)],
+    [
+      t("window.archived"),
+      archives.length === 0
+        ? format.number(0)
+        : t("window.archivedSize", {
+            count: archives.length,
+            chars: format.compact(archives.reduce((sum, archive) => sum + archive.chars, 0)),
+          }),
+    ],
   ];
   return (
     <section className="panel p-5" aria-label={t("window.title")}>
       <div className="flex items-baseline justify-between">
         <h2 className="font-semibold">{t("window.title")}</h2>
-        <span className="number text-lg font-semibold">{format.percent(share)}</span>
+        <span className="number text-lg font-semibold">
+          {share > 0 && share < 0.01 ? t("window.tiny") : format.percent(share)}
+        </span>
       </div>
       <div className="relative mt-3 pb-5">
         <div
@@ -135,15 +162,12 @@ function Conversation({ id, owner }: { id: string; owner: Owner }) {
       ),
     getNextPageParam: (page) => page.next_cursor,
   });
-  const archives = useQuery({
-    queryKey: [keys.live, "archives", owner, id],
-    queryFn: () =>
-      answer(api.GET("/v1/archives", { params: { query: { ...owner, session: id, limit: 100 } } })),
-  });
+  const archives = useArchives(owner, id);
   if (turns.isError) return <Trouble error={turns.error} retry={() => void turns.refetch()} />;
   if (turns.data === undefined) return <CardSkeletons count={4} />;
   const said = turns.data.pages.flatMap((page) => page.items);
   const put = archives.data?.items ?? [];
+  const apart = put.filter((archive) => !said.some((turn) => turn.content.includes(archive.id)));
   return (
     <section aria-label={t("session.conversation")}>
       <h2 className="mb-3 font-semibold">{t("session.conversation")}</h2>
@@ -164,11 +188,11 @@ function Conversation({ id, owner }: { id: string; owner: Owner }) {
           </Button>
         </div>
       )}
-      {put.length > 0 && (
+      {apart.length > 0 && (
         <div className="mt-6">
           <h2 className="mb-3 font-semibold">{t("session.archives")}</h2>
           <ul className="space-y-3">
-            {put.map((archive) => (
+            {apart.map((archive) => (
               <Placeholder key={archive.id} archive={archive} owner={owner} />
             ))}
           </ul>
@@ -200,11 +224,12 @@ function Message({
           <span className="font-medium">{turn.speaker || t(`role.${role}`)}</span> ·{" "}
           <time dateTime={turn.at}>{format.moment(turn.at)}</time>
         </p>
-        <p className="said leading-relaxed whitespace-pre-wrap" dir="auto">
-          {turn.content}
-        </p>
-        {archived.length > 0 && (
-          <ul className="mt-3">
+        {archived.length === 0 ? (
+          <p className="said leading-relaxed whitespace-pre-wrap" dir="auto">
+            {turn.content}
+          </p>
+        ) : (
+          <ul className="space-y-3 font-sans text-sm">
             {archived.map((archive) => (
               <Placeholder key={archive.id} archive={archive} owner={owner} />
             ))}
