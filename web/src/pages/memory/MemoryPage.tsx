@@ -49,7 +49,7 @@ export function MemoryPage() {
   const isTimeline = tab === "episodic" && search.view === "timeline";
 
   const listed = useRecords(place, tab, search);
-  const newest = useNewest(place, tab, search);
+  const newest = useNewest(place, tab, search, listed.isSuccess);
   const recalled = useRecall(place, tab, search);
   const records = useMemo(
     () => listed.data?.pages.flatMap((page) => page.items) ?? [],

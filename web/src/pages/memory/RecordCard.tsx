@@ -1,4 +1,3 @@
-import { Button, Checkbox, Tooltip } from "@heroui/react";
 import { Pencil, Trash2, Undo2 } from "lucide-react";
 import { memo } from "react";
 import type { Record } from "../../api/client";
@@ -49,18 +48,13 @@ export const RecordCard = memo(function RecordCard({
       className={`panel group relative p-4 transition-colors sm:p-5 ${isOpen ? "border-accent ring-accent/30 ring-2" : "hover:border-border-tertiary"} ${isSelected ? "bg-accent-soft" : ""}`}
     >
       <div className="flex items-center gap-2.5">
-        <Checkbox
+        <input
+          type="checkbox"
           aria-label={t("card.select", { name: short })}
-          isSelected={isSelected}
-          onChange={(isNow) => actions.onSelect(record, isNow)}
-          className="relative z-10"
-        >
-          <Checkbox.Content>
-            <Checkbox.Control>
-              <Checkbox.Indicator />
-            </Checkbox.Control>
-          </Checkbox.Content>
-        </Checkbox>
+          checked={isSelected}
+          onChange={(event) => actions.onSelect(record, event.target.checked)}
+          className="tick focusable relative z-10"
+        />
         <FaceIcon face={face} className="hidden size-8 sm:grid" />
         <FaceBadge face={face} isPlain />
         {record.status !== "active" && (
@@ -168,6 +162,7 @@ function Dot() {
   );
 }
 
+// Plain elements: a list that is scrolled fast makes dozens of cards a second.
 function IconButton({
   label,
   onPress,
@@ -178,18 +173,8 @@ function IconButton({
   children: React.ReactNode;
 }) {
   return (
-    <Tooltip>
-      <Button
-        isIconOnly
-        size="sm"
-        variant="ghost"
-        className="text-muted hover:text-foreground"
-        aria-label={label}
-        onPress={onPress}
-      >
-        {children}
-      </Button>
-      <Tooltip.Content>{label}</Tooltip.Content>
-    </Tooltip>
+    <button type="button" className="button button--ghost button--sm button--icon-only text-muted hover:text-foreground" aria-label={label} title={label} onClick={onPress}>
+      {children}
+    </button>
   );
 }

@@ -1,6 +1,6 @@
 import { Spinner } from "@heroui/react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Record } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../lib/format";
@@ -54,7 +54,7 @@ export function RecordList({
   const format = useFormat();
   const list = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);
-  const rows = rowsOf(records, isTimeline);
+  const rows = useMemo(() => rowsOf(records, isTimeline), [records, isTimeline]);
   useLayoutEffect(() => {
     const scroller = document.getElementById(SCROLLER);
     if (list.current === null || scroller === null) return;
