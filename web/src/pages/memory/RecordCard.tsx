@@ -45,7 +45,7 @@ export const RecordCard = memo(function RecordCard({
     <article
       aria-label={short}
       data-record={record.id}
-      className={`panel group relative p-4 transition-colors sm:p-5 ${isOpen ? "border-accent ring-accent/30 ring-2" : "hover:border-border-tertiary"} ${isSelected ? "bg-accent-soft" : ""}`}
+      className={`panel group relative contain-layout p-4 transition-colors sm:p-5 ${isOpen ? "border-accent ring-accent/30 ring-2" : "hover:border-border-tertiary"} ${isSelected ? "bg-accent-soft" : ""}`}
     >
       <div className="flex items-center gap-2.5">
         <input

@@ -69,7 +69,7 @@ export function RecordList({
       const row = rows[index];
       return row === undefined ? index : row.kind === "day" ? row.day : row.record.id;
     },
-    overscan: 6,
+    overscan: 3,
     scrollMargin: margin,
     gap: isTimeline ? 0 : 12,
   });
