@@ -345,11 +345,11 @@ export const en = {
   "explain.nearMisses_one": "{count} near miss left out",
   "explain.intentBy": "Read as {intent}, because of “{words}”.",
   "path.keyword": "Words",
-  "path.meaning": "Meaning",
   "path.vector": "Meaning",
   "path.recent": "Recency",
   "path.time": "Time",
   "path.entity": "Names",
+  "path.replaced": "An earlier wording",
 
   "health.label": "Health of the memory",
   "health.total": "Memories",
@@ -466,6 +466,7 @@ export const en = {
   "session.stands": "stands for messages {start} to {end}",
   "session.showTurns": "Show the messages",
   "session.hideTurns": "Hide the messages",
+  "session.called": "calls {tools}",
   "window.title": "Window in use",
   "window.level": "Compression",
   "window.messages": "Messages in the window",
@@ -669,4 +670,5 @@ export const en = {
   "boost.kind semantic": "Semantic",
   "boost.kind episodic": "Episodic",
   "boost.kind procedural": "Procedural",
+  "verdict.both can hardly be true": "Both can hardly be true at once.",
 };

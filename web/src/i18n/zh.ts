@@ -347,11 +347,11 @@ export const zh: { [key in keyof typeof en]: string } = {
   "explain.nearMisses_one": "另有 {count} 条相近结果未列出",
   "explain.intentBy": "理解为：{intent}（依据“{words}”）。",
   "path.keyword": "关键词",
-  "path.meaning": "语义",
   "path.vector": "语义",
   "path.recent": "时间远近",
   "path.time": "时间",
   "path.entity": "名称",
+  "path.replaced": "先前的说法",
 
   "health.label": "记忆健康度",
   "health.total": "总记忆条数",
@@ -468,6 +468,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "session.stands": "代表第 {start} 至 {end} 条消息",
   "session.showTurns": "展开原文",
   "session.hideTurns": "收起原文",
+  "session.called": "调用 {tools}",
   "window.title": "窗口占用",
   "window.level": "压缩级别",
   "window.messages": "窗口内消息",
@@ -671,4 +672,5 @@ export const zh: { [key in keyof typeof en]: string } = {
   "boost.kind semantic": "语义",
   "boost.kind episodic": "情景",
   "boost.kind procedural": "程序",
+  "verdict.both can hardly be true": "两者很难同时成立。",
 };

@@ -61,7 +61,8 @@ export function ConflictsDialog({
 }
 
 function DisputeView({ dispute }: { dispute: Dispute }) {
-  const { t } = useTranslation();
+  const { t, has } = useTranslation();
+  const reason = `verdict.${dispute.conflict.reason}`;
   const queries = useQueryClient();
   const tellTrouble = useTellTrouble();
   const [merged, setMerged] = useState<string>();
@@ -88,7 +89,9 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
   };
   return (
     <li className="space-y-3" data-conflict={dispute.conflict.id}>
-      {dispute.conflict.reason !== "" && <p className="text-muted said">{dispute.conflict.reason}</p>}
+      {dispute.conflict.reason !== "" && (
+        <p className="text-muted said">{has(reason) ? t(reason) : dispute.conflict.reason}</p>
+      )}
       <div className="grid gap-3 md:grid-cols-2">
         <Side name="A" record={dispute.first} />
         <Side name="B" record={dispute.second} />

@@ -1,7 +1,7 @@
 import { Button, Skeleton } from "@heroui/react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Archive, ChevronLeft, FileText, ListTodo, NotebookPen } from "lucide-react";
+import { Archive, ChevronLeft, Circle, CircleCheck, FileText, ListTodo, NotebookPen } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { answer, api, type Schemas, type Turn } from "../../api/client";
 import { keys } from "../../api/queries";
@@ -90,7 +90,7 @@ function WindowUse({
   const tone = share >= 0.9 ? "bg-danger" : share >= 0.75 ? "bg-warning" : "bg-accent";
   const facts: [string, string][] = [
     [t("window.level"), t(`level.${Math.min(usage.level, 3)}` as "level.0")],
-    [t("window.messages"), `${format.number(usage.window_messages)} / ${format.number(usage.messages)}`],
+    [t("window.messages"), `${format.number(Math.min(usage.window_messages, usage.messages))} / ${format.number(usage.messages)}`],
     [t("window.saved"), format.number(usage.saved_tokens)],
     [
       t("window.archived"),
@@ -215,6 +215,7 @@ function Message({
   const format = useFormat();
   const role = roleOf(turn);
   const archived = archives.filter((archive) => turn.content.includes(archive.id));
+  const tools = toolsOf(turn).join(", ");
   return (
     <li className={`flex ${role === "user" ? "justify-end" : ""}`}>
       <div
@@ -224,6 +225,7 @@ function Message({
           <span className="font-medium">{turn.speaker || t(`role.${role}`)}</span> ·{" "}
           <time dateTime={turn.at}>{format.moment(turn.at)}</time>
         </p>
+        {tools !== "" && <p className="text-muted">{t("session.called", { tools })}</p>}
         {archived.length === 0 ? (
           <p className="said leading-relaxed whitespace-pre-wrap" dir="auto">
             {turn.content}
@@ -237,6 +239,15 @@ function Message({
         )}
       </div>
     </li>
+  );
+}
+
+/** The names of the tools that a message calls. */
+function toolsOf(turn: Turn): string[] {
+  const calls: unknown = turn.payload["tool_calls"];
+  if (!Array.isArray(calls)) return [];
+  return calls.flatMap((call: { name?: string; function?: { name?: string } }) =>
+    call.name ?? call.function?.name ?? [],
   );
 }
 
@@ -379,13 +390,18 @@ function ScratchpadView({ id, owner }: { id: string; owner: Owner }) {
       ),
   });
   const pad = found.data;
+  const steps = pad?.sub_goals ?? [];
+  const done = pad?.completed ?? [];
   const lists: [string, string[]][] = [
-    [t("pad.subGoals"), pad?.sub_goals ?? []],
-    [t("pad.completed"), pad?.completed ?? []],
+    [t("pad.completed"), done.filter((step) => !steps.includes(step))],
     [t("pad.decisions"), (pad?.decisions ?? []).map((one) => `${one.what}: ${one.why}`)],
     [t("pad.blockers"), pad?.blockers ?? []],
   ];
-  const isEmpty = pad !== undefined && pad.current_goal === "" && lists.every(([, all]) => all.length === 0);
+  const isEmpty =
+    pad !== undefined &&
+    pad.current_goal === "" &&
+    steps.length === 0 &&
+    lists.every(([, all]) => all.length === 0);
   return (
     <Side icon={<ListTodo className="text-muted size-4" aria-hidden />} title={t("pad.title")}>
       {pad === undefined ? (
@@ -395,6 +411,24 @@ function ScratchpadView({ id, owner }: { id: string; owner: Owner }) {
       ) : (
         <div className="space-y-3">
           <p className="said font-medium">{pad.current_goal}</p>
+          {steps.length > 0 && (
+            <ul className="space-y-1" aria-label={t("pad.subGoals")}>
+              {steps.map((step) => {
+                const isDone = done.includes(step);
+                const Icon = isDone ? CircleCheck : Circle;
+                return (
+                  <li key={step} className="said flex gap-2">
+                    <Icon
+                      className={`mt-0.5 size-4 shrink-0 ${isDone ? "text-procedural" : "text-muted"}`}
+                      aria-label={isDone ? t("pad.completed") : undefined}
+                      aria-hidden={!isDone}
+                    />
+                    <span className={isDone ? "text-muted" : ""}>{step}</span>
+                  </li>
+                );
+              })}
+            </ul>
+          )}
           {lists
             .filter(([, all]) => all.length > 0)
             .map(([name, all]) => (
