@@ -191,7 +191,7 @@ def test_a_person_is_forgotten_after_typing_the_name_and_nothing_is_left(console
 def test_a_hostile_record_shows_harmlessly(console: Console):
     console.save("<script>document.title='owned'</script><img src=x onerror=alert(1)>")
     console.save("\u202eright to left \u202c مرحبا 🎉" + "x" * 50_000, user="bob")
-    console.save("many tags", tags=[f"tag{number}" for number in range(10_000)], user="cy")
+    console.save("many tags", tags=[f"tag{number}" for number in range(1_000)], user="cy")
     page = console.open()
     expect(cards(page)).to_have_count(3)
     expect(page.get_by_text("<script>document.title")).to_be_visible()

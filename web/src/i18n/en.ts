@@ -488,6 +488,7 @@ export const en = {
   "pad.empty": "No task is going on.",
   "pad.subGoals": "Steps",
   "pad.completed": "Done",
+  "pad.decision": "{what}: {why}",
   "pad.decisions": "Decided",
   "pad.blockers": "Blocked by",
   "notes.title": "Notes",

@@ -193,7 +193,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "view.timeline": "时间线",
 
   "search.label": "搜索记忆",
-  "search.placeholder": "用自己的话提问：小安喜欢吃什么？",
+  "search.placeholder": "用自己的话提问：安妮喜欢吃什么？",
   "search.clear": "清除搜索",
   "search.results": "结果",
   "search.nothing": "没有与此相关的记忆",
@@ -490,6 +490,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "pad.empty": "没有进行中的任务。",
   "pad.subGoals": "步骤",
   "pad.completed": "已完成",
+  "pad.decision": "{what}：{why}",
   "pad.decisions": "已决定",
   "pad.blockers": "受阻于",
   "notes.title": "笔记",

@@ -259,7 +259,7 @@ function EntryRow({
         </Button>
       )}
       {entry.seq !== null && (
-        <span className="caption number" title={t("audit.sealed")}>
+        <span className="caption number hidden sm:inline" title={t("audit.sealed")}>
           #{entry.seq}
         </span>
       )}

@@ -394,7 +394,7 @@ function ScratchpadView({ id, owner }: { id: string; owner: Owner }) {
   const done = pad?.completed ?? [];
   const lists: [string, string[]][] = [
     [t("pad.completed"), done.filter((step) => !steps.includes(step))],
-    [t("pad.decisions"), (pad?.decisions ?? []).map((one) => `${one.what}: ${one.why}`)],
+    [t("pad.decisions"), (pad?.decisions ?? []).map(({ what, why }) => t("pad.decision", { what, why }))],
     [t("pad.blockers"), pad?.blockers ?? []],
   ];
   const isEmpty =
