@@ -242,13 +242,14 @@ function Message({
   );
 }
 
-/** The names of the tools that a message calls. */
+/** The names of the tools that a message calls: as a session keeps them, or as they were observed. */
 function toolsOf(turn: Turn): string[] {
-  const calls: unknown = turn.payload["tool_calls"];
-  if (!Array.isArray(calls)) return [];
-  return calls.flatMap((call: { name?: string; function?: { name?: string } }) =>
-    call.name ?? call.function?.name ?? [],
-  );
+  const payload = turn.payload as {
+    recollect?: { calls?: [string, string, string][] };
+    tool_calls?: { name?: string; function?: { name?: string } }[];
+  };
+  const kept = (payload.recollect?.calls ?? []).map(([, name]) => name);
+  return [...kept, ...(payload.tool_calls ?? []).flatMap((call) => call.name ?? call.function?.name ?? [])];
 }
 
 function Placeholder({ archive, owner }: { archive: Schemas["Archive"]; owner: Owner }) {
