@@ -8,6 +8,7 @@ package: of the environment, or fetched into .tools/node.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib.util
 import os
@@ -46,6 +47,9 @@ def main() -> None:
         (MODULES / MARK).write_text(installed_from)
     print("building the console", file=sys.stderr)
     _npm(search_path, "run", "--silent", "build", "--", "--logLevel=warn")
+    for path in (FILES / "assets").iterdir():
+        if path.suffix in {".js", ".css"}:
+            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
     (FILES / MARK).write_text(built_from)
 
 

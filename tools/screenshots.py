@@ -43,6 +43,13 @@ PAGES: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("audit", "audit?user=ann&agent=travel", None),
     ("metrics", "metrics", None),
     ("settings", "settings", None),
+    ("clean-up", "memory", ".tiles button"),
+    ("conflicts", "memory", ".tiles button:nth-of-type(2)"),
+    ("explanation", "memory?q=seat%20座位", "article .border-t button"),
+    ("editor", "memory/procedural", "article .button--icon-only"),
+    ("agent", "agents", "main .panel button"),
+    ("key", "settings", "[aria-labelledby=keys] button"),
+    ("nothing", "memory?tag=nothing", None),
 )
 
 

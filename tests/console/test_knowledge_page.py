@@ -32,7 +32,29 @@ def files(tmp_path: Path) -> list[Path]:
     return [policy, chinese, broken]
 
 
-def test_files_are_dropped_read_searched_shown_and_deleted(console: Console, files: list[Path]):
+def test_files_are_dropped_on_the_page(console: Console):
+    page = console.open("memory/knowledge")
+    zone = page.locator("[data-drop-zone]")
+    expect(zone).to_contain_text("Drop files here")
+    carried = page.evaluate_handle(
+        """texts => {
+            const carried = new DataTransfer();
+            for (const [name, text] of Object.entries(texts))
+                carried.items.add(new File([text], name, { type: "text/markdown" }));
+            return carried;
+        }""",
+        {"policy.md": _POLICY, "notes.md": "# Notes\n\nThe office is closed on Friday."},
+    )
+    zone.dispatch_event("dragover", {"dataTransfer": carried})
+    expect(zone).to_contain_text("Let go to add them")
+    zone.dispatch_event("drop", {"dataTransfer": carried})
+    expect(page.get_by_role("region", name="Uploads")).to_contain_text("2 of 2 done")
+    expect(zone).to_contain_text("Drop files here")
+    kept = console.get("/v1/knowledge/documents", agent="-", user="-")["items"]
+    assert sorted(it["source"] for it in kept) == ["notes.md", "policy.md"]
+
+
+def test_files_are_chosen_read_searched_shown_and_deleted(console: Console, files: list[Path]):
     page = console.open("memory/knowledge")
     expect(page.get_by_text("No documents yet")).to_be_visible()
     page.get_by_label("Choose files").set_input_files(files)

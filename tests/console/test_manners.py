@@ -135,6 +135,25 @@ def test_records_are_walked_and_help_is_shown_by_keyboard(console: Console):
     expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
 
 
+def _use_memory_of_a_person_that_is_named(console: Console, page: Page) -> None:
+    """Sign in with a key that reaches everybody and lists nobody."""
+    writer = console.create_key(name="agents", role="writer")
+    page.get_by_role("button", name="Signed in").click()
+    page.get_by_role("menuitem", name="Sign out").click()
+    page.get_by_label("Key").fill(writer)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Whose memory: Nobody in particular").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Person").fill("ann")
+    dialog.get_by_role("button", name="Show").click()
+    console.go(page, "memory?user=ann")
+    expect(page.get_by_role("article")).to_contain_text("window seats")
+    page.get_by_role("button", name="Add a memory").click()
+    page.get_by_role("dialog").get_by_label("Content").fill("Ann likes green tea")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("article")).to_have_count(2)
+
+
 def test_a_server_with_keys_asks_for_one_and_shows_what_its_role_allows(
     browser: Browser, tmp_path: Path
 ):
@@ -167,5 +186,6 @@ def test_a_server_with_keys_asks_for_one_and_shows_what_its_role_allows(
         expect(page.get_by_role("link", name="Metrics")).to_have_count(0)
         page.get_by_role("link", name="Sessions").click()
         expect(page.get_by_text("No conversations yet")).to_be_visible()
+        _use_memory_of_a_person_that_is_named(console, page)
         # The browser itself reports the refused requests.
         console.problems[:] = [told for told in console.problems if "401" not in told]

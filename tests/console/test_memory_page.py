@@ -1,5 +1,6 @@
 """The memory page: see, search, correct, decide, delete."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -85,9 +86,12 @@ def test_two_people_edit_one_record_and_the_second_is_told_and_merges(console: C
     cards(page).get_by_role("button", name="Edit").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Content").fill("Ann works in Porto, at the harbour")
+    dialog.get_by_label("Category").fill("work")
     path = f"/v1/records/{saved['id']}"
     query = {"user": "ann", "workspace": console.workspace}
-    other = console.api.patch(path, json={"content": "Ann works in Braga"}, params=query)
+    other = console.api.patch(
+        path, json={"content": "Ann works in Braga", "tags": ["moved"]}, params=query
+    )
     assert other.is_success
     console.problems.clear()
     dialog.get_by_role("button", name="Save").click()
@@ -100,7 +104,8 @@ def test_two_people_edit_one_record_and_the_second_is_told_and_merges(console: C
     expect(page.get_by_role("dialog")).to_have_count(0)
     stored = console.get(path, user="ann")
     assert stored["content"] == "Ann works in Porto, at the harbour"
-    assert stored["version"] == 3
+    # What only one of them changed is there, whoever it was.
+    assert (stored["category"], stored["tags"], stored["version"]) == ("work", ["moved"], 3)
 
 
 def test_deleting_is_undone_by_one_click_and_many_go_together(console: Console):
@@ -198,9 +203,19 @@ def test_a_hostile_record_shows_harmlessly(console: Console):
 
 
 def test_what_is_shown_can_be_taken_away_as_a_file(console: Console):
-    console.save("Ann likes tea")
+    console.save("Ann likes green tea")
+    console.save("The release is on Thursday")
     page = console.open()
-    page.get_by_role("button", name="More").click()
-    with page.expect_download() as started:
-        page.get_by_role("menuitem", name="Export what is shown").click()
-    assert "Ann likes tea" in started.value.path().read_text()
+
+    def exported() -> list[str]:
+        page.get_by_role("button", name="More").click()
+        with page.expect_download() as started:
+            page.get_by_role("menuitem", name="Export what is shown").click()
+        lines = started.value.path().read_text().splitlines()
+        return sorted(json.loads(line)["content"] for line in lines)
+
+    expect(cards(page)).to_have_count(2)
+    assert exported() == ["Ann likes green tea", "The release is on Thursday"]
+    console.go(page, "memory?q=green+tea")
+    expect(cards(page)).to_have_count(1)
+    assert exported() == ["Ann likes green tea"]

@@ -45,7 +45,10 @@ def test_a_session_shows_what_was_said_and_how_full_its_window_is(console: Conso
     page = console.open("sessions")
     page.get_by_role("link", name="monday").click()
     expect(page.get_by_text("I am vegetarian")).to_be_visible()
-    expect(page.get_by_role("meter", name="Window in use")).to_be_visible()
+    window = page.get_by_role("region", name="Window in use")
+    expect(window.get_by_role("meter", name="Window in use")).to_be_visible()
+    expect(window).to_contain_text("Tokens saved0")
+    expect(window).to_contain_text(re.compile(r"Archived results1 \([\d.]+k characters\)"))
     expect(page.get_by_text("Book the trip")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.locator("pre")).to_contain_text("line 3 of what the tool found")
@@ -75,7 +78,8 @@ def test_a_proposal_is_approved_in_other_words_or_rejected_with_a_reason(console
 def test_the_audit_follows_a_record_and_replays_a_prompt(console: Console):
     saved = console.save("Ann prefers window seats", agent="travel")
     console.post("/v1/context", {"message": "Book a seat Ann prefers"}, user="ann", agent="travel")
-    page = console.open("audit?user=ann&agent=travel")
+    # What happened to Ann's memory stands among all that happened in the workspace.
+    page = console.open("audit")
     page.get_by_role("button", name=saved["id"]).first.click()
     expect(page).to_have_url(re.compile(saved["id"]))
     page.get_by_role("button", name="Replay").click()

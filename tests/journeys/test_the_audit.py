@@ -16,7 +16,7 @@ from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql.audits import erase_audit_of
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.audit import AuditEntry, AuditVerdict
-from recollect.errors import NotFound
+from recollect.errors import NotAllowed, NotFound
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import place_of
@@ -92,6 +92,20 @@ async def test_a_caller_sees_only_what_happened_in_its_own_scopes(memory: Memory
     assert not len(await bob.audit.tail())
     with pytest.raises(NotFound):
         await bob.audit.show(record.id)
+
+
+async def test_an_operator_sees_what_happened_in_every_scope(memory: Memory):
+    ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
+    record = await ann.remember("Ann's secret")
+    await bob.remember("Bob's secret")
+    whole = memory.scope(agent=None, user=None).workspace
+    saved = await whole.audit(action="remember")
+    assert [it.scope.user for it in saved] == ["bob", "ann"]
+    assert [it.scope.user for it in await whole.audit(user="bob")] == ["bob"]
+    (entry,) = await whole.audit(about=record.id)
+    assert (entry.action, entry.target) == ("remember", record.id)
+    with pytest.raises(NotAllowed):
+        await ann.workspace.audit()
 
 
 async def test_pages_of_the_account_follow_each_other(memory: Memory):

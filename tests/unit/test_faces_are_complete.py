@@ -192,6 +192,7 @@ _ROUTES = {
     "workspace.recall": "recall_in_workspace",
     "workspace.health": "workspace_health",
     "workspace.conflicts": "list_workspace_conflicts",
+    "workspace.audit": "list_workspace_audit",
     "workspace.changes": "list_workspace_changes",
 }
 _OWN = "it is about this process, not about what is stored"
@@ -290,6 +291,7 @@ _COMMANDS = {
     "workspace.recall": "workspace recall",
     "workspace.health": "workspace health",
     "workspace.conflicts": "workspace conflicts",
+    "workspace.audit": "workspace audit",
     "audit.tail": "audit tail",
     "audit.show": "audit show",
     "audit.verify": "audit verify",

@@ -7,6 +7,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { allOf, oneOf, parseSearch, stringifySearch } from "./lib/address";
+import { MemoryPage } from "./pages/memory/MemoryPage";
 import { NotFoundPage } from "./pages/NotFoundPage";
 import { StartPage } from "./pages/StartPage";
 import { Shell } from "./parts/Shell";
@@ -93,20 +94,18 @@ const memorySearch = (search: globalThis.Record<string, unknown>): MemorySearch 
   record: oneOf(search.record),
 });
 
-const memoryPage = lazyRouteComponent(() => import("./pages/memory/MemoryPage"), "MemoryPage");
-
 const memory = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/memory",
   validateSearch: memorySearch,
-  component: memoryPage,
+  component: MemoryPage,
 });
 
 const memoryTab = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/memory/$tab",
   validateSearch: memorySearch,
-  component: memoryPage,
+  component: MemoryPage,
 });
 
 const knowledge = createRoute({

@@ -515,6 +515,20 @@ class RemoteWorkspace(WorkspaceView):
             if query["cursor"] is None:
                 return tuple(disputes)
 
+    async def audit(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        action: str | None = None,
+        about: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[AuditEntry]:
+        query = {"agent": agent, "user": user, "action": action, "about": about}
+        found = await self._look("audit", {**query, "limit": limit, "cursor": cursor})
+        return decoded(Page[AuditEntry], found)
+
     async def changes(
         self, after: str | None = None, *, limit: int = 100, wait: float = 0
     ) -> Changes:

@@ -37,6 +37,7 @@ _UNUSED = SessionUsage(
     window_messages=0,
     window_tokens=0,
     budget_tokens=0,
+    saved_tokens=0,
     level=0,
     pending=False,
     archived=0,

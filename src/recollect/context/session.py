@@ -144,6 +144,7 @@ class Session:
         self._current = CurrentTurn(Offers(self._notes, self._archive))
         self._spans: Mapping[str, tuple[int, int]] = {}
         self._sent = BuiltPrompt()
+        self._saved_tokens = 0
         self._is_over = False
         # The language of the guide, as soon as it is known.
         self._tongue: Tongue | None = None
@@ -211,6 +212,7 @@ class Session:
             window_messages=len(self._sent.messages),
             window_tokens=self._sent.tokens,
             budget_tokens=self._budget.tokens,
+            saved_tokens=self._saved_tokens,
             level=self._sent.level,
             pending=self._sent.pending,
             archived=len(self._intake.archives),
@@ -405,8 +407,8 @@ class Session:
             ahead=ahead,
         )
         sent = await window.sender.send(messages, wishes)
-        saved = window.sender.tokens_of(messages) - sent.tokens
-        self._parts.archive.meter.add("window_tokens_saved", max(0, saved))
+        self._saved_tokens = max(0, window.sender.tokens_of(messages) - sent.tokens)
+        self._parts.archive.meter.add("window_tokens_saved", self._saved_tokens)
         self._sent = replace(sent, degraded=tuple(dict.fromkeys((*degraded, *sent.degraded))))
         return messages
 

@@ -8,8 +8,11 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
 
+from recollect.context.session import Session
 from recollect.domain.fields import RecordFields
+from recollect.domain.notes import ContentChunk
 from recollect.domain.record import Evidence, Kind
+from recollect.domain.scratchpad import Decision, ScratchpadUpdate
 from recollect.errors import Conflict
 from recollect.memory import Memory
 
@@ -91,7 +94,6 @@ class _Teller:
             for words in (told["first"], told["second"]):
                 await scope.write(words[self._place], category=told["category"])
         await self._share()
-        await self._archive()
         await self._document()
         for asked in self._story["questions"]:
             await self._scope(asked).context(asked[self._language], session=asked["session"])
@@ -106,10 +108,47 @@ class _Teller:
             }
             for number, (role, *texts) in enumerate(conversation["messages"])
         ]
-        session = conversation["session"]
-        turns = await self._scope(conversation).observe(messages, session=session)
-        for number, turn in enumerate(turns):
-            self._turns[session, number] = (turn.id, turn.content)
+        name = conversation["session"]
+        session = await self._scope(conversation).session(name)
+        spoken = [messages[0], *self._search(conversation, begun), *messages[1:]]
+        turns = await session.observe(spoken)
+        told = [turn for turn in turns if turn.content and turn.role != "tool"]
+        for number, turn in enumerate(told):
+            self._turns[name, number] = (turn.id, turn.content)
+        await self._work(session, conversation)
+        await session.save()
+
+    def _search(self, conversation: Mapping[str, Any], at: datetime) -> list[dict[str, Any]]:
+        """Return the call of a tool and its result, which is long enough to be archived."""
+        if (told := conversation.get("search")) is None:
+            return []
+        arguments = {"query": told["query"][self._place]}
+        call = {"name": told["tool"], "arguments": json.dumps(arguments, ensure_ascii=False)}
+        calls = [{"id": "call_1", "type": "function", "function": call}]
+        line = told["line"][self._place]
+        found = "\n".join(line.format(number=number) for number in range(told["lines"]))
+        return [
+            {"role": "assistant", "content": None, "tool_calls": calls, "at": at},
+            {"role": "tool", "tool_call_id": "call_1", "content": found, "at": at},
+        ]
+
+    async def _work(self, session: Session, conversation: Mapping[str, Any]) -> None:
+        """Keep what the agent was doing, where the story tells of it."""
+        if "goal" not in conversation:
+            return
+        steps = [step[self._place] for step in conversation["steps"]]
+        what, why = (it[self._place] for it in conversation["decision"])
+        await session.scratchpad.update(
+            ScratchpadUpdate(
+                current_goal=conversation["goal"][self._place],
+                sub_goals=tuple(steps),
+                completed=tuple(steps[: conversation["done"]]),
+                decisions=(Decision(what=what, why=why),),
+            )
+        )
+        note = conversation["note"][self._place]
+        source = conversation["noted_from"]
+        session.notes.add_chunk(ContentChunk(content=note, source=source, relevance_score=0.9))
 
     async def _remember(self, told: Mapping[str, Any]) -> str:
         at = self._ago(told["days_ago"])
@@ -153,16 +192,6 @@ class _Teller:
             await shared.propose(
                 told[self._language], told["type"], reason=told["reason"][self._place]
             )
-
-    async def _archive(self) -> None:
-        told = self._story["archive"]
-        line = told["line"][self._place]
-        found = "\n".join(line.format(number=number) for number in range(told["lines"]))
-        session = await self._scope(told).session(told["session"])
-        await session.archive.process_tool_result(
-            told["tool"], told["input"], found, told["session"]
-        )
-        await session.close()
 
     async def _document(self) -> None:
         knowledge = _within(self._memory).knowledge

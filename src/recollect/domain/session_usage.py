@@ -13,6 +13,8 @@ class SessionUsage:
     window_messages: int
     window_tokens: int
     budget_tokens: int
+    # The tokens of the conversation that compression keeps out of the window.
+    saved_tokens: int
     # The level of compression, from none (0) to a single digest (3).
     level: int
     # Whether a smaller window is being prepared in the background.

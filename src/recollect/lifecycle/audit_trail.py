@@ -11,6 +11,7 @@ from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.replay import Replay
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sharing import Party
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotFound
 from recollect.lifecycle.audit_integrity import SEAL, Sealer, Verifier
@@ -50,16 +51,38 @@ class AuditService:
         action: str | None,
         target: str | None,
     ) -> Page[AuditEntry]:
-        """Return a page of entries, newest first."""
+        """Return a page of the entries that the caller may read, newest first."""
+        return await self.page(
+            await self._scopes(caller),
+            limit=limit,
+            cursor=cursor,
+            action=action,
+            target=target,
+            proposals_of=self.parties.sees_proposals_of(caller),
+        )
+
+    async def page(
+        self,
+        scopes: Sequence[Scope],
+        *,
+        limit: int,
+        cursor: str | None,
+        action: str | None,
+        target: str | None = None,
+        about: str | None = None,
+        proposals_of: Party | None = None,
+    ) -> Page[AuditEntry]:
+        """Return a page of the entries of these scopes, newest first; `about` is an id in them."""
         checked_limit(limit, MAX_PAGE)
         # Include what this process has not written yet.
         await self.usage.flush()
         found = await self.log.entries(
-            await self._scopes(caller),
+            scopes,
             action=None if action is None else checked_text(action, "action", MAX_LABEL),
             target=None if target is None else checked_text(target, "target", MAX_LABEL),
+            naming=None if about is None else checked_text(about, "about", MAX_LABEL),
             before=None if cursor is None else _place(cursor),
-            proposals_of=self.parties.sees_proposals_of(caller),
+            proposals_of=proposals_of,
             limit=limit + 1,
         )
         items = tuple(found[:limit])

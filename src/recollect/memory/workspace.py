@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from recollect.domain.audit import AuditEntry
 from recollect.domain.directory import (
     LabelEntry,
     NameEntry,
@@ -146,6 +147,25 @@ class WorkspaceView:
         """Return the open conflicts of the workspace, latest first."""
         scopes = await self._inspected_scopes(agent, user, "conflicts")
         return await self._parts.upkeep.conflicts.open(scopes)
+
+    async def audit(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        action: str | None = None,
+        about: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[AuditEntry]:
+        """Return what happened in every scope, newest first.
+
+        `about` is the id of a record, a turn or a recall that an entry names.
+        """
+        scopes = await self._inspected_scopes(agent, user, "audit")
+        return await self._parts.trail.page(
+            scopes, limit=limit, cursor=cursor, action=action, about=about
+        )
 
     async def changes(
         self, after: str | None = None, *, limit: int = 100, wait: float = 0

@@ -771,6 +771,7 @@ class SessionUsage(Answer):
     window_messages: int
     window_tokens: int
     budget_tokens: int
+    saved_tokens: int = Field(description="of the conversation, what is kept out of the window")
     level: int = Field(description="how far it is compressed: not at all (0) up to a digest (3)")
     pending: bool = Field(description="a smaller window is being made in the background")
     archived: int
@@ -789,6 +790,7 @@ class SessionStatus(Answer):
                 "window_messages": 42,
                 "window_tokens": 51_200,
                 "budget_tokens": 89_600,
+                "saved_tokens": 3_100,
                 "level": 1,
                 "pending": False,
                 "archived": 3,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import mimetypes
+import os
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 FILES: Final = Path(__file__).parent / "console_files"
 # Addresses that the console makes; everything else that is unknown is an error of the API.
@@ -55,10 +60,27 @@ _NOT_BUILT: Final = """\
 
 
 class _Assets(StaticFiles):
-    """Files whose names change with their content, so that browsers keep them."""
+    """Files whose names change with their content, so that browsers keep them.
 
-    def file_response(self, *args: object, **named: object) -> Response:
-        response = super().file_response(*args, **named)  # pyright: ignore[reportArgumentType]
+    Beside a large one lies its compressed form, which a browser gets that takes it.
+    """
+
+    def file_response(
+        self,
+        full_path: PathLike[str] | str,
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        small = Path(f"{full_path}.gz")
+        is_small = "gzip" in Headers(scope=scope).get("accept-encoding", "") and small.is_file()
+        if is_small:
+            media_type, _ = mimetypes.guess_type(full_path)
+            response: Response = FileResponse(small, media_type=media_type)
+            response.headers["Content-Encoding"] = "gzip"
+        else:
+            response = super().file_response(full_path, stat_result, scope, status_code)
+        response.headers["Vary"] = "Accept-Encoding"
         response.headers["Cache-Control"] = _FOREVER
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response

@@ -711,6 +711,26 @@ class WorkspaceView:
         """Return the open conflicts of the workspace, latest first."""
         return self._loop.run(lambda: self._inner.conflicts(agent=agent, user=user))
 
+    def audit(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        action: str | None = None,
+        about: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[AuditEntry]:
+        """Return what happened in every scope, newest first.
+
+        `about` is the id of a record, a turn or a recall that an entry names.
+        """
+        return self._loop.run(
+            lambda: self._inner.audit(
+                agent=agent, user=user, action=action, about=about, limit=limit, cursor=cursor
+            )
+        )
+
     def changes(self, after: str | None = None, *, limit: int = 100, wait: float = 0) -> Changes:
         """Return what changed anywhere in the workspace since a mark.
 

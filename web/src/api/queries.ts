@@ -1,4 +1,4 @@
-import { queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { queryOptions, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { MemorySearch, Tab } from "../router";
 import { answer, api, sendCsrfToken, type Schemas, type Scope } from "./client";
 import { ownerOf, SHARED_AGENT, type Place } from "./place";
@@ -73,20 +73,14 @@ export function scopeIn(place: Place, who: Who, reach: Reach) {
   };
 }
 
-/** A person or an agent; only who looks into the whole workspace is told what there is of it. */
-interface NameFound {
-  name: string;
-  contents: Schemas["NameEntry"]["contents"] | null;
-}
-
+/** The people or the agents of a workspace; only who looks into all of it is told of them. */
 export function useNames(place: Place, what: "users" | "agents") {
-  const reach = useReach();
+  const { isOperator } = useReach();
   return useQuery({
-    queryKey: [keys.live, what, place, reach],
-    queryFn: async (): Promise<{ items: NameFound[] }> =>
-      reach.isOperator
-        ? answer(api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, limit: 200 } } }))
-        : { items: reach[what].map((name) => ({ name, contents: null })) },
+    queryKey: [keys.live, what, place],
+    enabled: isOperator,
+    queryFn: () =>
+      answer(api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, limit: 200 } } })),
   });
 }
 
@@ -199,23 +193,28 @@ export async function findRecords(
 
 export function useRecords(place: Place, tab: Tab, search: MemorySearch) {
   const reach = useReach();
+  const queries = useQueryClient();
+  const meant = [place, tab, whoOf(tab, search), filtersOf(tab, search), reach];
   return useInfiniteQuery({
-    queryKey: [...keys.list, place, tab, whoOf(tab, search), filtersOf(tab, search), reach],
+    queryKey: [...keys.list, ...meant],
     initialPageParam: null as string | null,
-    queryFn: ({ pageParam }) =>
-      findRecords(place, tab, search, reach, { limit: PAGE, cursor: pageParam }),
+    queryFn: async ({ pageParam }) => {
+      const page = await findRecords(place, tab, search, reach, { limit: PAGE, cursor: pageParam });
+      if (pageParam === null) queries.setQueryData([...keys.newest, ...meant], page);
+      return page;
+    },
     getNextPageParam: (page) => page.next_cursor,
     // A long list would be compared again with every page.
     structuralSharing: false,
   });
 }
 
-/** The total, asked again whenever something changes. */
-export function useNewest(place: Place, tab: Tab, search: MemorySearch) {
+/** The total, which comes with the list and is asked for again whenever something changes. */
+export function useNewest(place: Place, tab: Tab, search: MemorySearch, isListed: boolean) {
   const reach = useReach();
   return useQuery({
     queryKey: [...keys.newest, place, tab, whoOf(tab, search), filtersOf(tab, search), reach],
-    enabled: reach.isOperator,
+    enabled: reach.isOperator && isListed,
     queryFn: () => findRecords(place, tab, search, reach, { limit: 1 }),
     structuralSharing: false,
   });

@@ -15,6 +15,8 @@ export interface Translation {
   language: Language;
   locale: string;
   t: (key: MessageKey, values?: Values) => string;
+  /** Whether there is a message of this name. */
+  has: (key: string) => key is MessageKey;
   chooseLanguage: (language: Language) => void;
 }
 
@@ -46,6 +48,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
       language,
       locale: LOCALES[language],
       t: (key, values) => translate(language, key, values),
+      has: (key): key is MessageKey => key in en,
       chooseLanguage,
     }),
     [language, chooseLanguage],

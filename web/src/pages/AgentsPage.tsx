@@ -47,7 +47,6 @@ function Agents() {
     <Page
       title={t("nav.agents")}
       lead={t("agents.lead")}
-      width="max-w-5xl"
       actions={
         <Button variant="secondary" onPress={() => setEdited("")}>
           <Plus aria-hidden />

@@ -20,7 +20,6 @@ import type { ApprovalsSearch } from "../router";
 type Proposal = Schemas["Proposal"];
 
 const STATUSES = ["pending", "approved", "rejected", "withdrawn", "expired"] as const;
-const TYPES = ["project-context", "adr", "convention", "known-issue", "preference"];
 
 const TEACHING = `curl "$ORIGIN/v1/proposals?agent=reviewer" \\
   -H "Content-Type: application/json" \\
@@ -44,7 +43,6 @@ export function ApprovalsPage() {
     <Page
       title={t("nav.approvals")}
       lead={t("approvals.lead")}
-      width="max-w-4xl"
       actions={
         <Choice
           label={t("filter.status")}
@@ -94,7 +92,7 @@ function ProposalCard({
   proposal: Proposal;
   owner: { org: string; workspace: string; agent: string; user: string };
 }) {
-  const { t } = useTranslation();
+  const { t, has } = useTranslation();
   const format = useFormat();
   const queries = useQueryClient();
   const { canDecide } = useReach();
@@ -145,15 +143,20 @@ function ProposalCard({
       "approvals.rejected",
     );
   const isPending = proposal.status === "pending";
+  const type = `type.${proposal.type}`;
   return (
     <li className="panel p-5" data-proposal={proposal.id}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="bg-shared-soft text-shared rounded-full px-2.5 py-0.5 text-xs font-medium">
-          {TYPES.includes(proposal.type) ? t(`type.${proposal.type}` as MessageKey) : proposal.type}
+          {has(type) ? t(type) : proposal.type}
         </span>
         <span className="caption">
-          {t("approvals.by", { name: proposal.proposer })}
-          {proposal.role !== "" && ` (${proposal.role})`}
+          {proposal.role === ""
+            ? t("approvals.by", { name: proposal.proposer })
+            : t("approvals.byRole", {
+                name: proposal.proposer,
+                role: proposal.role === "person" ? t("approvals.person") : proposal.role,
+              })}
         </span>
         <span className="flex-1" />
         {!isPending && <span className="caption font-medium">{t(`proposal.${proposal.status}`)}</span>}
@@ -173,7 +176,7 @@ function ProposalCard({
       </div>
       {proposal.reason !== "" && (
         <p className="said text-muted mt-2">
-          {t("editor.reason")}: {proposal.reason}
+          {t("approvals.because", { reason: proposal.reason })}
         </p>
       )}
       {!isPending && proposal.decided_by !== null && (

@@ -18,6 +18,7 @@ import type { AuditSearch } from "../router";
 type Entry = Schemas["AuditEntry"];
 
 const ANY = "*any";
+const PAGE = 100;
 const ACTIONS = [
   "remember",
   "write",
@@ -63,25 +64,41 @@ export function AuditPage() {
   const set = (changes: AuditSearch) =>
     void navigate({ to: ".", search: ((old: AuditSearch) => ({ ...old, ...changes })) as never });
   const found = useInfiniteQuery({
-    queryKey: [keys.live, "audit", owner, search.action, search.target],
+    queryKey: [keys.live, "audit", owner, search, reach.isOperator],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam }) =>
-      search.target === undefined
+      reach.isOperator
         ? answer(
-            api.GET("/v1/audit", {
+            api.GET("/v1/workspace/audit", {
               params: {
-                query: { ...owner, limit: 100, cursor: pageParam, action: search.action ?? null },
+                query: {
+                  ...place,
+                  user: search.user,
+                  agent: search.agent,
+                  action: search.action,
+                  about: search.target,
+                  limit: PAGE,
+                  cursor: pageParam,
+                },
               },
             }),
           )
-        : answer(
-            api.GET("/v1/audit/{id}", {
-              params: {
-                path: { id: search.target },
-                query: { ...owner, limit: 100, cursor: pageParam },
-              },
-            }),
-          ),
+        : search.target === undefined
+          ? answer(
+              api.GET("/v1/audit", {
+                params: {
+                  query: { ...owner, limit: PAGE, cursor: pageParam, action: search.action ?? null },
+                },
+              }),
+            )
+          : answer(
+              api.GET("/v1/audit/{id}", {
+                params: {
+                  path: { id: search.target },
+                  query: { ...owner, limit: PAGE, cursor: pageParam },
+                },
+              }),
+            ),
     getNextPageParam: (page) => page.next_cursor,
   });
   const entries = (found.data?.pages.flatMap((page) => page.items) ?? []).filter(
@@ -102,7 +119,6 @@ export function AuditPage() {
     <Page
       title={t("nav.audit")}
       lead={t("audit.lead")}
-      width="max-w-5xl"
       actions={
         reach.isOperator && (
           <Button variant="secondary" onPress={() => void verify()}>
@@ -200,17 +216,21 @@ function EntryRow({
   onFollow: () => void;
   onReplay: () => void;
 }) {
-  const { t } = useTranslation();
+  const { t, has } = useTranslation();
   const format = useFormat();
-  const name = ACTIONS.includes(entry.action) ? t(`did.${entry.action}` as MessageKey) : entry.action;
+  const key = `did.${entry.action}`;
+  const name = has(key) ? t(key) : entry.action;
   const isPrompt = entry.action === "inject";
+  const why = [entry.payload["reason"], entry.payload["question"]].find(
+    (text): text is string => typeof text === "string" && text !== "",
+  ) ?? "";
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-3.5">
       <time className="caption number w-36 shrink-0" dateTime={entry.at}>
         {format.moment(entry.at)}
       </time>
-      <span className="bg-default w-24 shrink-0 rounded-full px-2.5 py-0.5 text-center text-xs font-medium">
-        {name}
+      <span className="w-32 shrink-0">
+        <span className="bg-default rounded-full px-2.5 py-1 text-xs font-medium whitespace-nowrap">{name}</span>
       </span>
       <span className="min-w-0 flex-1 basis-52">
         {isId(entry.target) ? (
@@ -225,8 +245,12 @@ function EntryRow({
         ) : (
           <span className="said text-xs">{entry.target}</span>
         )}
-        <span className="caption said ms-2">{entry.actor}</span>
-        {entry.is_erased && <span className="caption ms-2">{t("audit.erased")}</span>}
+        <span className="caption said ms-2">
+          {entry.actor}
+          {entry.scope.user !== null && ` · ${entry.scope.user}`}
+          {entry.is_erased && ` · ${t("audit.erased")}`}
+        </span>
+        {why !== "" && <span className="said text-muted line-clamp-2 block text-[13px]">{why}</span>}
       </span>
       {isPrompt && (
         <Button size="sm" variant="ghost" onPress={onReplay}>
@@ -235,7 +259,7 @@ function EntryRow({
         </Button>
       )}
       {entry.seq !== null && (
-        <span className="caption number" title={t("audit.sealed")}>
+        <span className="caption number hidden sm:inline" title={t("audit.sealed")}>
           #{entry.seq}
         </span>
       )}

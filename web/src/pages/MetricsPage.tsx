@@ -109,6 +109,7 @@ function Metrics() {
     <Page
       title={t("nav.metrics")}
       lead={t("metrics.lead")}
+      width="max-w-6xl"
       actions={
         <Choice
           label={t("filter.time")}

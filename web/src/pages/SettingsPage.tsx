@@ -24,7 +24,7 @@ export function SettingsPage() {
   const { t } = useTranslation();
   const reach = useReach();
   return (
-    <Page title={t("nav.settings")} lead={t("settings.lead")} width="max-w-4xl">
+    <Page title={t("nav.settings")} lead={t("settings.lead")}>
       <div className="space-y-10">
         <Appearance />
         {reach.isOperator && <Keys />}

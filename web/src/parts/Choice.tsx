@@ -36,7 +36,7 @@ export function Choice({
     >
       {!isLabelHidden && <Label>{label}</Label>}
       <Select.Trigger>
-        <Select.Value />
+        <Select.Value>{({ selectedText, defaultChildren }) => selectedText || defaultChildren}</Select.Value>
         <Select.Indicator />
       </Select.Trigger>
       {description !== undefined && <Description>{description}</Description>}
@@ -45,7 +45,7 @@ export function Choice({
           {options.map((option) => (
             <ListBox.Item key={option.id} id={option.id} textValue={option.label}>
               <span className="said min-w-0 flex-1">{option.label}</span>
-              {option.note !== undefined && <span className="caption number in-[.select__trigger]:hidden">{option.note}</span>}
+              {option.note !== undefined && <span className="caption number">{option.note}</span>}
               <ListBox.ItemIndicator />
             </ListBox.Item>
           ))}

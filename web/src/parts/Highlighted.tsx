@@ -11,7 +11,8 @@ export function Highlighted({ text, words }: { text: string; words?: string[] })
     const pattern = sought
       .map((word) => (/^[a-z0-9]+$/i.test(word) ? `\\b${escape(word)}\\w*` : escape(word)))
       .join("|");
-    return text.split(new RegExp(`(${pattern})`, "giu"));
+    // Neighbours make one mark, as the characters of a Chinese word do.
+    return text.split(new RegExp(`((?:${pattern})+)`, "giu"));
   }, [text, words]);
   return parts.map((part, place) =>
     place % 2 === 1 ? <mark key={place}>{part}</mark> : <span key={place}>{part}</span>,

@@ -12,6 +12,8 @@ const WIDTH = 480;
 const HEIGHT = 150;
 const TOP = 12;
 const BOTTOM = 24;
+// The first and the last point are whole circles.
+const SIDE = 5;
 
 /** Values over time as lines, with the values of one moment under the pointer. */
 export function LineChart({
@@ -29,7 +31,8 @@ export function LineChart({
   const [at, setAt] = useState<number | null>(null);
   const all = lines.flatMap((line) => line.values).filter((value) => value !== null);
   const top = Math.max(...all, 0);
-  const x = (place: number) => (times.length < 2 ? WIDTH / 2 : (place / (times.length - 1)) * WIDTH);
+  const x = (place: number) =>
+    times.length < 2 ? WIDTH / 2 : SIDE + (place / (times.length - 1)) * (WIDTH - 2 * SIDE);
   const y = (value: number) =>
     HEIGHT - BOTTOM - (top === 0 ? 0 : (value / top) * (HEIGHT - TOP - BOTTOM));
   const first = times[0];
@@ -86,7 +89,7 @@ export function LineChart({
           <span>{last !== undefined && format.moment(last)}</span>
         </div>
         {top > 0 && (
-          <span className="caption number pointer-events-none absolute end-0 top-0 bg-surface/80 px-1">
+          <span className="caption number pointer-events-none absolute start-0 top-0 bg-surface/80 pe-1">
             {unit(top)}
           </span>
         )}

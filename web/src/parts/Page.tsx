@@ -1,12 +1,12 @@
 import { useEffect, type ReactNode } from "react";
 
-/** A page with its heading, its actions and room for its content. */
+/** A page with its heading, its actions and its content; all begin at the same edge. */
 export function Page({
   title,
   lead,
   actions,
   children,
-  width = "max-w-6xl",
+  width = "max-w-5xl",
 }: {
   title: string;
   lead?: ReactNode;
@@ -18,15 +18,17 @@ export function Page({
     document.title = `${title} · Recollect`;
   }, [title]);
   return (
-    <div className={`mx-auto w-full ${width} px-4 pt-6 pb-16 sm:px-8 sm:pt-8`}>
-      <div className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0">
-          <h1 className="text-[22px] leading-8 font-semibold tracking-tight">{title}</h1>
-          {lead !== undefined && <p className="text-muted mt-0.5 max-w-2xl">{lead}</p>}
+    <div className="mx-auto w-full max-w-[88rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
+      <div className={`${width} min-w-0`}>
+        <div className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+          <div className="min-w-0">
+            <h1 className="text-[22px] leading-8 font-semibold tracking-tight">{title}</h1>
+            {lead !== undefined && <p className="text-muted mt-0.5 max-w-2xl">{lead}</p>}
+          </div>
+          {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
+        {children}
       </div>
-      {children}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { Button } from "@heroui/react";
-import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import {
   Bot,
   BookOpen,
@@ -19,7 +19,7 @@ import { useOpenProposalCount, useReach, useWhoAmI } from "../api/queries";
 import { useTranslation, type MessageKey } from "../i18n";
 import { usePlace, useWho } from "../lib/place";
 import { useLiveChanges } from "../lib/live";
-import { HelpDialog, useShortcuts } from "./help";
+import { focusSearch, HelpDialog, useShortcuts } from "./help";
 import { AccountMenu, LanguageMenu, PersonMenu, ThemeMenu, WorkspaceMenu } from "./menus";
 import { Trouble } from "./feedback";
 import { ApiProblem } from "../api/client";
@@ -44,9 +44,17 @@ export function Shell() {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
+  const navigate = useNavigate();
+  const place = usePlace();
+  const who = useWho();
   const me = useWhoAmI();
   const isLive = useLiveChanges(me.isSuccess, useReach());
-  useShortcuts({ onHelp: () => setHelpOpen(true) });
+  const search = async () => {
+    await navigate({ to: "/org/$org/ws/$workspace/memory", params: place, search: who });
+    // The page is there with the next frame.
+    requestAnimationFrame(() => requestAnimationFrame(focusSearch));
+  };
+  useShortcuts({ onHelp: () => setHelpOpen(true), onSearch: () => void search() });
   useEffect(() => {
     setMenuOpen(false);
   }, [path]);

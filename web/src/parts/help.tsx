@@ -20,8 +20,16 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+/** Put the cursor into the page's search box; tells whether it has one. */
+export function focusSearch(): boolean {
+  const box = document.querySelector<HTMLInputElement>("[data-search-box]");
+  box?.focus();
+  box?.select();
+  return box !== null;
+}
+
 /** Listen for the keys that work everywhere: `/` and `?`. */
-export function useShortcuts({ onHelp }: { onHelp: () => void }) {
+export function useShortcuts({ onHelp, onSearch }: { onHelp: () => void; onSearch: () => void }) {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
@@ -29,16 +37,13 @@ export function useShortcuts({ onHelp }: { onHelp: () => void }) {
         event.preventDefault();
         onHelp();
       } else if (event.key === "/") {
-        const box = document.querySelector<HTMLInputElement>("[data-search-box]");
-        if (box === null) return;
         event.preventDefault();
-        box.focus();
-        box.select();
+        if (!focusSearch()) onSearch();
       }
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);
-  }, [onHelp]);
+  }, [onHelp, onSearch]);
 }
 
 /** Listen for single keys while nothing is being typed and no dialog is open. */

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from recollect.cli import show, show_upkeep
+from recollect.cli import show, show_audit, show_upkeep
 from recollect.cli.answer import Answer
 from recollect.cli.groups import run_group
 from recollect.cli.input import text_of
@@ -67,6 +67,7 @@ def workspace(context: typer.Context) -> None:
         "recall": _recall,
         "health": _health,
         "conflicts": _conflicts,
+        "audit": _audit,
     }
     run_group(context, "All scopes of a workspace; reading them is audited.", commands)
 
@@ -175,6 +176,26 @@ async def _conflicts(memory: Memory, of_agent: OfAgent = None, of_user: OfUser =
     """List the records that contradict each other and wait for a decision."""
     found = await _whole(memory).conflicts(agent=of_agent, user=of_user)
     return Answer(found, lambda console: show_upkeep.disputes(console, found))
+
+
+async def _audit(
+    memory: Memory,
+    of_agent: OfAgent = None,
+    of_user: OfUser = None,
+    action: Annotated[
+        str | None, typer.Option(metavar="WORD", help="Only remember, update, observe, inject …")
+    ] = None,
+    about: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only entries that name this.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List what happened in all scopes, newest first."""
+    found = await _whole(memory).audit(
+        agent=of_agent, user=of_user, action=action, about=about, limit=limit, cursor=cursor
+    )
+    return Answer(found, lambda console: show_audit.page_of_entries(console, found))
 
 
 def _whole(memory: Memory) -> Any:

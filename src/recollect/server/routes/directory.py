@@ -168,6 +168,24 @@ async def list_workspace_conflicts(
     return as_json(page_of(disputes, limit, cursor, lambda dispute: dispute.conflict.id))
 
 
+@router.get("/workspace/audit", response_model=answers.AuditPage)
+async def list_workspace_audit(
+    memory: WholeWorkspace,
+    agent: OfAgent = None,
+    user: OfUser = None,
+    action: Annotated[str | None, Query(description="remember, update, observe, inject …")] = None,
+    about: Annotated[str | None, Query(description="the id of what an entry names")] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List what happened in all scopes of a workspace, the latest first, a page at a time."""
+    return as_json(
+        await memory.workspace.audit(
+            agent=agent, user=user, action=action, about=about, limit=limit, cursor=cursor
+        )
+    )
+
+
 @router.get("/workspace/records", response_model=answers.RecordsFound)
 async def list_workspace_records(
     memory: WholeWorkspace, wanted: Annotated[WorkspaceListing, Query()]

@@ -136,6 +136,7 @@ export function DocumentView({
                   key={section.ordinal}
                   section={section}
                   title={document.title}
+                  isMarkdown={document.type === "markdown"}
                   chunks={pieces}
                   chosen={chosen}
                   onChoose={setChosen}
@@ -167,7 +168,7 @@ export function DocumentView({
                         <span>{t("knowledge.characters", { count: chunk.end - chunk.start })}</span>
                       </span>
                       <span className="said mt-1 line-clamp-4 leading-relaxed" dir="auto">
-                        {chunk.text}
+                        {chunk.text.replace(/^#{1,6} /, "")}
                       </span>
                     </button>
                   </li>
@@ -226,19 +227,23 @@ function isSame(span: [number, number] | null, chunk: Chunk): boolean {
 function SectionText({
   section,
   title,
+  isMarkdown,
   chunks,
   chosen,
   onChoose,
 }: {
   section: Section;
   title: string;
+  isMarkdown: boolean;
   chunks: Chunk[];
   chosen: [number, number] | null;
   onChoose: (span: [number, number]) => void;
 }) {
   const within = chunks.filter((chunk) => chunk.section === section.ordinal);
   const parts: { chunk: Chunk | null; start: number; text: string }[] = [];
-  let at = section.start;
+  // The heading that a Markdown section begins with is shown as one.
+  const heading = isMarkdown ? /^#{1,6} ([^\n]*)\n*/.exec(section.text) : null;
+  let at = section.start + (heading?.[0].length ?? 0);
   const cut = (from: number, to: number) => section.text.slice(from - section.start, to - section.start);
   for (const chunk of within) {
     const from = Math.max(at, chunk.start);
@@ -251,7 +256,11 @@ function SectionText({
   if (at < section.end) parts.push({ chunk: null, start: at, text: cut(at, section.end) });
   return (
     <div className="border-line mb-4 border-b pb-4 last:mb-0 last:border-b-0 last:pb-0">
-      <Trail path={withoutTitle(section.path, title)} page={section.page} />
+      {heading === null ? (
+        <Trail path={withoutTitle(section.path, title)} page={section.page} />
+      ) : (
+        <h3 className="said text-base font-semibold">{heading[1]}</h3>
+      )}
       <p className="said mt-1.5 text-[15px] leading-relaxed whitespace-pre-wrap" dir="auto">
         {parts.map(({ chunk, start, text }) => (
           <span

@@ -33,8 +33,11 @@ export function DropZone({
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        // A folder arrives as a file without a type and without content.
-        const files = [...event.dataTransfer.files].filter((it) => it.type !== "" || it.size > 0);
+        // A folder looks like a file, too.
+        const files = [...event.dataTransfer.items]
+          .filter((it) => it.kind === "file" && it.webkitGetAsEntry()?.isDirectory !== true)
+          .map((it) => it.getAsFile())
+          .filter((file) => file !== null);
         if (files.length > 0) onFiles(files);
       }}
     >

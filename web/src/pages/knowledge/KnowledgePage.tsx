@@ -22,7 +22,7 @@ import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
 import { Tile } from "../../parts/Tile";
 import type { KnowledgeSearch } from "../../router";
-import { DemoNotice } from "../memory/DemoOffer";
+import { DemoNotice } from "../../parts/demo";
 import { TabLinks } from "../memory/TabLinks";
 import { DocumentList } from "./DocumentList";
 import { DocumentView } from "./DocumentView";

@@ -14,6 +14,7 @@ import { CardSkeletons, EmptyState, Trouble, useTellTrouble } from "../../parts/
 import { FaceBadge } from "../../parts/faces";
 import { Field } from "../../parts/Field";
 import { Evidence } from "./Evidence";
+import { Origin } from "./RecordCard";
 
 type Dispute = Schemas["Dispute"];
 type Resolution = Schemas["Decision"]["resolution"];
@@ -60,7 +61,8 @@ export function ConflictsDialog({
 }
 
 function DisputeView({ dispute }: { dispute: Dispute }) {
-  const { t } = useTranslation();
+  const { t, has } = useTranslation();
+  const reason = `verdict.${dispute.conflict.reason}`;
   const queries = useQueryClient();
   const tellTrouble = useTellTrouble();
   const [merged, setMerged] = useState<string>();
@@ -87,7 +89,9 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
   };
   return (
     <li className="space-y-3" data-conflict={dispute.conflict.id}>
-      {dispute.conflict.reason !== "" && <p className="text-muted said">{dispute.conflict.reason}</p>}
+      {dispute.conflict.reason !== "" && (
+        <p className="text-muted said">{has(reason) ? t(reason) : dispute.conflict.reason}</p>
+      )}
       <div className="grid gap-3 md:grid-cols-2">
         <Side name="A" record={dispute.first} />
         <Side name="B" record={dispute.second} />
@@ -154,7 +158,7 @@ function Side({ name, record }: { name: string; record: Record }) {
       </div>
       <p className="said text-[15px] leading-relaxed">{record.content}</p>
       <p className="caption mt-2">
-        {t("card.source", { count: record.evidence_count })} · {format.moment(record.last_confirmed)}
+        <Origin record={record} /> · {format.moment(record.last_confirmed)}
       </p>
       {record.evidence.length > 0 && (
         <div className="border-line mt-3 border-t pt-3">

@@ -5,8 +5,6 @@ import { useFormat } from "../../lib/format";
 import { Meter } from "../../parts/Meter";
 import { Highlighted } from "../../parts/Highlighted";
 
-const PATHS = ["keyword", "meaning", "recent", "entity", "vector", "time"];
-
 /** Why a search gave this result: the paths that found it, its score, the words that matched. */
 export function ExplainDrawer({
   hit,
@@ -17,7 +15,12 @@ export function ExplainDrawer({
   recalled?: Schemas["Recalled"];
   onClose: () => void;
 }) {
-  const { t } = useTranslation();
+  const { t, has } = useTranslation();
+  /** What the server names by a word, in the reader's language where it is known. */
+  const named = (sort: "path" | "boost" | "intent", word: string) => {
+    const key = `${sort}.${word}`;
+    return has(key) ? t(key) : word;
+  };
   return (
     <Drawer.Backdrop isOpen={hit !== null} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Drawer.Content placement="right">
@@ -39,7 +42,7 @@ export function ExplainDrawer({
                     {hit.explanation.paths.map((path) => (
                       <li key={path.path}>
                         <Score
-                          label={`${PATHS.includes(path.path) ? t(`path.${path.path}` as "path.keyword") : path.path} · ${t("explain.rank", { rank: path.rank })}`}
+                          label={`${named("path", path.path)} · ${t("explain.rank", { rank: path.rank })}`}
                           value={path.score}
                         />
                       </li>
@@ -72,7 +75,7 @@ export function ExplainDrawer({
                     <ul className="space-y-1">
                       {hit.explanation.boosts.map((boost) => (
                         <li key={boost.reason} className="flex justify-between gap-4">
-                          <span className="said text-muted">{boost.reason}</span>
+                          <span className="said text-muted">{named("boost", boost.reason)}</span>
                           <span className="number">×{boost.factor.toFixed(2)}</span>
                         </li>
                       ))}
@@ -81,7 +84,10 @@ export function ExplainDrawer({
                 )}
                 {recalled !== undefined && (
                   <p className="caption">
-                    {t("explain.intent", { intent: recalled.intent })} {recalled.intent_reason}
+                    {t(recalled.intent_reason === "" ? "explain.intent" : "explain.intentBy", {
+                      intent: named("intent", recalled.intent),
+                      words: recalled.intent_reason,
+                    })}
                     {recalled.near_misses.length > 0 &&
                       ` · ${t("explain.nearMisses", { count: recalled.near_misses.length })}`}
                     {recalled.degraded.length > 0 && ` · ${recalled.degraded.join(", ")}`}

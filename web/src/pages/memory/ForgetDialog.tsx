@@ -4,8 +4,10 @@ import { ShieldCheck, TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
 import { refreshEverything } from "../../api/actions";
 import { answer, api, type Schemas } from "../../api/client";
+import { ownerOf } from "../../api/place";
 import { useNames } from "../../api/queries";
 import { useTranslation, type MessageKey } from "../../i18n";
+import { useFormat } from "../../lib/format";
 import { usePlace } from "../../lib/place";
 import { Choice } from "../../parts/Choice";
 import { Dialog } from "../../parts/Dialog";
@@ -13,6 +15,12 @@ import { explain, Trouble } from "../../parts/feedback";
 import { Field } from "../../parts/Field";
 
 type Forgotten = Schemas["Forgotten"];
+
+const ANYBODY = "*anybody";
+
+/** Two agents may have given their sessions the same name. */
+const sessionKey = (entry: Schemas["SessionEntry"]) =>
+  JSON.stringify([entry.id, entry.scope.user, entry.scope.agent]);
 
 /** Erases a person or a session for good: counted first, confirmed by typing, proved afterwards. */
 export function ForgetDialog({
@@ -44,25 +52,24 @@ export function ForgetDialog({
   }, [isOpen, user]);
   const sessions = useQuery({
     queryKey: ["forget-sessions", place, person],
-    enabled: isOpen && what === "session" && person !== "",
+    enabled: isOpen && what === "session",
     queryFn: () =>
       answer(
         api.GET("/v1/workspace/sessions", {
-          params: { query: { ...place, user: person, limit: 100 } },
+          params: { query: { ...place, user: person === "" ? undefined : person, limit: 100 } },
         }),
       ),
   });
-  const name = what === "user" ? person : session;
-  const chosen = sessions.data?.items.find((entry) => entry.id === session);
+  const chosen = sessions.data?.items.find((entry) => sessionKey(entry) === session);
+  const name = what === "user" ? person : (chosen?.id ?? "");
   const body = (isDryRun: boolean) =>
     what === "user"
       ? { user: person, all_agents: true, dry_run: isDryRun, verify: !isDryRun }
-      : { session, dry_run: isDryRun, verify: !isDryRun };
-  const owner = {
-    ...place,
-    agent: what === "session" ? (chosen?.scope.agent ?? "-") : "-",
-    user: person === "" ? "-" : person,
-  };
+      : { session: name, dry_run: isDryRun, verify: !isDryRun };
+  const owner =
+    chosen === undefined
+      ? { ...place, agent: "-", user: person === "" ? "-" : person }
+      : ownerOf(chosen.scope);
   const dryRun = useQuery({
     queryKey: ["forget-dry-run", owner, what, name],
     enabled: isOpen && name !== "" && proof === null,
@@ -128,15 +135,19 @@ export function ForgetDialog({
               ]}
               onChange={(id) => {
                 setWhat(id as "user" | "session");
+                setSession("");
                 setTyped("");
               }}
             />
             <Choice
               label={t("forget.person")}
-              value={person}
-              options={names.map((one) => ({ id: one, label: one }))}
+              value={person === "" && what === "session" ? ANYBODY : person}
+              options={[
+                ...(what === "session" ? [{ id: ANYBODY, label: t("person.everyone") }] : []),
+                ...names.map((one) => ({ id: one, label: one })),
+              ]}
               onChange={(id) => {
-                setPerson(id);
+                setPerson(id === ANYBODY ? "" : id);
                 setSession("");
                 setTyped("");
               }}
@@ -147,11 +158,14 @@ export function ForgetDialog({
               label={t("forget.session")}
               value={session}
               options={(sessions.data?.items ?? []).map((entry) => ({
-                id: entry.id,
+                id: sessionKey(entry),
                 label: entry.id,
-                note: String(entry.turns),
+                note: [entry.scope.user, entry.scope.agent].filter(Boolean).join(" · "),
               }))}
-              onChange={setSession}
+              onChange={(id) => {
+                setSession(id);
+                setTyped("");
+              }}
             />
           )}
           {name !== "" && (
@@ -176,6 +190,7 @@ export function ForgetDialog({
           )}
           {isWorking && (
             <ProgressBar isIndeterminate aria-label={t("forget.working")}>
+              <p className="text-muted">{t("forget.working")}</p>
               <ProgressBar.Track>
                 <ProgressBar.Fill />
               </ProgressBar.Track>
@@ -188,10 +203,9 @@ export function ForgetDialog({
   );
 }
 
-const COUNTED = ["records", "turns", "archives", "sessions", "units", "audit", "proposals"];
-
 function Counts({ counts }: { counts: { [name: string]: number } }) {
-  const { t } = useTranslation();
+  const { t, has } = useTranslation();
+  const format = useFormat();
   const found = Object.entries(counts).filter(([, count]) => count > 0);
   if (found.length === 0) return <p className="text-muted">{t("forget.nothing")}</p>;
   return (
@@ -199,9 +213,9 @@ function Counts({ counts }: { counts: { [name: string]: number } }) {
       {found.map(([name, count]) => (
         <div key={name} className="flex justify-between gap-3">
           <dt className="text-muted">
-            {COUNTED.includes(name) ? t(`counted.${name}` as MessageKey) : name}
+            {has(`counted.${name}`) ? t(`counted.${name}` as MessageKey) : name}
           </dt>
-          <dd className="number font-medium">{count}</dd>
+          <dd className="number font-medium">{format.number(count)}</dd>
         </div>
       ))}
     </dl>

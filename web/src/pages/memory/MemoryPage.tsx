@@ -18,7 +18,7 @@ import { ReachNotice } from "../../parts/reach";
 import { TABS, type MemorySearch, type Tab } from "../../router";
 import { BulkBar } from "./BulkBar";
 import { ConfirmDelete } from "./ConfirmDelete";
-import { DemoNotice, DemoOffer } from "./DemoOffer";
+import { DEMO, DemoNotice, DemoOffer } from "../../parts/demo";
 import { ExplainDrawer } from "./ExplainDrawer";
 import { HealthPanel } from "./HealthPanel";
 import { MoreMenu } from "./MoreMenu";
@@ -49,7 +49,7 @@ export function MemoryPage() {
   const isTimeline = tab === "episodic" && search.view === "timeline";
 
   const listed = useRecords(place, tab, search);
-  const newest = useNewest(place, tab, search);
+  const newest = useNewest(place, tab, search, listed.isSuccess);
   const recalled = useRecall(place, tab, search);
   const records = useMemo(
     () => listed.data?.pages.flatMap((page) => page.items) ?? [],
@@ -158,7 +158,7 @@ export function MemoryPage() {
       width="max-w-[88rem]"
       actions={
         <>
-          <MoreMenu tab={tab} search={search} />
+          <MoreMenu tab={tab} search={search} found={isSearching ? shown : undefined} />
           {canWrite && (
             <Button onPress={() => setAdding(true)}>
               <Plus aria-hidden />
@@ -169,7 +169,7 @@ export function MemoryPage() {
       }
     >
       {!reach.isOperator && <ReachNotice />}
-      {place.workspace === "demo" && reach.isServer && <DemoNotice />}
+      {place.workspace === DEMO && reach.isServer && <DemoNotice />}
       <HealthPanel who={{ user: search.user, agent: search.agent }} />
       <TabLinks tab={tab} />
       <SearchBar tab={tab} search={search} />
@@ -360,6 +360,7 @@ function Nothing({
   onAdd: () => void;
 }) {
   const { t } = useTranslation();
+  const { canWrite, isServer } = useReach();
   const isNarrowed = [search.tag, search.category, search.since, search.until, search.agent, search.status, search.user].some(
     (value) => value !== undefined,
   );
@@ -377,11 +378,13 @@ function Nothing({
       example={TEACHING.replace("$ORIGIN", window.location.origin)}
       action={
         <>
-          <Button onPress={onAdd}>
-            <Plus aria-hidden />
-            {t("memory.add")}
-          </Button>
-          <DemoOffer />
+          {canWrite && (
+            <Button onPress={onAdd}>
+              <Plus aria-hidden />
+              {t("memory.add")}
+            </Button>
+          )}
+          {isServer && <DemoOffer />}
         </>
       }
     >

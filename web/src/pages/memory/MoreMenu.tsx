@@ -13,7 +13,16 @@ import { ForgetDialog } from "./ForgetDialog";
 const MOST_EXPORTED = 10_000;
 
 /** What is done more rarely: export and forget. */
-export function MoreMenu({ tab, search }: { tab: Tab; search: MemorySearch }) {
+export function MoreMenu({
+  tab,
+  search,
+  found,
+}: {
+  tab: Tab;
+  search: MemorySearch;
+  /** What a search shows; without one the whole list is meant. */
+  found?: Record[];
+}) {
   const { t } = useTranslation();
   const place = usePlace();
   const reach = useReach();
@@ -22,18 +31,19 @@ export function MoreMenu({ tab, search }: { tab: Tab; search: MemorySearch }) {
 
   const exportShown = async () => {
     try {
-      const records: Record[] = [];
+      const records: Record[] = [...(found ?? [])];
       let cursor: string | null = null;
-      do {
+      while (found === undefined && records.length < MOST_EXPORTED) {
         const page: RecordsPage = await findRecords(place, tab, search, reach, {
           limit: 200,
           cursor,
         });
         records.push(...page.items);
         cursor = page.next_cursor;
-      } while (cursor !== null && records.length < MOST_EXPORTED);
+        if (cursor === null) break;
+      }
       download("recollect-records.jsonl", records.map((one) => JSON.stringify(one)).join("\n"));
-      toast.success(t("export.done", { count: records.length }));
+      toast.success(t(cursor === null ? "export.done" : "export.first", { count: records.length }));
     } catch (error) {
       tellTrouble(error);
     }

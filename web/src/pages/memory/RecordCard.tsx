@@ -1,4 +1,3 @@
-import { Button, Checkbox, Tooltip } from "@heroui/react";
 import { Pencil, Trash2, Undo2 } from "lucide-react";
 import { memo } from "react";
 import type { Record } from "../../api/client";
@@ -46,21 +45,16 @@ export const RecordCard = memo(function RecordCard({
     <article
       aria-label={short}
       data-record={record.id}
-      className={`panel group relative p-4 transition-colors sm:p-5 ${isOpen ? "border-accent ring-accent/30 ring-2" : "hover:border-border-tertiary"} ${isSelected ? "bg-accent-soft" : ""}`}
+      className={`panel group relative contain-layout p-4 transition-colors sm:p-5 ${isOpen ? "border-accent ring-accent/30 ring-2" : "hover:border-border-tertiary"} ${isSelected ? "bg-accent-soft" : ""}`}
     >
       <div className="flex items-center gap-2.5">
-        <Checkbox
+        <input
+          type="checkbox"
           aria-label={t("card.select", { name: short })}
-          isSelected={isSelected}
-          onChange={(isNow) => actions.onSelect(record, isNow)}
-          className="relative z-10"
-        >
-          <Checkbox.Content>
-            <Checkbox.Control>
-              <Checkbox.Indicator />
-            </Checkbox.Control>
-          </Checkbox.Content>
-        </Checkbox>
+          checked={isSelected}
+          onChange={(event) => actions.onSelect(record, event.target.checked)}
+          className="tick focusable relative z-10"
+        />
         <FaceIcon face={face} className="hidden size-8 sm:grid" />
         <FaceBadge face={face} isPlain />
         {record.status !== "active" && (
@@ -96,11 +90,13 @@ export const RecordCard = memo(function RecordCard({
       </button>
       <div className="mt-3 flex items-end gap-3">
         <p className="caption said line-clamp-2 min-w-0 flex-1 leading-5">
-          {t("card.source", { count: record.evidence_count })}
+          <Origin record={record} />
           <Dot />
           {isShared(record)
             ? t("card.sharedBy")
-            : t("card.agent", { name: record.scope.agent ?? t("card.noAgent") })}
+            : record.scope.agent === null
+              ? t("card.anyAgent")
+              : t("card.agent", { name: record.scope.agent })}
           {record.scope.user !== null && (
             <>
               <Dot />
@@ -110,7 +106,7 @@ export const RecordCard = memo(function RecordCard({
           {record.tags.length > 0 && (
             <>
               <Dot />
-              {t("card.tags")}{" "}
+              <span className="me-1">{t("card.tags")}</span>
               {record.tags.slice(0, SHOWN_TAGS).map((tag, place) => (
                 <span key={tag}>
                   {place > 0 && ", "}
@@ -151,6 +147,13 @@ export const RecordCard = memo(function RecordCard({
   );
 });
 
+/** How many conversations bear a record out. */
+export function Origin({ record }: { record: Record }) {
+  const { t } = useTranslation();
+  const isSaved = record.evidence.length === 0 && record.evidence_count <= 1;
+  return isSaved ? t("card.saved") : t("card.source", { count: record.evidence_count });
+}
+
 function Dot() {
   return (
     <span aria-hidden className="mx-1.5 opacity-60">
@@ -159,6 +162,7 @@ function Dot() {
   );
 }
 
+// Plain elements: a list that is scrolled fast makes dozens of cards a second.
 function IconButton({
   label,
   onPress,
@@ -169,18 +173,8 @@ function IconButton({
   children: React.ReactNode;
 }) {
   return (
-    <Tooltip>
-      <Button
-        isIconOnly
-        size="sm"
-        variant="ghost"
-        className="text-muted hover:text-foreground"
-        aria-label={label}
-        onPress={onPress}
-      >
-        {children}
-      </Button>
-      <Tooltip.Content>{label}</Tooltip.Content>
-    </Tooltip>
+    <button type="button" className="button button--ghost button--sm button--icon-only text-muted hover:text-foreground" aria-label={label} title={label} onClick={onPress}>
+      {children}
+    </button>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { refreshEverything, useRecordActions, type Changed } from "../../api/actions";
 import { answer, api, ApiProblem, type Record } from "../../api/client";
 import type { Place } from "../../api/place";
-import { recordQuery, type Who } from "../../api/queries";
+import { recordQuery, scopeIn, useReach, type Who } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { Choice } from "../../parts/Choice";
 import { Dialog } from "../../parts/Dialog";
@@ -59,12 +59,12 @@ const listed = (text: string, mark: RegExp) =>
     .filter((part) => part !== "");
 
 /** Only what was changed is sent: what somebody else changed meanwhile is left alone. */
-function changesOf(before: Draft, now: Draft): Changed {
+function changesOf(before: Draft, now: Draft, unseenTags: string[] = []): Changed {
   const changes: Changed = {};
   if (now.content !== before.content) changes.content = now.content;
   if (now.title !== before.title) changes.title = now.title;
   if (now.category !== before.category) changes.category = now.category;
-  if (now.tags !== before.tags) changes.tags = listed(now.tags, /[,，、]/);
+  if (now.tags !== before.tags) changes.tags = [...listed(now.tags, /[,，、]/), ...unseenTags];
   if (now.steps !== before.steps) changes.steps = listed(now.steps, /\n/);
   if (now.outcome !== before.outcome) changes.outcome = now.outcome;
   if (now.confidence !== before.confidence) changes.confidence = Number(now.confidence) / 100;
@@ -89,6 +89,7 @@ export function RecordEditor({
   const queries = useQueryClient();
   const tellTrouble = useTellTrouble();
   const { change } = useRecordActions();
+  const owner = scopeIn(place, who, useReach());
   const [base, setBase] = useState<Record | null>(null);
   const [draft, setDraft] = useState<Draft>(EMPTY);
   const [theirs, setTheirs] = useState<Record | null>(null);
@@ -112,7 +113,7 @@ export function RecordEditor({
       if (base === null) {
         await answer(
           api.POST("/v1/records", {
-            params: { query: { ...place, user: who.user ?? "-", agent: who.agent ?? "-" } },
+            params: { query: owner },
             body: {
               ...changesOf(EMPTY, draft),
               content: draft.content,
@@ -125,7 +126,8 @@ export function RecordEditor({
         await refreshEverything(queries);
         toast.success(t("editor.added"));
       } else {
-        await change(base, { ...changesOf(draftOf(base), draft), reason: draft.reason });
+        const unseen = base.tags.slice(MOST_TAGS_SHOWN);
+        await change(base, { ...changesOf(draftOf(base), draft, unseen), reason: draft.reason });
         toast.success(t("editor.saved"));
       }
       onClose();
@@ -140,10 +142,13 @@ export function RecordEditor({
     }
   };
   /** Go on from the other person's version, with the words that were chosen. */
-  const merge = (content: string) => {
-    if (theirs === null) return;
+  const merge = (content: string, isMineKept = true) => {
+    if (theirs === null || base === null) return;
+    const before = draftOf(base);
+    const changed = Object.entries(draft).filter(([name, text]) => text !== before[name as keyof Draft]);
+    const mine = isMineKept ? Object.fromEntries(changed) : {};
     setBase(theirs);
-    setDraft((old) => ({ ...draftOf(theirs), content, reason: old.reason }));
+    setDraft({ ...draftOf(theirs), ...mine, content, reason: draft.reason });
     setTheirs(null);
   };
   const isOpen = isNew || record !== null;
@@ -158,7 +163,7 @@ export function RecordEditor({
         width="max-w-2xl"
         footer={
           <>
-            <Button variant="tertiary" onPress={() => merge(theirs.content)}>
+            <Button variant="tertiary" onPress={() => merge(theirs.content, false)}>
               {t("merge.takeTheirs")}
             </Button>
             <Button variant="secondary" onPress={() => merge(`${theirs.content}\n${draft.content}`)}>
@@ -186,7 +191,11 @@ export function RecordEditor({
       isOpen={isOpen}
       onClose={onClose}
       title={t(isNew ? "editor.new" : "editor.title")}
-      lead={isNew ? t("editor.newLead", { name: who.user ?? t("person.workspace") }) : undefined}
+      lead={
+        isNew
+          ? t("editor.newLead", { name: owner.user === "-" ? t("person.workspace") : owner.user })
+          : undefined
+      }
       width="max-w-2xl"
       footer={
         <>

@@ -1,6 +1,6 @@
 import { Spinner } from "@heroui/react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Record } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../lib/format";
@@ -27,7 +27,7 @@ function rowsOf(records: Record[], isTimeline: boolean): Row[] {
 }
 
 function happenedAt(record: Record): string {
-  return (record.kind === "episodic" ? record.timestamp : null) ?? record.last_confirmed;
+  return (record.kind === "episodic" ? record.timestamp : null) ?? record.first_observed;
 }
 
 /** Records as cards, of which only those in view exist; as a timeline, under their days. */
@@ -54,7 +54,7 @@ export function RecordList({
   const format = useFormat();
   const list = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);
-  const rows = rowsOf(records, isTimeline);
+  const rows = useMemo(() => rowsOf(records, isTimeline), [records, isTimeline]);
   useLayoutEffect(() => {
     const scroller = document.getElementById(SCROLLER);
     if (list.current === null || scroller === null) return;
@@ -69,7 +69,7 @@ export function RecordList({
       const row = rows[index];
       return row === undefined ? index : row.kind === "day" ? row.day : row.record.id;
     },
-    overscan: 6,
+    overscan: 3,
     scrollMargin: margin,
     gap: isTimeline ? 0 : 12,
   });

@@ -48,7 +48,10 @@ export function RecordPanel({
     [t("panel.validFrom"), record.valid_from && format.day(record.valid_from)],
     [t("panel.validTo"), record.valid_to && format.day(record.valid_to)],
     [t("panel.expires"), record.expires_at && format.moment(record.expires_at)],
-    [t("panel.used"), t("panel.usedTimes", { count: record.access_count })],
+    [
+      t("panel.used"),
+      record.access_count === 0 ? t("panel.unused") : t("panel.usedTimes", { count: record.access_count }),
+    ],
     [t("panel.helped"), record.helped + record.rejected > 0 && `${record.helped} / ${record.rejected}`],
     [t("panel.id"), <code className="font-mono text-[11px]">{record.id}</code>],
   ];

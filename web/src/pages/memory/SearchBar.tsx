@@ -2,7 +2,7 @@ import { Button, Kbd } from "@heroui/react";
 import { useNavigate } from "@tanstack/react-router";
 import { Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { useLabels, useNames, whoOf } from "../../api/queries";
+import { useLabels, useNames, useReach, whoOf } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { usePlace } from "../../lib/place";
 import type { MemorySearch, Tab } from "../../router";
@@ -26,6 +26,7 @@ export function SearchBar({ tab, search }: { tab: Tab; search: MemorySearch }) {
   const tags = useLabels(place, "tags", who);
   const categories = useLabels(place, "categories", who);
   const agents = useNames(place, "agents");
+  const { isOperator } = useReach();
   useEffect(() => setText(search.q ?? ""), [search.q]);
 
   const set = (changes: Partial<MemorySearch>) =>
@@ -118,7 +119,7 @@ export function SearchBar({ tab, search }: { tab: Tab; search: MemorySearch }) {
           options={[{ id: ANY, label: t("filter.anyTag") }, ...tagOptions]}
           onChange={(id) => set({ tag: id === ANY ? undefined : [id] })}
         />
-        {tab !== "shared" && (
+        {tab !== "shared" && isOperator && (
           <Filter
             label={t("filter.agent")}
             value={search.agent ?? ANY}

@@ -1,7 +1,7 @@
 import { Button, Skeleton } from "@heroui/react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Archive, ChevronLeft, FileText, ListTodo, NotebookPen } from "lucide-react";
+import { Archive, ChevronLeft, Circle, CircleCheck, FileText, ListTodo, NotebookPen } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { answer, api, type Schemas, type Turn } from "../../api/client";
 import { keys } from "../../api/queries";
@@ -28,6 +28,7 @@ export function SessionPage() {
         api.GET("/v1/sessions/{session_id}", { params: { path: { session_id: id }, query: owner } }),
       ),
   });
+  const archives = useArchives(owner, id);
   return (
     <Page
       title={id}
@@ -50,7 +51,7 @@ export function SessionPage() {
           ) : status.data === undefined ? (
             <Skeleton className="h-44 rounded-2xl" />
           ) : (
-            <WindowUse usage={status.data.usage} />
+            <WindowUse usage={status.data.usage} archives={archives.data?.items ?? []} />
           )}
           <ScratchpadView id={id} owner={owner} />
           <NotesView id={id} owner={owner} />
@@ -67,21 +68,47 @@ interface Owner {
   agent: string;
 }
 
-function WindowUse({ usage }: { usage: Schemas["SessionUsage"] }) {
+/** The results that were put away in a session. */
+function useArchives(owner: Owner, id: string) {
+  return useQuery({
+    queryKey: [keys.live, "archives", owner, id],
+    queryFn: () =>
+      answer(api.GET("/v1/archives", { params: { query: { ...owner, session: id, limit: 100 } } })),
+  });
+}
+
+function WindowUse({
+  usage,
+  archives,
+}: {
+  usage: Schemas["SessionUsage"];
+  archives: Schemas["Archive"][];
+}) {
   const { t } = useTranslation();
   const format = useFormat();
   const share = usage.budget_tokens === 0 ? 0 : usage.window_tokens / usage.budget_tokens;
   const tone = share >= 0.9 ? "bg-danger" : share >= 0.75 ? "bg-warning" : "bg-accent";
   const facts: [string, string][] = [
     [t("window.level"), t(`level.${Math.min(usage.level, 3)}` as "level.0")],
-    [t("window.messages"), `${format.number(usage.window_messages)} / ${format.number(usage.messages)}`],
-    [t("window.archived"), format.number(usage.archived)],
+    [t("window.messages"), `${format.number(Math.min(usage.window_messages, usage.messages))} / ${format.number(usage.messages)}`],
+    [t("window.saved"), format.number(usage.saved_tokens)],
+    [
+      t("window.archived"),
+      archives.length === 0
+        ? format.number(0)
+        : t("window.archivedSize", {
+            count: archives.length,
+            chars: format.compact(archives.reduce((sum, archive) => sum + archive.chars, 0)),
+          }),
+    ],
   ];
   return (
     <section className="panel p-5" aria-label={t("window.title")}>
       <div className="flex items-baseline justify-between">
         <h2 className="font-semibold">{t("window.title")}</h2>
-        <span className="number text-lg font-semibold">{format.percent(share)}</span>
+        <span className="number text-lg font-semibold">
+          {share > 0 && share < 0.01 ? t("window.tiny") : format.percent(share)}
+        </span>
       </div>
       <div className="relative mt-3 pb-5">
         <div
@@ -135,15 +162,12 @@ function Conversation({ id, owner }: { id: string; owner: Owner }) {
       ),
     getNextPageParam: (page) => page.next_cursor,
   });
-  const archives = useQuery({
-    queryKey: [keys.live, "archives", owner, id],
-    queryFn: () =>
-      answer(api.GET("/v1/archives", { params: { query: { ...owner, session: id, limit: 100 } } })),
-  });
+  const archives = useArchives(owner, id);
   if (turns.isError) return <Trouble error={turns.error} retry={() => void turns.refetch()} />;
   if (turns.data === undefined) return <CardSkeletons count={4} />;
   const said = turns.data.pages.flatMap((page) => page.items);
   const put = archives.data?.items ?? [];
+  const apart = put.filter((archive) => !said.some((turn) => turn.content.includes(archive.id)));
   return (
     <section aria-label={t("session.conversation")}>
       <h2 className="mb-3 font-semibold">{t("session.conversation")}</h2>
@@ -164,11 +188,11 @@ function Conversation({ id, owner }: { id: string; owner: Owner }) {
           </Button>
         </div>
       )}
-      {put.length > 0 && (
+      {apart.length > 0 && (
         <div className="mt-6">
           <h2 className="mb-3 font-semibold">{t("session.archives")}</h2>
           <ul className="space-y-3">
-            {put.map((archive) => (
+            {apart.map((archive) => (
               <Placeholder key={archive.id} archive={archive} owner={owner} />
             ))}
           </ul>
@@ -191,6 +215,7 @@ function Message({
   const format = useFormat();
   const role = roleOf(turn);
   const archived = archives.filter((archive) => turn.content.includes(archive.id));
+  const tools = toolsOf(turn).join(", ");
   return (
     <li className={`flex ${role === "user" ? "justify-end" : ""}`}>
       <div
@@ -200,11 +225,13 @@ function Message({
           <span className="font-medium">{turn.speaker || t(`role.${role}`)}</span> ·{" "}
           <time dateTime={turn.at}>{format.moment(turn.at)}</time>
         </p>
-        <p className="said leading-relaxed whitespace-pre-wrap" dir="auto">
-          {turn.content}
-        </p>
-        {archived.length > 0 && (
-          <ul className="mt-3">
+        {tools !== "" && <p className="text-muted">{t("session.called", { tools })}</p>}
+        {archived.length === 0 ? (
+          <p className="said leading-relaxed whitespace-pre-wrap" dir="auto">
+            {turn.content}
+          </p>
+        ) : (
+          <ul className="space-y-3 font-sans text-sm">
             {archived.map((archive) => (
               <Placeholder key={archive.id} archive={archive} owner={owner} />
             ))}
@@ -213,6 +240,16 @@ function Message({
       </div>
     </li>
   );
+}
+
+/** The names of the tools that a message calls: as a session keeps them, or as they were observed. */
+function toolsOf(turn: Turn): string[] {
+  const payload = turn.payload as {
+    recollect?: { calls?: [string, string, string][] };
+    tool_calls?: { name?: string; function?: { name?: string } }[];
+  };
+  const kept = (payload.recollect?.calls ?? []).map(([, name]) => name);
+  return [...kept, ...(payload.tool_calls ?? []).flatMap((call) => call.name ?? call.function?.name ?? [])];
 }
 
 function Placeholder({ archive, owner }: { archive: Schemas["Archive"]; owner: Owner }) {
@@ -354,13 +391,18 @@ function ScratchpadView({ id, owner }: { id: string; owner: Owner }) {
       ),
   });
   const pad = found.data;
+  const steps = pad?.sub_goals ?? [];
+  const done = pad?.completed ?? [];
   const lists: [string, string[]][] = [
-    [t("pad.subGoals"), pad?.sub_goals ?? []],
-    [t("pad.completed"), pad?.completed ?? []],
-    [t("pad.decisions"), (pad?.decisions ?? []).map((one) => `${one.what}: ${one.why}`)],
+    [t("pad.completed"), done.filter((step) => !steps.includes(step))],
+    [t("pad.decisions"), (pad?.decisions ?? []).map(({ what, why }) => t("pad.decision", { what, why }))],
     [t("pad.blockers"), pad?.blockers ?? []],
   ];
-  const isEmpty = pad !== undefined && pad.current_goal === "" && lists.every(([, all]) => all.length === 0);
+  const isEmpty =
+    pad !== undefined &&
+    pad.current_goal === "" &&
+    steps.length === 0 &&
+    lists.every(([, all]) => all.length === 0);
   return (
     <Side icon={<ListTodo className="text-muted size-4" aria-hidden />} title={t("pad.title")}>
       {pad === undefined ? (
@@ -370,6 +412,24 @@ function ScratchpadView({ id, owner }: { id: string; owner: Owner }) {
       ) : (
         <div className="space-y-3">
           <p className="said font-medium">{pad.current_goal}</p>
+          {steps.length > 0 && (
+            <ul className="space-y-1" aria-label={t("pad.subGoals")}>
+              {steps.map((step) => {
+                const isDone = done.includes(step);
+                const Icon = isDone ? CircleCheck : Circle;
+                return (
+                  <li key={step} className="said flex gap-2">
+                    <Icon
+                      className={`mt-0.5 size-4 shrink-0 ${isDone ? "text-procedural" : "text-muted"}`}
+                      aria-label={isDone ? t("pad.completed") : undefined}
+                      aria-hidden={!isDone}
+                    />
+                    <span className={isDone ? "text-muted" : ""}>{step}</span>
+                  </li>
+                );
+              })}
+            </ul>
+          )}
           {lists
             .filter(([, all]) => all.length > 0)
             .map(([name, all]) => (

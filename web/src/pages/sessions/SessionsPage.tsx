@@ -41,7 +41,7 @@ export function SessionsPage() {
   });
   const sessions = found.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <Page title={t("nav.sessions")} lead={t("sessions.lead")} width="max-w-5xl">
+    <Page title={t("nav.sessions")} lead={t("sessions.lead")}>
       {!reach.isOperator && <ReachNotice />}
       {found.isError ? (
         <Trouble error={found.error} retry={() => void found.refetch()} />
@@ -67,7 +67,7 @@ export function SessionsPage() {
                     user: session.scope.user ?? undefined,
                     agent: session.scope.agent ?? undefined,
                   }}
-                  className="hover:bg-default/60 focus-visible:outline-focus flex flex-wrap items-center gap-x-4 gap-y-1 px-5 sm:gap-x-6 py-4 outline-none focus-visible:outline-2 focus-visible:-outline-offset-2"
+                  className="hover:bg-default/60 focus-visible:outline-focus flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-4 outline-none focus-visible:outline-2 focus-visible:-outline-offset-2 sm:gap-x-6"
                 >
                   <span className="min-w-0 basis-full sm:flex-1 sm:basis-56">
                     <span className="said block truncate text-[15px] font-medium">{session.id}</span>
@@ -76,16 +76,20 @@ export function SessionsPage() {
                         t("person.workspace")}
                     </span>
                   </span>
-                  <span className="caption number flex items-center gap-1.5">
+                  <span className="caption number flex items-center gap-1.5 sm:w-32">
                     <MessagesSquare className="size-3.5" aria-hidden />
                     {t("sessions.messages", { count: session.turns })}
                   </span>
-                  {session.archives > 0 && (
-                    <span className="caption number flex items-center gap-1.5">
-                      <Archive className="size-3.5" aria-hidden />
-                      {t("sessions.archives", { count: session.archives })}
-                    </span>
-                  )}
+                  <span
+                    className={`caption number items-center gap-1.5 sm:flex sm:w-36 ${session.archives > 0 ? "flex" : "hidden"}`}
+                  >
+                    {session.archives > 0 && (
+                      <>
+                        <Archive className="size-3.5" aria-hidden />
+                        {t("sessions.archives", { count: session.archives })}
+                      </>
+                    )}
+                  </span>
                   <time
                     className="caption ms-auto text-end sm:ms-0 sm:w-28"
                     dateTime={session.last_at}

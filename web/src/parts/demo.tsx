@@ -3,30 +3,36 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
 import { useState } from "react";
-import { answer, api } from "../../api/client";
-import { refreshEverything } from "../../api/actions";
-import { useTranslation } from "../../i18n";
-import { usePlace } from "../../lib/place";
-import { useTellTrouble } from "../../parts/feedback";
+import { answer, api, ApiProblem } from "../api/client";
+import { refreshEverything } from "../api/actions";
+import { useTranslation } from "../i18n";
+import { usePlace } from "../lib/place";
+import { useTellTrouble } from "./feedback";
 
-/** Loads a workspace with made-up people and goes there. */
-export function DemoOffer() {
+/** The workspace that holds the demo. */
+export const DEMO = "demo";
+
+/** Loads a workspace with made-up people, unless it is there, and goes to it. */
+export function DemoOffer({ onGo }: { onGo?: () => void }) {
   const { t, language } = useTranslation();
   const { org } = usePlace();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const tellTrouble = useTellTrouble();
   const [isWorking, setWorking] = useState(false);
+  const go = async () => {
+    onGo?.();
+    await navigate({ to: "/org/$org/ws/$workspace/memory", params: { org, workspace: DEMO } });
+  };
   const load = async () => {
     setWorking(true);
     try {
-      const { workspace } = await answer(
-        api.POST("/v1/demo", { params: { query: { org } }, body: { language } }),
-      );
+      await answer(api.POST("/v1/demo", { params: { query: { org } }, body: { language } }));
       await refreshEverything(queries);
-      await navigate({ to: "/org/$org/ws/$workspace/memory", params: { org, workspace } });
+      await go();
     } catch (error) {
-      tellTrouble(error);
+      if (error instanceof ApiProblem && error.code === "demo_loaded") await go();
+      else tellTrouble(error);
     } finally {
       setWorking(false);
     }
