@@ -13,6 +13,7 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble.audit import trail_of
+from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
@@ -128,8 +129,11 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
     database, clock = SqliteDatabase(database_path), TurnedClock()
     try:
         store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
+        log = SqlAudit(database)
         trail = trail_of(
             memory._parts.settings,
+            log,
+            lambda _: log,
             database,
             clock,
             store,

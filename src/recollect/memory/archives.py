@@ -82,7 +82,8 @@ class ToolArchives:
                 f"{self._caller.scope.key} may not remove {archive_id}; it was kept",
                 hint="An archive is removed by the caller whose session it is from.",
             )
-        await self._parts.working.retention.remove([archive], by=self._caller.principal)
+        store = self._parts.of_agent(archive.scope.agent)
+        await store.working.retention.remove([archive], by=self._caller.principal)
         return archive
 
     async def sweep(self, *, dry_run: bool = False) -> SweptArchives:

@@ -39,7 +39,7 @@ class Archives(Protocol):
         """The content with this hash, if the scope's workspace holds it."""
         ...
 
-    async def note_load(self, archive_id: str, at: datetime) -> None:
+    async def note_load(self, archive: Archive, at: datetime) -> None:
         """Remember that its content was asked for."""
         ...
 

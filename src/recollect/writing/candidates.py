@@ -14,6 +14,7 @@ import numpy as np
 from recollect.domain.category import is_user_profile
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
+from recollect.domain.placement import Holding, split
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.unit import OwnerUnits, UnitOwner
@@ -61,7 +62,7 @@ class _Near:
 class Candidates:
     """Find the records nearest to new ones, by words and by meaning."""
 
-    def __init__(self, store: Store, indexes: Sequence[Indexes], *, each: int = 5) -> None:
+    def __init__(self, store: Store, indexes: Holding[Indexes], *, each: int = 5) -> None:
         self._store = store
         self._indexes = indexes
         self._each = each
@@ -149,7 +150,10 @@ class Candidates:
     ) -> dict[str, float]:
         """Return the owners that share words, with their scores."""
         keys = term_keys(said)
-        found = [await it.search(scopes, keys, _MAX_HITS, now=now) for it, _ in self._indexes]
+        found = [
+            await units.search(some, keys, _MAX_HITS, now=now)
+            for (units, _), some in split(scopes, self._indexes)
+        ]
         return _best_first(_owners(it, it.scores, kinds) for it in found)
 
     async def _by_meaning(
@@ -165,7 +169,10 @@ class Candidates:
         if model is None or vector is None:
             return {}
         asked = {model: vector}
-        found = [await it.search(scopes, asked, _MAX_HITS, now=now) for _, it in self._indexes]
+        found = [
+            await vectors.search(some, asked, _MAX_HITS, now=now)
+            for (_, vectors), some in split(scopes, self._indexes)
+        ]
         return _best_first(_owners(it.matches, it.matches.raw, kinds) for it in found)
 
 
