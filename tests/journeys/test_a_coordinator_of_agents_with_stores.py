@@ -6,6 +6,7 @@ need it says so.
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ async def _tell(memory: Memory) -> dict[str, str]:
         kept[agent] = (await own.remember(f"The {agent} tea shop opens at nine", tags=["tea"])).id
         async with own.session(f"at-{agent}") as session:
             await session.observe({"role": "user", "content": f"Order tea at the {agent} shop."})
-            await session.archive("shop", {"at": agent}, f"Menu of {agent}: tea. " * 40)
+            menu = f"Menu of {agent}: tea. " * 40
+            await session.archive.process_tool_result("shop", {"at": agent}, menu, session.id)
     await memory.scope(user="bob", agent="far").remember("Bob drinks cocoa")
     return kept
 
@@ -62,8 +64,8 @@ async def test_it_finds_and_lists_what_they_know(memory: Memory):
     boss = memory.scope(user="ann", agent="boss")
 
     recalled = await boss.recall("When does the tea shop open?", min_score=0.0, limit=20)
-    assert kept.values() <= {hit.id for hit in recalled}
-    assert recalled.degraded == ()
+    assert set(kept.values()) <= {hit.id for hit in recalled}
+    assert not any("store" in note for note in recalled.degraded)
     assert {it.id for it in await boss.list()} == set(kept.values())
     first = await boss.list(limit=2)
     rest = await boss.list(limit=2, cursor=first.next_cursor)
@@ -86,7 +88,7 @@ async def test_it_finds_and_lists_what_they_know(memory: Memory):
 
 async def test_an_operator_sees_the_whole_workspace(memory: Memory):
     kept = await _tell(memory)
-    workspace = memory.workspace
+    workspace = memory.scope(user=None).workspace
 
     assert {it.name: it.contents.records for it in await workspace.agents()} == {
         "near": 1,
@@ -109,7 +111,7 @@ async def test_an_operator_sees_the_whole_workspace(memory: Memory):
         assert some == list(everything)
         assert cursor is None
     recalled = await workspace.recall("tea shop", min_score=0.0, limit=20)
-    assert kept.values() <= {hit.id for hit in recalled}
+    assert set(kept.values()) <= {hit.id for hit in recalled}
     assert (await workspace.health()).total == 4
     assert [(it.name, it.records) for it in await workspace.tags()] == [("tea", 3)]
 
@@ -124,7 +126,7 @@ async def test_it_changes_what_they_know(memory: Memory):
     told = await boss.write("The far tea shop opens at eleven", namespace=namespace)
     assert told.record is not None
     assert told.record.scope.agent == "far"
-    assert (await boss.trace(told.write_id)).write_id == told.write_id
+    assert (await boss.trace(told.write_id)).id == told.write_id
     assert {it.scope.agent for it in (await boss.changes(mark)).items} == {"far"}
     far = memory.scope(user="ann", agent="far")
     assert "eleven" in " ".join(it.content for it in await far.list())
@@ -143,7 +145,7 @@ async def test_what_it_forgets_is_gone_in_their_stores(memory: Memory):
     assert done.verification.traces == ()
     foreseen = await boss.forget(tags=["tea"], dry_run=True)
     assert foreseen.records == 1
-    assert (await boss.forget(session="at-far")).counts["turns"] == 2
+    assert (await boss.forget(session="at-far")).counts["turns"] == 1
     assert (await boss.forget(tags=["tea"])).records == 1
     assert not len(await boss.list())
     assert [it.content for it in await memory.scope(user="bob", agent="far").list()]
@@ -167,7 +169,8 @@ async def test_an_export_has_it_all_and_comes_back_where_it_belongs(
             "storage": {"backend": "sqlite", "path": tmp_path / "new" / "memory.db", "url": ""},
         }
     )
-    for source in (tmp_path / "all.jsonl", (tmp_path / "all.jsonl").open("rb")):
+    whole = tmp_path / "all.jsonl"
+    for source in (whole, io.BytesIO(whole.read_bytes())):
         async with Memory.open(elsewhere) as new:
             done = await new.import_from(source, all_scopes=True)
             assert (done.added + done.unchanged, done.lost, done.bad) == (counts.lines, 0, 0)
@@ -181,9 +184,10 @@ async def test_a_store_that_is_away_is_told_of(given: dict[str, Any]):
     given["stores"]["far"] = {"url": "postgresql://nobody@127.0.0.1:1/nothing"}
     async with Memory.open(Settings.load(given)) as memory:
         boss = memory.scope(user="ann", agent="boss")
+        workspace = memory.scope(user=None).workspace
         kept = await memory.scope(user="ann", agent="near").remember("The shop opens at nine")
 
-        for asked in (boss, memory.workspace):
+        for asked in (boss, workspace):
             recalled = await asked.recall("When does the shop open?", min_score=0.0)
             assert [hit.id for hit in recalled] == [kept.id]
             assert any("far" in note for note in recalled.degraded)
@@ -200,8 +204,12 @@ async def test_a_store_that_is_away_is_told_of(given: dict[str, Any]):
         with pytest.raises(StorageError) as refused:
             await boss.forget(tags=["tea"])
         assert refused.value.code == "database_unreachable"
-        for listed in (memory.workspace.agents, memory.workspace.records, memory.workspace.scopes):
+        for listed in (
+            workspace.agents,
+            workspace.records,
+            workspace.scopes,
+        ):
             with pytest.raises(StorageError) as refused:
                 await listed()
             assert refused.value.code == "store_unopened"
-        assert (await memory.workspace.records(agent="near")).total == 1
+        assert (await workspace.records(agent="near")).total == 1

@@ -14,7 +14,7 @@ from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.filters import Filter
 from recollect.domain.link import Link
 from recollect.domain.page import Cursor
-from recollect.domain.placement import Holding, split
+from recollect.domain.placement import Holding, split, split_reachable
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Scope
 from recollect.domain.standing import Weighable
@@ -155,13 +155,17 @@ class SplitStore:
         return found
 
     async def links(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[Link]:
-        found = [await store.links(some, ids) for store, some in self._split(scopes)]
-        return [link for some in found for link in some]
+        # A link is where its ends are: whoever has read those misses nothing.
+        places, _ = split_reachable(scopes, self.holding)
+        return [link for store, some in places for link in await store.links(some, ids)]
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
-        for store, some in self._split(scopes):
+        places, problems = split_reachable(scopes, self.holding)
+        for store, some in places:
             if found := await store.history(some, record_id):
                 return found
+        if problems:
+            raise problems[0]
         return []
 
     async def versions(self, scopes: Sequence[Scope]) -> tuple[int, ...]:
