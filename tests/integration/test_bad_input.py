@@ -226,11 +226,11 @@ async def test_a_read_only_database_refuses_writes_and_keeps_what_it_has(databas
     settings = Settings.load({"storage": {"path": database_path}})
     async with Memory.open(settings) as memory:
         # As root no file is read-only by its permissions, so the database itself is told to be.
-        memory._parts.store._database._writing.dispose()  # type: ignore[attr-defined]
+        memory._parts.database._writing.dispose()  # type: ignore[attr-defined]
         from sqlalchemy import event
 
         event.listen(
-            memory._parts.store._database._writing,  # type: ignore[attr-defined]
+            memory._parts.database._writing,  # type: ignore[attr-defined]
             "connect",
             lambda connection, _: connection.execute("PRAGMA query_only=ON"),
         )
@@ -248,7 +248,7 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(database_path: Pa
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
 
-        await memory._parts.store._database.write(limit)  # type: ignore[attr-defined]
+        await memory._parts.database.write(limit)  # type: ignore[attr-defined]
         with pytest.raises(RecollectError) as refused:
             await memory.remember("x" * 500_000)
         assert refused.value.code == "disk_full"
