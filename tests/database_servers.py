@@ -249,6 +249,12 @@ def server_of(kind: Kind) -> Server:
     return {"postgresql": PostgresqlServer, "mysql": MysqlServer, "json": Journals}[kind]()
 
 
+def kind_of(server: Server | None) -> str:
+    """Return the kind of the database that a run is on."""
+    kinds = {PostgresqlServer: "postgresql", MysqlServer: "mysql", Journals: "json"}
+    return kinds.get(type(server), "sqlite")
+
+
 def free_port() -> int:
     """Return a port that nobody listens on."""
     with socket.socket() as listening:

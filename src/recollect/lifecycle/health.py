@@ -13,6 +13,7 @@ from typing import Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.health import DuplicatePair, Health, HealthFigures
+from recollect.domain.owner import RECORD, UNIT_OWNERS
 from recollect.domain.placement import Holding, split
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
@@ -20,7 +21,7 @@ from recollect.language.analysis import term_keys, terms
 from recollect.ports.clock import Clock
 from recollect.ports.judge import Statement
 from recollect.ports.store import Store
-from recollect.ports.units import KINDS, UnitIndex
+from recollect.ports.units import UnitIndex
 from recollect.ports.upkeep import UpkeepReader
 from recollect.writing.judge_rules import certainly_same
 
@@ -29,7 +30,7 @@ _MANY_RECORDS: Final = 50
 _MAX_NEIGHBOURS: Final = 3
 # Turns that say the same stand beside the records made of them, and are passed over.
 _MAX_UNITS: Final = 50
-_RECORD: Final = KINDS.index("record")
+_RECORD: Final = UNIT_OWNERS.index(RECORD)
 # A claim shows in its beginning what it is about.
 _READ_CHARS: Final = 300
 _ONLY_RECORDS: Final = Filter(owners=frozenset({"record"}))

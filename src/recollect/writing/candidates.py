@@ -14,14 +14,15 @@ import numpy as np
 from recollect.domain.category import is_user_profile
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
+from recollect.domain.owner import UNIT_OWNERS, UnitOwner
 from recollect.domain.placement import Holding, split
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.unit import OwnerUnits, UnitOwner
+from recollect.domain.unit import OwnerUnits
 from recollect.language.analysis import term_keys, terms
 from recollect.language.claims.instructions import contradicts, instruction
 from recollect.ports.store import Store
-from recollect.ports.units import KINDS, Matches, Scores, UnitIndex
+from recollect.ports.units import Matches, Scores, UnitIndex
 from recollect.ports.vectors import Vector, VectorIndex
 
 # Turns that say the same stand beside the records made of them, and are not looked at.
@@ -101,8 +102,8 @@ class Candidates:
     ) -> dict[str, float | None]:
         """Return the ids of the records and turns nearest to a text, with known cosines."""
         by_words, cosines = await asyncio.gather(
-            self._by_words(scopes, terms(text), now, KINDS),
-            self._by_meaning(scopes, embedded, model, now, KINDS),
+            self._by_words(scopes, terms(text), now, UNIT_OWNERS),
+            self._by_meaning(scopes, embedded, model, now, UNIT_OWNERS),
         )
         return {owner: cosines.get(owner) for owner in self._best(by_words, cosines)}
 
@@ -213,7 +214,7 @@ def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:
 
 def _owners(matches: Matches, scores: Scores, kinds: Sequence[UnitOwner]) -> dict[str, float]:
     """Return the owners of these kinds among the hits, best first, with their best score."""
-    is_wanted = np.isin(matches.rows["kind"], [KINDS.index(kind) for kind in kinds])
+    is_wanted = np.isin(matches.rows["kind"], [UNIT_OWNERS.index(kind) for kind in kinds])
     owners = matches.rows["owner"][is_wanted].tolist()
     # Of an owner that comes again, the first and best score is the one that is set last.
     best = dict(zip(reversed(owners), reversed(scores[is_wanted].tolist()), strict=True))

@@ -123,9 +123,7 @@ class SplitDirectory:
         if len(places) == 1:
             (store, some), *_ = places
             return await store.labels(some, kind, offset=offset, limit=limit)
-        found = [
-            await store.labels(some, kind, offset=0, limit=None) for store, some in places
-        ]
+        found = [await store.labels(some, kind, offset=0, limit=None) for store, some in places]
         counts = summed({it.name: it.records for it in entries} for entries in found)
         entries = [LabelEntry(name=name, records=count) for name, count in counts.items()]
         entries.sort(key=lambda it: (-it.records, it.name))
