@@ -19,10 +19,10 @@ serve: ## start the server and the console on 127.0.0.1:7077
 	@$(BIN)/recollect serve
 
 test: lint adapter-environments console system-packages ## everything a change must pass: lint, types, layers, tests
-	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/console
-	$(BIN)/pytest -n 2 --dist worksteal tests/console
-	$(BIN)/pytest -n 2 --dist worksteal --database postgresql $(ON_SERVERS)
-	$(BIN)/pytest -n 2 --dist worksteal --database mysql $(ON_SERVERS)
+	@sh tools/run_tests.sh --ignore tests/console
+	@sh tools/run_tests.sh tests/console
+	@sh tools/run_tests.sh --database postgresql $(ON_SERVERS)
+	@sh tools/run_tests.sh --database mysql $(ON_SERVERS)
 
 coverage: setup ## which lines of the package the tests reach
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --ignore tests/console

@@ -7,7 +7,7 @@ missing=""
 command -v chromium >/dev/null 2>&1 || missing="chromium fonts-noto-cjk"
 command -v mariadbd >/dev/null 2>&1 || missing="$missing mariadb-server"
 [ -n "$missing" ] || exit 0
-install="apt-get install --yes --no-install-recommends $missing"
+install="apt-get install -o DPkg::Lock::Timeout=600 --yes --no-install-recommends $missing"
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "installing for the tests: $missing" >&2
     export DEBIAN_FRONTEND=noninteractive

@@ -1,25 +1,25 @@
-"""Every error that leaves Recollect: one tree, each with a code, what happened and what to do."""
+"""The errors of Recollect: one tree, each with a code, what happened and what to do."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Final, Self
 
-# A message is read by a person: what it quotes may be as long as a document.
-_LONGEST: Final = 2_000
-_HEAD: Final = 1_500
+# Messages are for people, but may quote a whole document.
+_MAX_MESSAGE_CHARACTERS: Final = 2_000
+_HEAD_CHARACTERS: Final = 1_500
 
 
 def printable(message: str) -> str:
-    """A message that every terminal, log and answer can carry, without the middle of a long one."""
-    if len(message) > _LONGEST:
-        left_out = len(message) - _LONGEST
-        tail = message[_HEAD - _LONGEST :]
-        message = f"{message[:_HEAD]} … {left_out:,} characters left out … {tail}"
+    """Return a message that can be printed everywhere, without the middle if it is long."""
+    if len(message) > _MAX_MESSAGE_CHARACTERS:
+        left_out = len(message) - _MAX_MESSAGE_CHARACTERS
+        tail = message[_HEAD_CHARACTERS - _MAX_MESSAGE_CHARACTERS :]
+        message = f"{message[:_HEAD_CHARACTERS]} … {left_out:,} characters left out … {tail}"
     return message.encode(errors="backslashreplace").decode()
 
 
 class RecollectError(Exception):
-    """Something Recollect could not do; nothing was changed unless the message says so."""
+    """An error of Recollect; nothing was changed unless the message says so."""
 
     code: str = "error"
     retryable: ClassVar[bool] = False
@@ -31,7 +31,7 @@ class RecollectError(Exception):
         if code is not None:
             self.code = code
         if hint:
-            # A traceback shows notes: whoever does not catch the error is told what to do too.
+            # A traceback shows notes, so the hint is visible even if the error is not caught.
             self.add_note(f"hint: {hint}")
 
     def __str__(self) -> str:
@@ -39,13 +39,13 @@ class RecollectError(Exception):
 
 
 class InvalidInput(RecollectError):
-    """The caller gave something that cannot be taken; nothing was changed."""
+    """The caller passed something invalid; nothing was changed."""
 
     code = "invalid_input"
 
 
 class NotFound(RecollectError):
-    """There is nothing with that id that this caller may see."""
+    """Nothing with that id is visible to this caller."""
 
     code = "not_found"
 
@@ -57,13 +57,13 @@ class NotAllowed(RecollectError):
 
 
 class NotAuthenticated(RecollectError):
-    """The server does not know who is asking: a key is missing, wrong, expired or revoked."""
+    """The server does not know the caller: the key is missing, wrong, expired or revoked."""
 
     code = "not_authenticated"
 
 
 class TooManyRequests(RecollectError):
-    """A key has used up what it may ask for now; the request was not begun."""
+    """The rate limit of a key is used up; the request was not started."""
 
     code = "too_many_requests"
     retryable = True
@@ -82,27 +82,27 @@ class Conflict(RecollectError):
 
 
 class StaleVersion(Conflict):
-    """Somebody else changed the record in between; reading it again and retrying is safe."""
+    """Somebody else changed the record meanwhile; reading it again and retrying is safe."""
 
     code = "stale_version"
     retryable = True
-    # The version that the record has now, where that is known.
+    # The current version of the record, if known.
     current: int | None = None
 
     def at(self, version: int) -> Self:
-        """This error, with the version that the record has now."""
+        """Return this error with the current version of the record."""
         self.current = version
         return self
 
 
 class SettingsError(RecollectError):
-    """A setting is unknown or has a value that cannot be used."""
+    """A setting is unknown or has an invalid value."""
 
     code = "bad_setting"
 
 
 class StorageError(RecollectError):
-    """The database could not do its work; what was acknowledged before is kept."""
+    """The database failed; what was acknowledged before is kept."""
 
     code = "storage_error"
 
@@ -121,7 +121,7 @@ class Closed(RecollectError):
 
 
 class NotAvailable(RecollectError):
-    """A part that this call needs is not installed or not configured."""
+    """Something that this call needs is not installed or not configured."""
 
     code = "not_available"
 
@@ -134,15 +134,15 @@ class Unreachable(RecollectError):
 
 
 class ModelError(RecollectError):
-    """A language model gave no usable answer; whoever asked goes on without it."""
+    """A language model gave no usable answer; the caller continues without it."""
 
     code = "model_error"
-    # What was spent all the same: a budget that forgot it would be no budget.
+    # The tokens that the failed call used anyway, since they count towards the budget.
     input_tokens: int = 0
     output_tokens: int = 0
 
     def having_spent(self, input_tokens: int, output_tokens: int) -> Self:
-        """This error, with what the failed call cost."""
+        """Return this error with the cost of the failed call."""
         self.input_tokens = input_tokens
         self.output_tokens = output_tokens
         return self

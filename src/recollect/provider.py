@@ -15,7 +15,7 @@ _LIMIT: Final = 10
 
 
 class EntryFields(TypedDict, total=False):
-    """The fields of an entry that can be changed."""
+    """The fields of a record that can be changed."""
 
     name: str
     content: str
@@ -39,7 +39,7 @@ class MemoryProvider:
         description: str = "",
         metadata: Mapping[str, Any] | None = None,
     ) -> Record:
-        """Save one entry."""
+        """Save one record."""
         return await self._memory.remember(
             content,
             title=name,
@@ -49,7 +49,7 @@ class MemoryProvider:
         )
 
     async def update(self, id: str, **partial: Unpack[EntryFields]) -> Record:
-        """Change the given fields of an entry."""
+        """Change the given fields of a record."""
         fields: RecordFields = {}
         if "name" in partial:
             fields["title"] = partial["name"]
@@ -62,27 +62,27 @@ class MemoryProvider:
         return await self._memory.update(id, partial.get("content"), **fields)
 
     async def delete(self, id: str) -> None:
-        """Delete an entry; `memory.undo` restores it."""
+        """Delete a record; `memory.undo` restores it."""
         await self._memory.delete(id)
 
     async def search(
         self, query: str, *, type: MemoryType | None = None, limit: int = _LIMIT
     ) -> list[Record]:
-        """Return the entries about a query, best first."""
+        """Return the records about a query, best first."""
         found = await self._memory.recall(query, limit=limit, category=type, owners="record")
         return [hit.record for hit in found if hit.record is not None]
 
     async def list(self, *, type: MemoryType | None = None, limit: int = _LIMIT) -> list[Record]:
-        """Return the latest entries."""
+        """Return the latest records."""
         return [*(await self._memory.list(limit=limit, category=type)).items]
 
     async def get_by_id(self, id: str) -> Record | None:
-        """Return one entry, or None if there is none that may be read."""
+        """Return one record, or None if there is none that the caller may read."""
         try:
             return await self._memory.get(id)
         except NotFound:
             return None
 
     async def close(self) -> None:
-        """Close the memory if it is the one that was opened."""
+        """Close the memory if this provider opened it."""
         await self._memory.close()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from recollect.domain.link import Link
 from recollect.domain.record import Record, Status
 from recollect.errors import Conflict
 from recollect.models.language.scripted import Reply, ScriptedModel
+from recollect.ports.judge import Judged, Statement
 from recollect.settings import Settings
 from recollect.writing.judges import JudgeChain, ModelJudge
 from tests.conftest import TurnedClock
@@ -334,3 +336,69 @@ async def test_a_forgotten_record_is_not_linked_again(
     await working.drain()
 
     assert (await working.stats()).store.links == {}
+
+
+# --- At recall, before the job has run -----------------------------------------------------------
+
+
+async def test_what_was_stored_a_moment_ago_is_compared_when_it_is_found(
+    working: Memory, clock: TurnedClock, judge: FakeJudge
+):
+    judge.knows("Ann lives in Oslo", "Ann lives in Rome", "update")
+    first = await working.remember("Ann lives in Oslo")
+    clock.turn(days=3)
+    second = await working.remember("Ann lives in Rome")
+
+    for _ in range(2):
+        hits = await working.recall("Where does Ann live, in Oslo?")
+        assert [(it.id, it.followed_by) for it in hits] == [
+            (second.id, None),
+            (first.id, second.id),
+        ]
+
+    assert judge.asked == [("Ann lives in Oslo", "Ann lives in Rome")]
+    (link,) = (await working.get(first.id)).links
+    assert link.newer == second.id
+
+
+async def test_what_another_program_stored_is_compared_too(
+    database_path: Path, clock: TurnedClock, judge: FakeJudge
+):
+    judge.knows("Ann lives in Oslo", "Ann lives in Rome", "update")
+    settings = Settings.load({"storage": {"path": database_path}, "writing": {"judge": "local"}})
+    async with Memory.open(settings, clock=clock, judge=judge) as memory:
+        first = await memory.remember("Ann lives in Oslo")
+        clock.turn(days=3)
+        second = await memory.remember("Ann lives in Rome")
+    async with Memory.open(settings, clock=clock, judge=judge) as memory:
+        hits = await memory.recall("Where does Ann live, in Oslo?")
+    assert [(it.id, it.followed_by) for it in hits] == [(second.id, None), (first.id, second.id)]
+
+
+async def test_a_slow_judge_delays_no_recall_and_its_verdict_counts_for_the_next(
+    working: Memory, clock: TurnedClock, judge: FakeJudge, monkeypatch: pytest.MonkeyPatch
+):
+    judge.knows("Ann lives in Oslo", "Ann lives in Rome", "update")
+    await working.remember("Ann has a dog")
+    await working.remember("Ann has a cat")
+    # The judge is loaded from here on.
+    await working.recall("What animals does Ann have?")
+    first = await working.remember("Ann lives in Oslo")
+    clock.turn(days=3)
+    second = await working.remember("Ann lives in Rome")
+    may_answer = asyncio.Event()
+    answer = judge.judge
+
+    async def answer_later(new: Statement, stored: Sequence[Statement]) -> Judged:
+        await may_answer.wait()
+        return await answer(new, stored)
+
+    monkeypatch.setattr(judge, "judge", answer_later)
+    hits = await working.recall("Where does Ann live, in Oslo?")
+    assert {it.id for it in hits} >= {first.id, second.id}
+    assert not any(it.followed_by for it in hits)
+
+    may_answer.set()
+    await working.drain()
+    hits = await working.recall("Where does Ann live, in Oslo?")
+    assert next(it for it in hits if it.id == first.id).followed_by == second.id

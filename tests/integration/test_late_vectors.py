@@ -110,8 +110,8 @@ async def test_but_not_for_long_and_finds_all_else_by_meaning(
         assert recalled[0].id == record.id
         assert "vector" in {it.path for it in recalled[0].explanation.paths}
         (told,) = recalled.degraded
-        assert told.startswith("1 piece has no vector yet")
-        assert "a moment from now" in told
+        assert told.startswith("1 unit has no vector yet")
+        assert "being made now" in told
         embedder.is_let.set()
 
 
@@ -129,7 +129,7 @@ async def test_a_prompt_right_after_a_burst_is_right_without_draining_and_tells_
         (system, _) = await session.prepare("When is pier 17 painted?")
         assert "Pier 17 is painted in week 17." in system["content"], "words find it at once"
         (told,) = session.usage.degraded
-        assert told.startswith("201 pieces have no vector yet")
+        assert told.startswith("201 units have no vector yet")
 
         embedder.is_let.set()
         (system, _) = await session.prepare("When is pier 17 painted?")

@@ -145,7 +145,7 @@ async def test_killed_in_the_middle_it_answers_with_what_is_done_and_goes_on(old
         recalled = await memory.scope(user="wei").recall("备用钥匙", min_score=0)
         assert len(found_by_meaning(recalled)) == 1
         (note,) = recalled.degraded
-        assert note.startswith("7 pieces have no vector yet")
+        assert note.startswith("7 units have no vector yet")
 
         end_leases(old_database)
         await memory.drain()

@@ -229,7 +229,7 @@ async def test_a_missing_part_a_bomb_and_a_wrong_size_are_damage(memory: Memory,
     lines = await lines_of(memory)
     missing = await take_in(other, [*lines[:2], *lines[3:]])
     assert (missing.lost, missing.problems[0].code) == (1, "content_damaged")
-    assert "part 3 does not follow on part 2" in missing.problems[0].message
+    assert "part 3 does not follow part 2" in missing.problems[0].message
     sizes = [line.replace(b'"bytes":', b'"bytes":1') for line in lines]
     wrong = await take_in(other, sizes)
     assert (wrong.lost, wrong.problems[0].code) == (1, "content_damaged")

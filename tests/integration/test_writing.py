@@ -332,7 +332,7 @@ async def test_large_results_are_put_away_without_personal_data(database_path: P
         await session.observe({"role": "assistant", "content": None, "tool_calls": [call]})
         result = "\n".join(f"customer {n}: {_MAIL}" for n in range(50))
         await session.observe({"role": "tool", "tool_call_id": "c1", "content": result})
-        (archive,) = session._listener.archives
+        (archive,) = session._intake.archives
         loaded = await memory.load_tool_history(archive)
 
     assert "[email]" in loaded

@@ -1,4 +1,4 @@
-"""The stores that agents have for themselves, beside the common one."""
+"""The stores of agents that have one of their own, beside the common store."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _log = logging.getLogger(__name__)
 
 
 class AgentWiring(Wiring):
-    """The parts on the store of one or several agents.
+    """The services on the store of one or several agents.
 
-    It holds what is theirs alone. Users' own records, what is shared, documents, keys and how
-    agents are set up are in the common store, and are read from there.
+    It holds only the memory of these agents. The records of users, shared records, documents, keys
+    and the settings of agents are in the common store, and are read from there.
     """
 
     def __init__(self, settings: Settings, database: Database, common: Wiring) -> None:
@@ -45,11 +45,11 @@ class AgentWiring(Wiring):
         await self._common.open_stores()
 
     async def close(self) -> None:
-        """Close the common store, and this one with it."""
+        """Close the common store, which closes this one too."""
         await self._common.close()
 
     async def close_store(self) -> None:
-        """Finish and close what is on this store only."""
+        """Finish and close only what is on this store."""
         for shared in ("knowledge", "keys"):
             vars(self).pop(shared, None)
         await self._close_work()
@@ -73,9 +73,9 @@ class AgentWiring(Wiring):
 
 
 async def open_agent_stores(common: Wiring) -> None:
-    """Open the stores of the agents that are set up, as far as they are not open.
+    """Open the stores of the configured agents that are not open yet.
 
-    One that cannot be opened keeps its agents out, and nobody else.
+    A store that cannot be opened locks out its own agents and nobody else.
     """
     settings = common.settings
     for name in settings.agents:
@@ -84,7 +84,7 @@ async def open_agent_stores(common: Wiring) -> None:
             continue
         common.unopened.pop(key, None)
         try:
-            common.stores[key] = await _opened(settings.of_agent(name), common)
+            common.stores[key] = await _open_store(settings.of_agent(name), common)
         except RecollectError as problem:
             _log.warning("the store of %s cannot be opened: %s", name, problem)
             common.unopened[key] = StorageError(
@@ -94,7 +94,7 @@ async def open_agent_stores(common: Wiring) -> None:
             )
 
 
-async def _opened(settings: Settings, common: Wiring) -> AgentWiring:
+async def _open_store(settings: Settings, common: Wiring) -> AgentWiring:
     database = await asyncio.to_thread(open_database, settings)
     parts = AgentWiring(settings, database, common)
     try:

@@ -1,4 +1,4 @@
-"""The parts of the audit, wired."""
+"""Settings → the audit service."""
 
 from __future__ import annotations
 

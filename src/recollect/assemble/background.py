@@ -1,4 +1,4 @@
-"""What goes on beside a memory: who does which job, and what is looked for before the first."""
+"""The background work of a memory: the handler of each job, and the work queued at the start."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def eraser_of(parts: Wiring) -> Worker:
-    """Who finishes forgettings, and nothing else."""
+    """Return a worker that only finishes forgetting."""
     return Worker(parts.jobs, parts.clock, {FORGET: parts.forgetting.run})
 
 
 def worker_of(parts: Wiring) -> Worker:
-    """Who works on jobs of every kind."""
+    """Return a worker for jobs of every kind."""
     working, embedding = parts.working, parts.embedding
-    # Records and proposals go with every sweep, as archives do.
+    # Every sweep covers records, proposals and items, as well as archives.
     working.sweeper.also(parts.upkeep.sweep.everything)
     working.sweeper.also(parts.sharing.desk.expire_stale)
     working.sweeper.also(parts.items.sweep)

@@ -1,8 +1,8 @@
-"""The parts of an open memory, each made when it is first asked for.
+"""The services of an open memory, each created on first use.
 
-A program that asks one question starts several times faster without the rules that read
-conversations, the schema of exports and all else that it never uses. That is why most modules
-are imported in here where a part is made, and nowhere else.
+A program that asks one question starts several times faster without the extraction rules, the
+export schema and everything else that it never uses. That is why most modules are imported here, in
+the function that needs them.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
 from recollect.recall.cache import CachedRecaller, CacheOptions
 from recollect.recall.entity_path import EntityPath
+from recollect.recall.fresh_links import FreshLinks, LinkAmong
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
@@ -102,12 +103,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MEGABYTE: Final = 1 << 20
-# A program that is open for a moment only leaves the work that waits to another.
-_WORK_AFTER: Final = 3.0
+# A program that is open only for a moment leaves background work to others.
+_START_DELAY_SECONDS: Final = 3.0
 
 
 class Wiring(Parts):
-    """The parts, on one database."""
+    """The services on one database."""
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class Wiring(Parts):
         self._embedder_usage = embedder_usage
         self._own_judge = judge
         self.understood = (meaning, embedding_cache, forget_texts, embedder_usage, judge)
-        # Those that agents have for themselves, by kind and place.
+        # The stores of agents that have one of their own, by kind and place.
         self.stores: dict[tuple[str, str], AgentWiring] = {}
         # Why some of them could not be opened: the memory of all others is there all the same.
         self.unopened: dict[tuple[str, str], StorageError] = {}
@@ -168,7 +169,8 @@ class Wiring(Parts):
                 archive_passages(settings, database),
                 clock,
                 recall_options(settings, meaning.calibration),
-                self._second_look,
+                self.fresh_links,
+                self._reranking,
             ),
             self.own_store,
             meaning,
@@ -184,10 +186,10 @@ class Wiring(Parts):
         )
 
     def try_settings(self) -> None:
-        """Make what the settings name for sessions: a fault is told when memory is opened."""
-        wanted, usual = self.settings, Settings()
+        """Create what the settings name for sessions, so that errors show when memory is opened."""
+        wanted, default = self.settings, Settings()
         parts = ("models", "notes", "session", "archive")
-        if any(getattr(wanted, it) != getattr(usual, it) for it in parts):
+        if any(getattr(wanted, part) != getattr(default, part) for part in parts):
             _ = self.working
 
     async def hide_forgotten(self) -> None:
@@ -198,12 +200,12 @@ class Wiring(Parts):
             await hide_forgotten(self.database, self.clock)
 
     async def go_on_forgetting(self) -> None:
-        """Finish beside everything else what was forgotten and interrupted before it was erased."""
+        """Finish in the background any forgetting that was interrupted before it was erased."""
         if await self.jobs.has(FORGET):
             self._erasing = asyncio.create_task(self._erase(), name="recollect-erase")
 
     async def _erase(self) -> None:
-        # Importing takes a while, in which whoever asks would wait.
+        # In a thread, because importing takes a while and callers would wait.
         await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
         from recollect.assemble.background import eraser_of
         from recollect.backends.sql.erasure import SqlErasure
@@ -212,12 +214,12 @@ class Wiring(Parts):
         await eraser_of(self).run_due()
 
     def start(self) -> None:
-        """Begin, in a moment, what goes on beside a memory."""
+        """Start the background work after a moment."""
         self._starting = asyncio.create_task(self._start(), name="recollect-start")
 
     async def _start(self) -> None:
-        await asyncio.sleep(_WORK_AFTER)
-        # Importing takes a while, in which whoever asks would wait.
+        await asyncio.sleep(_START_DELAY_SECONDS)
+        # In a thread, because importing takes a while and callers would wait.
         await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
         self.worker.start()
         self.working.sweeper.start()
@@ -284,7 +286,7 @@ class Wiring(Parts):
         return self.opened
 
     async def close(self) -> None:
-        """Finish and close what was made, and the stores of agents."""
+        """Finish and close everything that was created, and the stores of agents."""
         for store in self.stores.values():
             await store.close_store()
         await self._close_work()
@@ -293,7 +295,7 @@ class Wiring(Parts):
 
     async def _close_work(self) -> None:
         if self._erasing is not None:
-            # What is to be forgotten is gone when a memory was opened and closed again.
+            # Opening and closing a memory is enough to finish forgetting.
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting goes on when the memory is next opened: %s", problem)
@@ -301,6 +303,7 @@ class Wiring(Parts):
             self._starting.cancel()
             await asyncio.wait([self._starting])
         await self.late_vectors.settled()
+        await self.fresh_links.close()
         made = vars(self)
         if "metrics" in made:
             await self.metrics.close()
@@ -335,10 +338,14 @@ class Wiring(Parts):
         from recollect.assemble.judge import judging_of
         from recollect.writing.saver import Saver
 
-        judging = judging_of(self.settings)
+        judging = judging_of(self.settings, self.fresh_links)
         return Saver(
             self.store, self.listing, self.meaning, self.clock, self.redactor, judging=judging
         )
+
+    def _link_among(self) -> LinkAmong | None:
+        """Return the local judge, if there is one: a language model is too slow for a recall."""
+        return self.writing.background.link_among if self.judge.is_local else None
 
     @cached_property
     def judge(self) -> JudgeChain:
@@ -359,7 +366,7 @@ class Wiring(Parts):
         return FeedbackCounter(self.store, self.listing, self.meter)
 
     @cached_property
-    def _counting(self) -> tuple[Usage, Promoter]:
+    def _usage_parts(self) -> tuple[Usage, Promoter]:
         from recollect.assemble.upkeep import usage_of
 
         return usage_of(
@@ -426,7 +433,7 @@ class Wiring(Parts):
 
     @cached_property
     def usage(self) -> Usage:
-        return self._counting[0]
+        return self._usage_parts[0]
 
     @cached_property
     def observer(self) -> Observer:
@@ -503,7 +510,7 @@ class Wiring(Parts):
             lambda scope: self.holding(scope).units,
             self.meaning,
             self.redactor,
-            *self._counting,
+            *self._usage_parts,
             self.working,
         )
 
@@ -542,7 +549,8 @@ class Wiring(Parts):
             self.working.models,
             self.saver,
             self.judge,
-            judging_of(self.settings),
+            judging_of(self.settings, self.fresh_links),
+            self.fresh_links,
             self.meter,
         )
 
@@ -588,7 +596,7 @@ class Wiring(Parts):
         )
 
     async def _stored_units(self, owner: Archive | Document) -> OwnerUnits | None:
-        """Return what is searched of something whose text is stored apart."""
+        """Return the units of something whose text is stored outside the database."""
         from recollect.domain.archive import Archive
 
         if isinstance(owner, Archive):
@@ -652,8 +660,8 @@ class Wiring(Parts):
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:
-        look = self._second_look
-        others = (*self._embedder_usage(), *(() if look is None else (look.usage(),)))
+        reranking = self._reranking
+        others = (*self._embedder_usage(), *(() if reranking is None else (reranking.usage(),)))
         return (*self.working.models.usage(), *others)
 
     @cached_property
@@ -758,10 +766,10 @@ class Wiring(Parts):
         from recollect.lifecycle.metrics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
-        return MetricsKeeper(self.meter, hours, self.clock, self._take_over)
+        return MetricsKeeper(self.meter, hours, self.clock, self._collect_totals)
 
-    def _take_over(self, meter: Meter) -> None:
-        """Bring in what other parts have counted since they were made."""
+    def _collect_totals(self, meter: Meter) -> None:
+        """Add what other services have counted since they were created."""
         caches = {"recall_cache": self.recaller.stats(), "embedding_cache": self._embedding_cache()}
         if "working" in vars(self):
             caches["summary_cache"] = self.working.sessions.summary_cache()

@@ -1,4 +1,4 @@
-"""Settings → the contents of archives, wherever they lie."""
+"""Settings → the blob store of archived contents."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from recollect.settings import Settings
 
 
 def contents_of(settings: Settings, database: Database) -> ObjectBlobs:
-    """The blob store of a database; that of one that ends with the process ends with it."""
+    """Return the blob store of a database; a temporary database has a temporary one."""
     is_temporary = settings.is_temporary
     return open_blobs(contents_beside(database.path) if is_temporary else settings.blobs)

@@ -1,4 +1,4 @@
-"""Settings → the database, and who uses it."""
+"""Settings → the database."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def open_database(settings: Settings) -> Database:
-    """Open the database that the settings name, wherever it is, and bring it up to date."""
+    """Open the database that the settings name, and bring it up to date."""
     if settings.is_journal:
         return _open_journal(settings)
     return _open_server(settings) if settings.server_url else _open_file(settings)
 
 
 def server_at(settings: Settings) -> ServerDatabase:
-    """Return the server that the settings name; nothing is asked of it yet."""
+    """Return the database server that the settings name, without connecting to it."""
     from recollect.backends.sql.server_database import ServerDatabase
 
     return ServerDatabase(
@@ -67,7 +67,7 @@ def _open_journal(settings: Settings) -> Database:
 
 
 def journal_at(settings: Settings) -> JournaledDatabase:
-    """Return the memory that a journal holds; what is written is not kept in it yet."""
+    """Return the memory that a journal holds; writes are not added to the journal yet."""
     from recollect.backends.sql.journaled_database import JournaledDatabase
 
     return JournaledDatabase(settings.database, busy_timeout=settings.storage.busy_timeout)
@@ -77,31 +77,31 @@ def _open_file(settings: Settings) -> SqliteDatabase:
     is_temporary = settings.is_temporary
     path = _temporary_path() if is_temporary else settings.database
     try:
-        database = _opened(settings, path, is_temporary=is_temporary)
+        database = _open_at(settings, path, is_temporary=is_temporary)
     except StorageError as problem:
-        # Opening takes a little room too; whoever cannot open it cannot remove anything.
+        # Opening needs a little space too, and nothing can be deleted before it is open.
         if problem.code != "disk_full" or not Reserve(path).lend():
             raise
-        database = _opened(settings, path, is_temporary=is_temporary)
+        database = _open_at(settings, path, is_temporary=is_temporary)
     if not is_temporary:
         database.reserve.keep()
     return database
 
 
-def _opened(settings: Settings, path: Path, *, is_temporary: bool) -> SqliteDatabase:
+def _open_at(settings: Settings, path: Path, *, is_temporary: bool) -> SqliteDatabase:
     require_usable(path)
     try:
         make_folder(path.parent)
-        # SQLite gives the files that it makes beside a database the same permissions.
+        # SQLite creates its other files with the same permissions.
         make_file(path)
     except OSError as problem:
         raise StorageError(
-            f"{path} cannot be made: {problem.strerror}",
+            f"{path} cannot be created: {problem.strerror}",
             code="database_unreachable",
             hint="Choose another place: --data, RECOLLECT_DATA_DIR or Memory.open(path).",
         ) from None
-    # Read before the database, which is never behind it; losing the last moments of one that
-    # does not wait for the disk is no contradiction.
+    # Read before the database, which is never behind it. Without `synchronous = full` the last
+    # moments may be lost, so nothing is compared then.
     is_durable = settings.storage.synchronous == "full"
     known = known_heads(path) if is_durable and not is_temporary else ()
     database = database_at(settings, path, is_temporary=is_temporary)
@@ -124,5 +124,5 @@ def database_at(settings: Settings, path: Path, *, is_temporary: bool = False) -
 
 
 def _temporary_path() -> Path:
-    """Memory that ends with the process is an ordinary database in a folder that goes with it."""
+    """Return a path in a temporary folder, for memory that ends with the process."""
     return Path(tempfile.mkdtemp(prefix="recollect-")) / "memory.db"

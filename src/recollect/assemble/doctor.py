@@ -1,4 +1,4 @@
-"""Settings → what is wrong with them, or with what they name."""
+"""Settings → a diagnosis of them and of everything they name."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from recollect.settings import Settings, settings_file
 
 
 async def make_private(settings: Settings) -> None:
-    """Take away everybody else's access to what is kept."""
+    """Remove everybody else's access to the files of this memory."""
     await asyncio.to_thread(_make_private, settings)
 
 
 async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
-    """How every part is doing. Nothing is changed, and what cannot be opened is a finding too.
+    """Check every part without changing anything; what cannot be opened becomes a finding.
 
-    A `deep` look also compares all that is stored with the audit.
+    `deep` also compares everything stored with the audit log.
     """
     places = Places(
         settings_file=settings_file(),
@@ -59,7 +59,7 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
         data_dir=settings.data_dir,
         database=settings.database,
         log_file=settings.log_file,
-        private=tuple(await asyncio.to_thread(_kept, settings)),
+        private=tuple(await asyncio.to_thread(_private_paths, settings)),
     )
     tried = await check_embedder(settings)
     findings = await asyncio.to_thread(look_around, places)
@@ -92,7 +92,7 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
 async def _examine_journal(
     settings: Settings, tried: EmbedderCheck, *, deep: bool
 ) -> list[Finding]:
-    """The findings of a journal, which is played for it; nothing is written."""
+    """Return the findings of a journal, which is replayed for it; nothing is written."""
     if not journal_of(settings.database).exists():
         return [nothing_stored(journal_of(settings.database), is_temporary=False)]
     try:
@@ -108,14 +108,14 @@ async def _examine_journal(
 
 
 async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
-    """The findings of a database server; nothing is made on it."""
+    """Return the findings of a database server; nothing is created on it."""
     try:
         database = server_at(settings)
     except StorageError as problem:
         return [unreadable("database", problem)]
     try:
         if await database.read(revision) is None:
-            kept = "reached; its tables are made when something is first kept"
+            kept = "reached; its tables are created with the first write"
             return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
         findings = await _doctor(settings, database, tried).examine()
         return [*findings, await _contents(database)] if deep else findings
@@ -144,8 +144,8 @@ async def _models(settings: Settings) -> list[Finding]:
         await tiers.close()
 
 
-def _kept(settings: Settings) -> list[Path]:
-    """Every file and folder of ours that holds memories; none of the folders of others."""
+def _private_paths(settings: Settings) -> list[Path]:
+    """Return every file and folder that holds memory, but no folder that others use too."""
     database, logs = settings.database, settings.log_file.parent
     kept = [database, *companions_of(database), logs, *logs.glob(f"{settings.log_file.name}*")]
     if isinstance(settings.blobs, Path):
@@ -156,26 +156,26 @@ def _kept(settings: Settings) -> list[Path]:
 
 
 def _make_private(settings: Settings) -> None:
-    for path in _kept(settings):
+    for path in _private_paths(settings):
         if not is_private(path):
-            # What belongs to somebody else is still told by `diagnose`.
+            # `diagnose` still reports a path that belongs to somebody else.
             with contextlib.suppress(OSError):
                 make_path_private(path)
 
 
 async def _older(database: Database) -> list[Finding]:
-    """The finding that the database is older than what lies beside it, if it is."""
+    """Return a finding if the database is older than the files beside it."""
     known = await asyncio.to_thread(known_heads, database.path)
     try:
-        await database.read(lambda it: require_newest(it, database.path, known))
+        await database.read(lambda connection: require_newest(connection, database.path, known))
     except StorageError as problem:
-        # One that cannot be read at all is told already.
+        # A database that cannot be read at all is reported already.
         return [unreadable("audit", problem)] * (problem.code == "database_older")
     return []
 
 
 async def _contents(database: Database) -> Finding:
-    """The finding of comparing everything that is stored with the audit."""
+    """Return the finding of comparing everything stored with the audit log."""
     log = SqlAudit(database)
     verifier = Verifier(log, AnchorFile(anchor_of(database.path)))
     try:
@@ -186,5 +186,5 @@ async def _contents(database: Database) -> Finding:
 
 
 def diagnose_settings(problem: SettingsError) -> Diagnosis:
-    """What can be said when the settings themselves cannot be used."""
+    """Return the diagnosis for settings that cannot be used at all."""
     return Diagnosis.of(unusable_settings(problem.message, problem.hint))

@@ -1,4 +1,4 @@
-"""Settings → the embedder, and what can be said about it."""
+"""Settings → the embedder, and information about it."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def meaning_of(
     Callable[[], None],
     Callable[[], tuple[ModelUsage, ...]],
 ]:
-    """The embedder that is wanted, how its cache does, how to empty it, and what was asked.
+    """Return the configured embedder, its cache statistics, a function to clear it, and its usage.
 
-    When it cannot be had, memory goes on without and says so. A model of ours begins to load if
-    a `question` is expected.
+    If it is not available, memory works without it and reports that. A local model starts to load
+    if a `question` is expected.
     """
-    absence = "no embedding model is wanted: recall is by words"
+    absence = "no embedding model is wanted: recall works by words only"
     caches: list[CachedEmbedder] = []
     counted: list[CountedEmbedder] = []
 
@@ -56,9 +56,9 @@ def meaning_of(
             cache.clear()
 
     def usage() -> tuple[ModelUsage, ...]:
-        return tuple(it.usage() for it in counted)
+        return tuple(counter.usage() for counter in counted)
 
-    # An embedder that the caller brought is the caller's to close, and nobody else can open it.
+    # An embedder that the caller passed in is closed by the caller; nobody else can open it.
     closing: Embedder | None = None
     choice = ""
     if embedder is None:
@@ -78,7 +78,7 @@ def meaning_of(
 
 
 def embedder_by_choice(settings: Settings, choice: str) -> Embedder:
-    """The embedder that is named so, with everything else as the settings say."""
+    """Return the embedder with this name, with everything else as in the settings."""
     opened = catalogue.open_embedder(replace(embedder_choice(settings), model=choice))
     if opened is None:
         raise NotAvailable(f"{choice} makes no vectors", code="embedder_unusable")
@@ -86,44 +86,46 @@ def embedder_by_choice(settings: Settings, choice: str) -> Embedder:
 
 
 def lasting_choice(name: str) -> str:
-    """The name of an embedder that means the same in whatever folder it is read."""
+    """Return a name of the embedder that does not depend on the current folder."""
     folder = folder_named(name.removeprefix(_FOLDER))
     in_folder = name.startswith(_FOLDER) or (bool(name) and is_folder(folder))
     return f"{_FOLDER}{folder.absolute()}" if in_folder else name or _LOCAL
 
 
 def wanted_embedder(settings: Settings) -> Embedder | None:
-    """The embedder that the settings name, opened, or None when they want none."""
+    """Open the configured embedder; return None if the settings want none."""
     return catalogue.open_embedder(embedder_choice(settings))
 
 
 def embedder_choice(settings: Settings) -> EmbedderChoice:
-    """The embedder that the settings name."""
+    """Return the embedder that the settings name."""
     return EmbedderChoice(**settings.embedder.model_dump())
 
 
 def list_embedders(settings: Settings) -> list[EmbedderState]:
-    """The embedders that can be had, and what each still needs."""
+    """Return the embedders that are available, and what each still needs."""
     return catalogue.list_embedders(embedder_choice(settings))
 
 
 def embedder_in_use(settings: Settings) -> EmbedderState | None:
-    """Of the embedders that can be had the one that the settings name; None when they name none."""
+    """Return the configured one of the available embedders, or None."""
     model = settings.embedder.model
     kind = "local" if model in {"", local_model.NAME} else model.partition(":")[0]
     if model.startswith("text-embedding-"):
         kind = "openai"
-    return next((it for it in list_embedders(settings) if it.name.partition(":")[0] == kind), None)
+    return next(
+        (state for state in list_embedders(settings) if state.name.partition(":")[0] == kind), None
+    )
 
 
 async def check_embedder(settings: Settings, model: str | None = None) -> EmbedderCheck:
-    """Try the embedder that the settings name, or another one with the same settings."""
+    """Check the configured embedder, or another one with the same settings."""
     choice = embedder_choice(settings)
     return await catalogue.check(choice if model is None else replace(choice, model=model))
 
 
 async def calibrate_folder(folder: Path) -> tuple[Path, MemoryCalibration]:
-    """Measure the model in a folder; return the file that it was written to, and the figures."""
+    """Measure the model in a folder; return the file with the result, and the figures."""
     from recollect.models.calibration import measure, store
     from recollect.models.model_folder import open_folder
 

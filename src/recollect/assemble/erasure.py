@@ -1,4 +1,4 @@
-"""Settings → what forgets, and what is let go of in this process when it does."""
+"""Settings → the service that forgets, including the caches of this process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def forgetting_of(
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
 ) -> Forgetting:
-    """What forgets, and lets go of it in this process."""
+    """Return the service that forgets; it also clears the caches of this process."""
 
     async def let_go(target: Target) -> None:
         recaller.clear()
@@ -64,7 +64,7 @@ def forgetting_of(
 
 
 async def forget_again(settings: Settings, database: Database) -> None:
-    """Erase what was forgotten after the copy was made that this database comes from."""
+    """Erase what was forgotten after the backup was made that this database comes from."""
     erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
     for forget_id in await erasure.reapply():
         await erase(erasure, contents_of(settings, database), forget_id)
@@ -72,6 +72,6 @@ async def forget_again(settings: Settings, database: Database) -> None:
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:
-    """Files beside the database that a proof looks into too."""
+    """Return the files beside the database that a verification searches too."""
     logs = settings.log_file.parent.glob(f"{settings.log_file.name}*")
     return [*sorted(logs), anchor_of(settings.database)]

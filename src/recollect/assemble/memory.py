@@ -1,4 +1,4 @@
-"""Settings → a wired Memory."""
+"""Settings → a wired `Memory`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ async def assemble(
     question: str | None = None,
     judge: Judge | None = None,
 ) -> Memory:
-    """Open the database, bring it up to date and put together what a question needs.
+    """Open the database, bring it up to date and create what a recall needs.
 
-    The model that reads an expected `question` loads meanwhile.
+    The embedding model for an expected `question` loads at the same time.
     """
     settings = settings_at(where)
     clock = clock or SystemClock()
@@ -37,7 +37,7 @@ async def assemble(
     from recollect.backends.sql.agents import read_overlays
     from recollect.settings.agents import with_agents
 
-    # Whichever agent opens it: the common store says how agents are set up.
+    # The common store holds the settings of agents, whichever agent opens the memory.
     common = settings.of_agent(None) if settings.has_own_store(settings.scope.agent) else settings
     try:
         database = await asyncio.to_thread(open_database, common)
@@ -57,7 +57,7 @@ async def assemble(
         await parts.hide_forgotten()
         await parts.go_on_forgetting()
         if settings.models != ModelSettings() or settings.notes.rules:
-            # A model or a rule that cannot be is told now, not in the middle of a conversation.
+            # Report an unusable model or rule now, not in the middle of a conversation.
             _ = parts.working
         await parts.open_stores()
         caller = first_caller(overlaid.of_agent(settings.scope.agent))

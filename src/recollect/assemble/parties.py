@@ -1,4 +1,4 @@
-"""Settings → who is who when something is shared."""
+"""Settings → the roles of agents in sharing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from recollect.sharing.parties import Parties
 
 
 def parties_of(settings: Settings) -> Parties:
-    """The roles of the agents and the coordinators of the workspaces."""
+    """Return the roles of the agents and the coordinators of the workspaces."""
     return Parties(
         lambda name: settings.agent(name).role,
         {name: workspace.coordinator for name, workspace in settings.workspaces.items()},

@@ -1,4 +1,4 @@
-"""Settings → what may be written, agent by agent."""
+"""Settings → the write policy of each agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recollect.settings import Settings
 
 
 def policy_of(settings: Settings) -> Callable[[Caller], WritePolicy]:
-    """What of a conversation becomes memory, agent by agent."""
+    """Return a function that gives the write policy of a caller."""
 
     def policy(caller: Caller) -> WritePolicy:
         agent = settings.agents.get(caller.scope.agent or "")

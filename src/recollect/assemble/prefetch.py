@@ -1,4 +1,4 @@
-"""Settings → what is looked up for a message before a model reads it."""
+"""Settings → the prefetch service."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def prefetch_of(
     meter: Meter,
     source: Callable[[], PassageSource],
 ) -> Prefetch:
-    """What makes a block for the prompt, and has counted what enters it."""
+    """Return the service that makes memory blocks for prompts and counts their use."""
     tokens, options = token_counter(settings), _options(settings)
     return Prefetch(
         recaller, tokens, clock, options, upkeep, usage.entered, usage.injected, meter, source
@@ -35,7 +35,7 @@ def prefetch_of(
 
 
 def token_counter(settings: Settings) -> TokenCounter:
-    """How tokens are counted: nearly, or as one of OpenAI's encodings does."""
+    """Return the token counter: an estimate, or one of OpenAI's encodings."""
     encoding = settings.session.tokens
     return EstimatedTokens() if encoding == "estimate" else ExactTokens(encoding)
 
@@ -44,7 +44,7 @@ def _options(settings: Settings) -> PrefetchOptions:
     recall = settings.recall
 
     def limit_of(name: str) -> int:
-        # Looked up each time: agents may be set up anew while memory is open.
+        # Looked up each time: agents may be changed while memory is open.
         agent = settings.agent(name)
         return (agent.prefetch_limit or recall.prefetch_limit) if agent.enabled else 0
 

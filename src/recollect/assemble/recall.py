@@ -1,4 +1,4 @@
-"""Settings → the paths of recall and how they are weighed."""
+"""Settings → the paths of recall and their weights."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def recall_paths(
     late: LateVectors,
     meter: Meter,
 ) -> list[RecallPath]:
-    """The paths that count for anything."""
+    """Return the paths that have any weight."""
     recall = settings.recall
     by_meaning = VectorPath(meaning, vectors, late, recall.patience)
     paths: list[RecallPath] = [KeywordPath(units), by_meaning, TimePath(units)]
@@ -48,11 +48,11 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
 
 
 def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
-    """The archives, with a way to the texts that lie in the blob store."""
+    """Return the archives, with access to their texts in the blob store."""
     archives = SqlArchives(database)
 
     async def text_of(archive: Archive) -> str:
-        # Few questions lead to an archive, and reading one takes many modules.
+        # Imported here: few questions lead to an archive, and reading one takes many modules.
         from recollect.assemble.contents import contents_of
         from recollect.context.archives.vault import Vault
 
@@ -64,7 +64,7 @@ def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
 
 
 def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOptions:
-    """Return the settings' options; what depends on the model is as it was measured with it."""
+    """Return the recall options; defaults that depend on the model come from its calibration."""
     recall = settings.recall
     return RecallOptions(
         limit=recall.limit,

@@ -1,4 +1,4 @@
-"""Settings → the second look at the best candidates, if there is a model for it."""
+"""Settings → the reranker, if one is configured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recollect.settings import Settings
 
 
 def second_look(settings: Settings) -> Reranking | None:
-    """None unless the settings name a reranker."""
+    """Return the reranking step, or None unless the settings name a reranker."""
     wanted = settings.reranker
     reranker = open_reranker(
         RerankerChoice(

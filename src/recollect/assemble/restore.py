@@ -17,21 +17,22 @@ from recollect.transfer.backup import copy_contents
 
 
 async def restore(copy: Path, where: str | Path | Settings | None = None) -> Path:
-    """Put a backup in the place of a database that nobody has open; where it is now.
+    """Replace a database that nobody has open with a backup; return its path.
 
-    All that takes long comes first. A kill leaves the database from before or the restored one.
+    Everything that takes long is done first. If the process is killed, the database is either the
+    old one or the restored one.
     """
     settings = settings_at(where)
     if settings.is_journal:
         raise StorageError(
-            f"{settings.store_name} is a journal, into which no backup is restored; nothing was "
-            "changed",
+            f"{settings.store_name} is a journal, and a backup cannot be restored into one; "
+            "nothing was changed",
             code="restore_by_copy",
             hint=f"Copy it into an empty folder: recollect copy --from {copy} --to json:///FOLDER",
         )
     staged = await asyncio.to_thread(backup.stage, copy, settings.database)
     try:
-        await _bring_contents(copy, staged, settings)
+        await _restore_contents(copy, staged, settings)
         await asyncio.to_thread(backup.switch, staged, copy, settings.database)
     finally:
         await asyncio.to_thread(staged.unlink, missing_ok=True)
@@ -43,8 +44,8 @@ async def restore(copy: Path, where: str | Path | Settings | None = None) -> Pat
     return settings.database
 
 
-async def _bring_contents(copy: Path, staged: Path, settings: Settings) -> None:
-    """Bring back what the copy refers to; a backup from before contents were copied has none."""
+async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:
+    """Restore the contents that the backup refers to; very old backups have none."""
     contents = contents_beside(copy)
     if contents.is_dir():
         blobs = await asyncio.to_thread(backup.blobs_of, staged)

@@ -1,4 +1,4 @@
-"""Settings → the working memory: sessions, archives, notes and language models, wired."""
+"""Settings → the working memory: sessions, archives, notes and language models."""
 
 from __future__ import annotations
 
@@ -109,12 +109,13 @@ def working_memory(
 
 
 def model_choice(settings: Settings) -> ModelChoice:
-    """The language models that the settings name."""
+    """Return the language models that the settings name."""
     models = settings.models
     return ModelChoice(
         tiers=settings.tiers,
         providers={
-            name: ProviderAccess(**it.model_dump()) for name, it in models.providers.items()
+            name: ProviderAccess(**provider.model_dump())
+            for name, provider in models.providers.items()
         },
         seconds={task: getattr(models.seconds, task) for task in LANGUAGE_TASKS},
         retries=models.retries,

@@ -1,4 +1,4 @@
-"""Settings → what agents share: who may do what, and the desk where it is decided."""
+"""Settings → the services for proposals and shared records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sharing_of(
     clock: Clock,
     judge: Judge,
 ) -> SharingParts:
-    """Everything that proposals and shared records need."""
+    """Return the services for proposals and shared records."""
     parties = parties_of(settings)
     rules = ProposalRules(
         waits=timedelta(days=settings.sharing.proposal_days),

@@ -1,4 +1,4 @@
-"""One store → another, of whichever kind, with everything in it."""
+"""A store → a copy of it in another store, of any kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from recollect.transfer.backup import copy_contents
 async def copy_store(
     source: Settings, target: Settings, *, progress: Progress | None = None
 ) -> Copied:
-    """Copy every table, archived content and forgetting of a store to an empty one."""
+    """Copy every table, archived content and ledger of a store to an empty one."""
     if source.store_name == target.store_name:
         raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
     origin = await asyncio.to_thread(open_database, source)
@@ -53,7 +53,7 @@ async def copy_store(
 
 
 def _new_database(settings: Settings) -> Database:
-    """Open a database into which tables are copied; they are not made yet."""
+    """Open a database without creating its tables, which are copied."""
     make_folder(settings.database.parent)
     if settings.server_url:
         return server_at(settings)
@@ -70,7 +70,7 @@ def _blobs(connection: Connection) -> list[Blob]:
 
 
 def _copy_companions(source: Path, target: Path) -> None:
-    """Copy what was forgotten and how far the audit went."""
+    """Copy the ledger of forgotten data and the position of the audit log."""
     erasers_ledger.merge(erasers_ledger.ledger_of(source), erasers_ledger.ledger_of(target))
     anchor = AnchorFile(anchor_of(target))
     for head in known_heads(source):

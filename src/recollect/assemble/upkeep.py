@@ -1,4 +1,4 @@
-"""Settings → upkeep: the buffer, expiry, retention, capacity, health, conflicts and review."""
+"""Settings → upkeep: short-term tier, expiry, retention, capacity, conflicts and quarantine."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def tending_of(
                 purge_after=timedelta(days=lifecycle.purge_after_days),
             ),
         ),
-        RetentionRules(clearing, clock, [_rule(it) for it in settings.retention]),
+        RetentionRules(clearing, clock, [_rule(rule) for rule in settings.retention]),
         Capacity(
             store,
             reader,

@@ -1,4 +1,4 @@
-"""Settings → who makes vectors of what is stored already."""
+"""Settings → the services that embed what is already stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.recall.meaning import Meaning
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingWork:
-    """Who makes vectors of what is stored already."""
+    """The services that embed what is already stored."""
 
     serving: Serving
     filler: VectorBackfill
@@ -32,7 +32,7 @@ def embedding_work(
     late: LateVectors,
     stored_units: StoredUnits,
 ) -> EmbeddingWork:
-    """What makes vectors of what is stored already."""
+    """Return the services that embed what is already stored."""
     serving = SqlServing(database)
     maker = VectorMaker(store, stored_units)
     filler = VectorBackfill(serving, maker, meaning, jobs, late)

@@ -1,4 +1,4 @@
-"""Settings → the write pipeline and what feeds it."""
+"""Settings → the write pipeline and the services around it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from recollect.context.compression import CompressionOptions
 from recollect.context.session_episode import SessionEpisodes
 from recollect.context.summariser import Summariser
 from recollect.domain.extraction import BufferTimes
+from recollect.domain.link import JUDGE
 from recollect.domain.meter import Meter
 from recollect.domain.placement import Holding
 from recollect.domain.route import WritePolicy
@@ -41,7 +42,6 @@ from recollect.writing.schedule import (
     EPISODE,
     EXTRACT,
     EXTRACT_IDLE,
-    JUDGE,
     ExtractionSchedule,
     Judging,
 )
@@ -62,9 +62,10 @@ def writing_of(
     saver: Saver,
     judge: JudgeChain,
     judging: Judging | None,
+    fresh: FreshLinks,
     meter: Meter,
 ) -> WritingParts:
-    """Everything that turns words into records."""
+    """Return the write pipeline and the services around it."""
     writing = settings.writing
     policy = policy_of(settings)
     classify = models.of("classify") if writing.route == "auto" else None
@@ -93,7 +94,7 @@ def writing_of(
         ),
         candidates=candidates,
         judge=judge,
-        background=BackgroundJudge(store, meaning, candidates, judge, clock),
+        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh),
         router=router,
         merger=merger,
         redactor=redactor,
@@ -112,7 +113,7 @@ def reading_handlers(
     writing: WritingParts,
     models: LanguageModels,
 ) -> Mapping[str, Handler]:
-    """Who reads conversations, while they go on and when they are over."""
+    """Return the handlers of jobs that read conversations, during and after them."""
     summariser = Summariser(
         EstimatedTokens(),
         CompressionOptions(**settings.compression.model_dump()),
@@ -130,7 +131,7 @@ def reading_handlers(
 
 
 def schedule_of(settings: Settings) -> ExtractionSchedule:
-    """When conversations are read."""
+    """Return the schedule of extraction."""
     writing, policy = settings.writing, policy_of(settings)
 
     def reading(caller: Caller) -> WritePolicy:
@@ -141,7 +142,7 @@ def schedule_of(settings: Settings) -> ExtractionSchedule:
 
 
 def buffer_times(settings: Settings) -> BufferTimes:
-    """How long what was not asked to be kept stays."""
+    """Return how long records stay in the short-term tier, by category."""
     buffer = settings.buffer
     return BufferTimes(
         preference=timedelta(days=buffer.preference_days),

@@ -1,1 +1,1 @@
-"""What is in the model's window now, and what was taken out of it."""
+"""The model's window: what is in it now, and what was taken out of it."""

@@ -1,4 +1,4 @@
-"""Convert Anthropic's messages to and from neutral ones without loss.
+"""Conversion of Anthropic's messages to and from neutral ones, without loss.
 
 Anthropic separates the system prompt, puts the results of several tools into one user message, and
 requires alternating roles. A neutral list has one message for each, in the order of the
@@ -33,14 +33,14 @@ _PROVIDER: Final = "anthropic"
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
 _PICTURES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _NOT_IN_IDS: Final = re.compile(r"[^a-zA-Z0-9_-]")
-# A message must say something, and the first one must be a user's.
-_NOTHING_SAID: Final = "(empty)"
-_BEGINNING: Final = "(the conversation goes on)"
+# Stand-ins: a message must not be empty, and the first one must be from the user.
+_EMPTY_TEXT: Final = "(empty)"
+_FIRST_TEXT: Final = "(the conversation goes on)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnthropicMessages:
-    """What a request takes: the system prompt, if any, and the messages."""
+    """The system prompt, if any, and the messages of a request."""
 
     system: Content | None
     messages: list[dict[str, Any]]
@@ -53,13 +53,13 @@ def from_anthropic(
     neutral: list[Message] = []
     if system is not None:
         prompt = system if isinstance(system, str) else [dict(block) for block in system]
-        neutral.append(_kept(_message("system", prompt, 0), prompt))
+        neutral.append(_with_native(_message("system", prompt, 0), prompt))
     role_before: object = None
     for index, native in enumerate(messages):
         first, *rest = from_anthropic_message(native, index)
-        # Messages of one role in a row are joined when written, unless they came apart.
+        # Consecutive messages of one role are joined when written, unless they came separately.
         apart = native["role"] == (role_before if index else "assistant")
-        neutral += (_marked(first, {"apart": True} if apart else {}), *rest)
+        neutral += (_with_marks(first, {"apart": True} if apart else {}), *rest)
         role_before = native["role"]
     return tuple(neutral)
 
@@ -68,7 +68,7 @@ def from_anthropic_message(native: Mapping[str, Any], index: int = 0) -> list[Me
     """Convert one message of a conversation; several if it holds tool results."""
     first, *rest = _read(native, index)
     own = {key: value for key, value in native.items() if key not in ("role", "content")}
-    return [_marked(first, {"fields": own} if own else {}), *rest]
+    return [_with_marks(first, {"fields": own} if own else {}), *rest]
 
 
 def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
@@ -76,13 +76,13 @@ def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
     system: list[Content] = []
     wire: list[dict[str, Any]] = []
     for message in messages:
-        marks, content = _marks(message), _written_again(message)
+        marks, content = _marks(message), _native_content(message)
         role = "user" if message.role == "tool" else message.role
         if role == "system" and not marks.get("inline"):
             system.append(content)
             continue
         if not wire and role == "assistant" and not marks.get("apart"):
-            wire.append({"role": "user", "content": _BEGINNING})
+            wire.append({"role": "user", "content": _FIRST_TEXT})
         if wire and wire[-1]["role"] == role and not marks.get("apart"):
             wire[-1]["content"] = [*_as_blocks(wire[-1]["content"]), *_as_blocks(content)]
         else:
@@ -98,7 +98,7 @@ def with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
     newest: dict[str | None, str] = {}
     for message in messages:
         for call in message.tool_calls:
-            newest[call.id] = _unused(call.id, used)
+            newest[call.id] = _unused_id(call.id, used)
             used.add(_id(newest[call.id]))
         if any(newest[call.id] != call.id for call in message.tool_calls):
             calls = tuple(replace(call, id=newest[call.id]) for call in message.tool_calls)
@@ -109,9 +109,9 @@ def with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
             yield message
 
 
-def _unused(id: str, used: Collection[str]) -> str:
+def _unused_id(id: str, used: Collection[str]) -> str:
     numbered = (f"{_id(id)}-{number}" for number in count(2))
-    return next(it for it in chain((id,), numbered) if _id(it) not in used)
+    return next(candidate for candidate in chain((id,), numbered) if _id(candidate) not in used)
 
 
 def valid_for_anthropic(messages: Sequence[Message]) -> list[str]:
@@ -120,7 +120,7 @@ def valid_for_anthropic(messages: Sequence[Message]) -> list[str]:
 
 
 def anthropic_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the same for messages in Anthropic's format."""
+    """Return what Anthropic would refuse in messages of its own format, one line each."""
     breaks: list[str] = []
     waiting: set[str] = set()
     called: set[str] = set()
@@ -176,16 +176,16 @@ def _read(native: Mapping[str, Any], index: int) -> list[Message]:
         )
     if role != "user" or isinstance(content, str):
         content = content if isinstance(content, str) else _checked_blocks(content, index)
-        message = _kept(_message(role, content, index), content)
-        return [_marked(message, {"inline": True} if role == "system" else {})]
+        message = _with_native(_message(role, content, index), content)
+        return [_with_marks(message, {"inline": True} if role == "system" else {})]
     runs: list[list[Block]] = []
     for block in _checked_blocks(content, index):
         goes_on = runs and "tool_result" not in (block["type"], runs[-1][-1]["type"])
         runs[-1].append(block) if goes_on else runs.append([block])
     if len(runs) > 1:
-        return [_kept(_message("user", run, index), run, joined=True) for run in runs]
+        return [_with_native(_message("user", run, index), run, joined=True) for run in runs]
     run = runs[0] if runs else []
-    return [_kept(_message("user", run, index), run)]
+    return [_with_native(_message("user", run, index), run)]
 
 
 def _checked_blocks(content: object, index: int) -> list[Block]:
@@ -260,13 +260,13 @@ def _tool_call(block: Block, index: int) -> ToolCall:
             raise _unreadable(index, "a tool call", block)
 
 
-def _kept(message: Message, content: Content, *, joined: bool = False) -> Message:
+def _with_native(message: Message, content: Content, *, joined: bool = False) -> Message:
     """Keep the native content with the message if it cannot be rebuilt from the rest."""
-    rebuilt = _as_blocks(_written(message)) if joined else _written(message)
-    return message if rebuilt == content else _marked(message, {"content": content})
+    rebuilt = _as_blocks(_rebuilt(message)) if joined else _rebuilt(message)
+    return message if rebuilt == content else _with_marks(message, {"content": content})
 
 
-def _marked(message: Message, marks: Mapping[str, Any]) -> Message:
+def _with_marks(message: Message, marks: Mapping[str, Any]) -> Message:
     if not marks:
         return message
     return replace(message, extra={_PROVIDER: {**_marks(message), **marks}})
@@ -276,14 +276,14 @@ def _marks(message: Message) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", message.extra.get(_PROVIDER, {}))
 
 
-def _written_again(message: Message) -> Content:
+def _native_content(message: Message) -> Content:
     """Return the native content while it still matches the message."""
     content = cast("Content | None", _marks(message).get("content"))
     if content is None:
-        return _written(message)
+        return _rebuilt(message)
     said = _message("user" if message.role == "tool" else message.role, content, 0)
     same = _says(said) == _says(message)
-    return content if same else _written(message)
+    return content if same else _rebuilt(message)
 
 
 def _says(message: Message) -> tuple[object, ...]:
@@ -294,23 +294,23 @@ def _as_blocks(content: Content) -> list[Block]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _written(message: Message) -> Content:
+def _rebuilt(message: Message) -> Content:
     if message.role == "tool":
         result = {"type": "tool_result", "tool_use_id": _id(message.answers or "")}
-        return [result | ({"content": _shown(message.parts)} if message.parts else {})]
+        return [result | ({"content": _blocks_of(message.parts)} if message.parts else {})]
     if message.role == "user":
-        return _shown(message.parts) or _NOTHING_SAID
+        return _blocks_of(message.parts) or _EMPTY_TEXT
     calls = [
         {"type": "tool_use", "id": _id(call.id), "name": call.name, "input": _input(call)}
         for call in message.tool_calls
     ]
-    said = _shown(tuple(map(_in_words, message.parts)))
+    said = _blocks_of(tuple(map(_in_words, message.parts)))
     if calls:
         return [*_as_blocks(said or []), *calls]
-    return said or (_NOTHING_SAID if message.role == "assistant" else [])
+    return said or (_EMPTY_TEXT if message.role == "assistant" else [])
 
 
-def _shown(parts: Sequence[Part]) -> Content:
+def _blocks_of(parts: Sequence[Part]) -> Content:
     """Return the blocks of the parts; text alone becomes a plain string."""
     blocks = [block for part in parts if (block := _block(part)) is not None]
     if len(parts) == 1 and isinstance(parts[0], TextPart):

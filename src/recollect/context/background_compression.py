@@ -1,4 +1,4 @@
-"""Compress a conversation in the background: serve the last result while computing the next.
+"""Compression of a conversation in the background: the last result serves while the next is made.
 
 `compress` never waits. It trims at once, which is cheap, and lets a task of the running event loop
 summarise segments; the next call uses what is ready by then.
@@ -36,9 +36,9 @@ _log: Final = logging.getLogger(__name__)
 _FAILED: Final = "compression_failed"
 _LATE: Final = "summaries_late"
 _PARALLEL_SEGMENTS: Final = 4
-# Summaries are put to use in steps of so many segments.
-_STEP: Final = 4
-_CACHED_SEGMENTS: Final = 1_000
+# The number of segments after which finished summaries are put to use.
+_STEP_SEGMENTS: Final = 4
+_MAX_CACHED_SEGMENTS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class BackgroundCompression:
         self._options = options
         self._trimmer = Trimmer(self._counter, options.result_tokens)
         self._compression = begun or Compression()
-        # What the compression was last checked against; nothing yet when it comes from storage.
+        # The messages that the compression was last checked against; none if it comes from storage.
         self._seen: tuple[Message, ...] = ()
         self._segments: OrderedDict[str, SegmentSummary] = OrderedDict()
         self._turns = asyncio.Semaphore(_PARALLEL_SEGMENTS)
@@ -86,16 +86,16 @@ class BackgroundCompression:
     def compress(self, messages: Sequence[Message], budget: int) -> Compressed:
         """Return the edits known so far; start computing the next ones if due."""
         given = tuple(messages)
-        self._forget_what_changed(given)
-        edits, tokens = self._applied(given, self._compression)
+        self._drop_stale(given)
+        edits, tokens = self._apply(given, self._compression)
         mark = levels.trimmed_to(given, self._options)
         if tokens > self._options.trim_above * budget and mark > self._compression.trimmed_to:
             self._compression = replace(self._compression, trimmed_to=mark)
-            edits, tokens = self._applied(given, self._compression)
+            edits, tokens = self._apply(given, self._compression)
         is_due = self._is_due(given, tokens, budget)
         if is_due and self._task is None:
             self._task = asyncio.create_task(self._advance(given, budget))
-            self._task.add_done_callback(self._finished)
+            self._task.add_done_callback(self._finish)
         degraded = self._compression.degraded
         return Compressed(
             edits=edits,
@@ -148,12 +148,12 @@ class BackgroundCompression:
             self._task.cancel()
             await asyncio.wait((self._task,))
 
-    def _forget_what_changed(self, messages: tuple[Message, ...]) -> None:
+    def _drop_stale(self, messages: tuple[Message, ...]) -> None:
         """Keep only what still matches the beginning of the conversation."""
         touched = max(self._compression.covered_to, self._compression.trimmed_to)
         if messages[:touched] != self._seen[:touched] or len(messages) < touched:
             valid = _still_valid(self._compression, messages)
-            # What is summarised was trimmed too, also beyond where the first level would stop.
+            # Summarised messages count as trimmed too, even beyond the mark of the first level.
             within = max(levels.trimmed_to(messages, self._options), valid.covered_to)
             mark = min(valid.trimmed_to, within)
             self._compression = replace(valid, trimmed_to=mark)
@@ -179,16 +179,16 @@ class BackgroundCompression:
         Each step takes effect when it is done, so nothing is lost when the session closes.
         """
         full = self._options.digest_above * budget
-        _, tokens = self._applied(messages, self._compression)
+        _, tokens = self._apply(messages, self._compression)
         end = self._summaries_end(messages, tokens, budget)
         while (begun := self._compression).covered_to < end:
-            step = [*levels.segments(begun.covered_to, end, self._options)][:_STEP]
-            if not self._use(await self._summarised(messages, begun, step[-1][1]), messages):
+            step = [*levels.segments(begun.covered_to, end, self._options)][:_STEP_SEGMENTS]
+            if not self._use(await self._summarise(messages, begun, step[-1][1]), messages):
                 return
             is_last = step[-1][1] == end
             if not is_last and self._summaries_tokens() > full:
                 await self._digest(messages, step[-1][1], budget)
-        _, tokens = self._applied(messages, self._compression)
+        _, tokens = self._apply(messages, self._compression)
         if tokens > full:
             await self._digest(messages, levels.digested_to(messages, self._options), budget)
 
@@ -204,7 +204,7 @@ class BackgroundCompression:
         """Return the number of tokens of the digest and the summaries."""
         return message_tokens(summary_message(self._compression.parts), self._counter)
 
-    async def _summarised(
+    async def _summarise(
         self, messages: tuple[Message, ...], begun: Compression, end: int
     ) -> Compression:
         async with asyncio.TaskGroup() as group:
@@ -217,7 +217,7 @@ class BackgroundCompression:
 
     async def _digest(self, messages: tuple[Message, ...], end: int, budget: int) -> None:
         begun = self._compression
-        reached = await self._summarised(messages, begun, end)
+        reached = await self._summarise(messages, begun, end)
         if not reached.summaries:
             return
         digest = await self._summariser.digest(
@@ -237,11 +237,11 @@ class BackgroundCompression:
             if key not in self._segments:
                 self._segments[key] = await self._summariser.segment(messages, first, last)
         self._segments.move_to_end(key)
-        while len(self._segments) > _CACHED_SEGMENTS:
+        while len(self._segments) > _MAX_CACHED_SEGMENTS:
             self._segments.popitem(last=False)
         return self._segments[key]
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
+    def _finish(self, task: asyncio.Task[None]) -> None:
         self._task = None
         if task.cancelled():
             return
@@ -249,7 +249,7 @@ class BackgroundCompression:
         if self._failure is not None:
             _log.error("Compressing a session failed", exc_info=self._failure)
 
-    def _applied(
+    def _apply(
         self, messages: tuple[Message, ...], compression: Compression
     ) -> tuple[tuple[Edit, ...], int]:
         """Return the edits of a compression and the resulting number of tokens."""

@@ -34,24 +34,24 @@ class CompressionOptions:
     segment: int = 10
     kept_by_summaries: int = 10
     kept_by_digest: int = 5
-    # The window takes 50 messages; the system prompt and the summaries are two of them.
+    # The window holds 50 messages; the system prompt and the summaries are two of them.
     most_verbatim: int = 48
     result_tokens: int = 80
     summary_tokens: int = 160
     digest_tokens: int = 800
-    # A long session's digest grows by this much a message, up to a share of the budget.
+    # The digest of a long session grows by this much per message, up to a share of the budget.
     digest_tokens_a_message: int = 4
     digest_share: float = 0.25
 
     def digest_room(self, messages: int, budget: int) -> int:
-        """Return how many tokens a digest of so many messages may take."""
+        """Return how many tokens a digest of this many messages may take."""
         wanted = max(self.digest_tokens, self.digest_tokens_a_message * messages)
         return min(wanted, int(self.digest_share * budget))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
-    """How far a conversation is compressed.
+    """The progress of compressing a conversation.
 
     A digest replaces everything up to its end, the summaries what follows it, segment by segment;
     from there up to `trimmed_to` messages are trimmed, and the rest is unchanged.

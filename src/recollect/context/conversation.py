@@ -1,4 +1,4 @@
-"""Which messages may come next, so that every provider accepts the conversation."""
+"""The order of messages that every provider accepts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_unread(message: Message) -> bool:
 
 
 def check_next(before: Sequence[Message], new: Sequence[Message]) -> None:
-    """Refuse messages that cannot follow: results without calls, or text before results."""
+    """Raise an error for messages that cannot follow, such as results without calls."""
     grouped((*before, *new))
     waiting = waiting_calls(before)
     for index, message in enumerate(new, start=len(before)):

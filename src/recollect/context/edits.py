@@ -12,21 +12,21 @@ from recollect.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Keep the message."""
+    """An edit that keeps a message."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Do not send the message."""
+    """An edit that leaves a message out."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Send another message in its place."""
+    """An edit that sends another message in its place."""
 
     index: int
     message: Message
@@ -34,7 +34,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Send a new message before the one at `before`, or at the end."""
+    """An edit that sends a new message before the one at `before`, or at the end."""
 
     before: int
     message: Message
@@ -49,13 +49,13 @@ def apply(messages: Sequence[Message], edits: Iterable[Edit]) -> tuple[Message, 
     inserted: dict[int, list[Message]] = {}
     for edit in edits:
         if isinstance(edit, Insert):
-            _refuse_outside(edit.before, len(messages))
+            _check_index(edit.before, len(messages))
             inserted.setdefault(edit.before, []).append(edit.message)
         else:
-            _refuse_outside(edit.index, len(messages) - 1)
+            _check_index(edit.index, len(messages) - 1)
             if edit.index in changes:
                 raise InvalidInput(
-                    f"Two edits speak of message {edit.index}", code="conflicting_edits"
+                    f"Two edits change message {edit.index}", code="conflicting_edits"
                 )
             changes[edit.index] = edit
     result: list[Message] = []
@@ -71,8 +71,8 @@ def apply(messages: Sequence[Message], edits: Iterable[Edit]) -> tuple[Message, 
     return (*result, *inserted.get(len(messages), ()))
 
 
-def _refuse_outside(index: int, last: int) -> None:
+def _check_index(index: int, last: int) -> None:
     if not 0 <= index <= last:
         raise InvalidInput(
-            f"An edit speaks of message {index}, and the last is {last}", code="edit_out_of_range"
+            f"An edit changes message {index}, but the last is {last}", code="edit_out_of_range"
         )

@@ -1,4 +1,4 @@
-"""Check that the numbers and names in a model's answer are in its source."""
+"""Checking that the numbers and names in a model's answer are in its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group messages that belong together: a message with tool calls, and their results."""
+"""Groups of messages that belong together: a message with tool calls, and their results."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def grouped(messages: Sequence[Message]) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-# The message that makes a call and the call's id, which may be that of an earlier call: some
-# servers count calls anew in every message.
+# The index of the message that makes a call, and the call's id. An id may be used again later:
+# some servers number calls from the start in every message.
 _Call: TypeAlias = tuple[int, str]
 
 
 def _answered_calls(messages: Sequence[Message]) -> dict[_Call, int]:
-    """Return where the result of each call is; refuse what no provider would accept."""
+    """Return the index of each call's result; raise an error for what no provider accepts."""
     newest: dict[str, _Call] = {}
     results: dict[_Call, int] = {}
     for index, message in enumerate(messages):
@@ -58,7 +58,7 @@ def _answered_calls(messages: Sequence[Message]) -> dict[_Call, int]:
                 )
             newest[call.id] = index, call.id
         if message.role == "tool":
-            results[_answered(index, message, newest, results, messages)] = index
+            results[_answered_call(index, message, newest, results, messages)] = index
     return results
 
 
@@ -77,7 +77,7 @@ def _check_role(index: int, message: Message) -> None:
         )
 
 
-def _answered(
+def _answered_call(
     index: int,
     message: Message,
     newest: Mapping[str, _Call],
@@ -93,7 +93,7 @@ def _answered(
         raise _refused(
             "duplicate_result",
             f"Messages {results[call]} and {index} both answer the tool call {answered!r}",
-            "Give one result a call.",
+            "Give one result for each call.",
         )
     return call
 

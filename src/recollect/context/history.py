@@ -1,4 +1,4 @@
-"""A framework's own history beside the stored one: what is new in it, and what was taken back."""
+"""A framework's own history compared with the stored one: what is new, and what was retracted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.domain.turn import Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synced:
-    """What a sync found: the new turns, the ids of those taken back, and how many stayed."""
+    """The result of a sync: the new turns, the ids of retracted ones, and how many stayed."""
 
     added: tuple[Turn, ...] = ()
     retracted: tuple[str, ...] = ()
@@ -23,10 +23,10 @@ class Synced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPlan:
-    """What to do with a framework's messages before a model call, by their index.
+    """The changes to a framework's messages before a model call, by index.
 
-    `system` goes to the end of the system prompt for this one call; it is never stored. `degraded`
-    says what is missing.
+    `system` is appended to the system prompt for this one call and never stored. `degraded` says
+    what is missing.
     """
 
     edits: tuple[Edit, ...]
@@ -54,22 +54,22 @@ def fingerprint(message: Message) -> str:
 
 
 def align(known: Sequence[str], given: Sequence[str]) -> Alignment:
-    """Return how a given history lies beside the known one, by the prints of their messages.
+    """Compare a given history with the known one by the fingerprints of their messages.
 
-    A framework that has cut off the beginning gives the rest of what is known; any other
-    difference takes back what follows the last message both share.
+    A framework that has cut off the beginning gives the rest of what is known; any other difference
+    retracts everything after the last message that both share.
     """
-    shared = _shared(known, given)
+    shared = _common_length(known, given)
     if shared or not known or not given:
         return Alignment(start=0, shared=shared)
     for start in range(1, len(known)):
         rest = known[start:]
-        if len(given) >= len(rest) and _shared(rest, given) == len(rest):
+        if len(given) >= len(rest) and _common_length(rest, given) == len(rest):
             return Alignment(start=start, shared=len(rest))
     return Alignment(start=0, shared=0)
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
     return next(
         (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
         min(len(one), len(other)),

@@ -1,4 +1,4 @@
-"""Read messages in neutral, OpenAI or Anthropic format, and write them in one of these."""
+"""Messages in neutral, OpenAI or Anthropic format, read and written."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from recollect.errors import InvalidInput
 
 GivenMessage: TypeAlias = Message | Mapping[str, Any]
 
-# What its sender may say about a message that is no part of it.
-_ABOUT: Final = frozenset({"id", "at", "timestamp"})
+# Fields about a message that are not part of it.
+_METADATA_FIELDS: Final = frozenset({"id", "at", "timestamp"})
 _OPENAI_PARTS: Final = ("text", "image_url", "input_audio", "file", "refusal")
 _OPENAI_FIELDS: Final = frozenset({"tool_calls", "tool_call_id", "refusal"})
 _OPENAI_ROLES: Final = ("tool", "developer")
@@ -54,9 +54,9 @@ def _read(item: GivenMessage, index: int) -> list[Incoming]:
     if isinstance(item, Message):
         if is_summary(item):
             raise InvalidInput(
-                f"Message {index} stands for what was said before; nobody said it",
+                f"Message {index} is a summary made by prepare(), not a message that was said",
                 code="not_a_turn",
-                hint="Observe only what is new, not what prepare() gave.",
+                hint="Observe only new messages, not what prepare() returned.",
             )
         return [Incoming(message=replace(item, id=None), id=item.id)]
     if not isinstance(item, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -65,7 +65,7 @@ def _read(item: GivenMessage, index: int) -> list[Incoming]:
             code="wrong_type",
             hint='Give messages such as {"role": "user", "content": "…"}.',
         )
-    native = {name: value for name, value in item.items() if name not in _ABOUT}
+    native = {name: value for name, value in item.items() if name not in _METADATA_FIELDS}
     first, *rest = _from_native(native, index)
     known, at = item.get("id"), time_of(item)
     return [
@@ -78,7 +78,7 @@ def _from_native(native: Mapping[str, Any], index: int) -> list[Message]:
     if not _is_anthropic(native) or not isinstance(native.get("role"), str):
         return [from_openai_message(native, index)]
     if native.get("role") == "system":
-        # A system prompt belongs in front, where a request keeps it apart.
+        # A system prompt goes first, where a request keeps it separate.
         return [*from_anthropic((), system=native["content"])]
     return from_anthropic_message(native, index)
 

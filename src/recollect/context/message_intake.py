@@ -1,4 +1,4 @@
-"""The intake of a session: check messages, archive large results and store everything."""
+"""The intake of a session: messages are checked, large results archived, and everything stored."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class ReceivedMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """What is stored of a message, and what is shown of it for now."""
+class _StoredMessage:
+    """The stored form of a message, and its form in the current turn."""
 
     incoming: Incoming
     call: ToolCall | None = None
@@ -54,7 +54,7 @@ class _Kept:
 
 
 class MessageIntake:
-    """Holds the conversation of a session and adds to it; one call at a time."""
+    """The conversation of a session and its growth; called by one task at a time."""
 
     def __init__(
         self, session: str, caller: Caller, parts: SessionParts, archive: ToolResultManager
@@ -65,14 +65,14 @@ class MessageIntake:
         self._store = parts.archive.store
         self._clock = parts.archive.clock
         self._archive = archive
-        # Every placeholder in it is closed: so it stays as it is while turns come and go.
+        # With every placeholder closed, so that it stays the same from turn to turn.
         self.messages: tuple[Message, ...] = ()
         self.archives: frozenset[str] = frozenset()
         self._ids: set[str] = set()
         self._last: Turn | None = None
-        # By turn: what frameworks gave may be kept in another form.
+        # Fingerprints by turn: a framework's message may be stored in another form.
         self._prints: dict[str, str] = {}
-        # Whether every message was read, not only what summaries do not cover.
+        # Whether every message was read, or only those that no summary covers.
         self.is_whole = True
 
     async def load(self, kept: WindowState) -> None:
@@ -105,11 +105,12 @@ class MessageIntake:
         turns = await self._turns(after=border)
         messages = [*map(unread, covered)]
         placed = sorted(
-            _placed(covered, (known[turn_id] for turn_id in resumption.staying)), key=itemgetter(0)
+            _with_places(covered, (known[turn_id] for turn_id in resumption.staying)),
+            key=itemgetter(0),
         )
         for place, message in placed:
             messages[place] = message
-        # A turn of several messages may be covered in part.
+        # A turn of several messages may be covered only in part.
         rest = messages_of(border)[covered.count(border.id) :]
         rest += [message for turn in turns for message in messages_of(turn)]
         before = tuple(message for _, message in placed)
@@ -144,7 +145,7 @@ class MessageIntake:
         )
 
     async def prints(self) -> list[tuple[str, str]]:
-        """Return the turn and the fingerprint of every message, but for system prompts."""
+        """Return the turn and the fingerprint of every message except system prompts."""
         if not self.is_whole:
             await self.load_whole()
         return [
@@ -154,7 +155,7 @@ class MessageIntake:
         ]
 
     async def retract(self, turn_ids: Sequence[str]) -> None:
-        """Take back what was said in these turns."""
+        """Retract these turns."""
         turns = await self._turns(ids=sorted(turn_ids))
         await self._observer.retract(self._caller, turns)
         await self.load_whole()
@@ -162,10 +163,10 @@ class MessageIntake:
     async def hear(self, incoming: Sequence[Incoming], task: str | None) -> list[ReceivedMessage]:
         """Store messages: all of them, or raise an error and store nothing."""
         if not self.is_whole and any(entry.id is not None for entry in incoming):
-            # Whether an id was given before, only the messages themselves tell.
+            # Only the stored messages tell whether an id was used before.
             self._ids |= {turn for turn in map(given_id, await self._turns()) if turn}
         self._check(incoming)
-        kept = [await self._kept(entry, incoming) for entry in incoming]
+        kept = [await self._stored_form(entry, incoming) for entry in incoming]
         turns = await self._observer.observe(
             self._caller,
             [as_turn(entry.incoming, tool=entry.call.name if entry.call else "") for entry in kept],
@@ -180,13 +181,13 @@ class MessageIntake:
         ]
 
     def _check(self, incoming: Sequence[Incoming]) -> None:
-        """Refuse messages that cannot follow, before anything is archived for them."""
+        """Raise an error for messages that cannot follow, before anything is archived for them."""
         check_next(self.messages, [entry.message for entry in incoming])
         given = [entry.id for entry in incoming if entry.id is not None]
-        for index, it in enumerate(given):
-            if it in self._ids or it in given[:index]:
+        for index, message_id in enumerate(given):
+            if message_id in self._ids or message_id in given[:index]:
                 raise InvalidInput(
-                    f"There is a message with the id {it!r} in this session already",
+                    f"There is a message with the id {message_id!r} in this session already",
                     code="duplicate_id",
                     hint="Observe every message once; leave the id out where there is none.",
                 )
@@ -195,22 +196,24 @@ class MessageIntake:
             if entry.message.role != "tool" or len(entry.message.text) <= self._archive.threshold:
                 new_turn(as_turn(entry), self._caller.scope, self._session, now, None)
 
-    async def _kept(self, it: Incoming, incoming: Sequence[Incoming]) -> _Kept:
-        message = it.message
+    async def _stored_form(self, entry: Incoming, incoming: Sequence[Incoming]) -> _StoredMessage:
+        message = entry.message
         if message.role != "tool":
-            return _Kept(incoming=it)
-        call = self._call(it, incoming)
-        shown = _readable(await self._shown(message.text, call, self._question(it, incoming)))
+            return _StoredMessage(incoming=entry)
+        call = self._call(entry, incoming)
+        shown = _readable(
+            await self._archive_result(message.text, call, self._question(entry, incoming))
+        )
         closed = close_in(shown)
         if closed == message.text:
-            return _Kept(incoming=it, call=call)
-        return _Kept(
-            incoming=replace(it, message=with_result(message, closed)),
+            return _StoredMessage(incoming=entry, call=call)
+        return _StoredMessage(
+            incoming=replace(entry, message=with_result(message, closed)),
             call=call,
             shown=None if shown == closed else shown,
         )
 
-    async def _shown(self, text: str, call: ToolCall, question: str) -> str:
+    async def _archive_result(self, text: str, call: ToolCall, question: str) -> str:
         """Return what this turn shows of a result: the result, or its placeholder."""
         try:
             return await self._archive.process_tool_result(
@@ -219,7 +222,7 @@ class MessageIntake:
         except StorageError as problem:
             if len(text) > MAX_CONTENT:
                 raise
-            # The turn can hold it as well: the conversation goes on without the archive.
+            # The turn can hold the result as well, so the conversation goes on without an archive.
             _log.warning("a result of %s stays in its turn: %s", call.name, problem)
             return text
 
@@ -234,16 +237,16 @@ class MessageIntake:
         calls = (call for said in self._newest_before(result, incoming) for call in said.tool_calls)
         return next(call for call in calls if call.id == wanted)
 
-    def _newest_before(self, it: Incoming, incoming: Sequence[Incoming]) -> Iterator[Message]:
+    def _newest_before(self, entry: Incoming, incoming: Sequence[Incoming]) -> Iterator[Message]:
         """Yield what was said before, latest first."""
-        before = takewhile(lambda other: other is not it, incoming)
+        before = takewhile(lambda other: other is not entry, incoming)
         yield from reversed([other.message for other in before])
         yield from reversed(self.messages)
 
-    async def _take(self, turns: Sequence[Turn], kept: Sequence[_Kept]) -> None:
+    async def _take(self, turns: Sequence[Turn], kept: Sequence[_StoredMessage]) -> None:
         last = 0 if self._last is None else self._last.ordinal
         if turns[0].ordinal != last + 1:
-            # Somebody else has spoken before it.
+            # Another process has added turns before these.
             await self.refresh()
             return
         said = [
@@ -272,10 +275,10 @@ class MessageIntake:
 
 
 def _prints_of(turns: Iterable[Turn]) -> dict[str, str]:
-    return {turn.id: told for turn in turns if (told := given_print(turn)) is not None}
+    return {turn.id: known for turn in turns if (known := given_print(turn)) is not None}
 
 
-def _placed(covered: Sequence[str], turns: Iterable[Turn]) -> Iterator[tuple[int, Message]]:
+def _with_places(covered: Sequence[str], turns: Iterable[Turn]) -> Iterator[tuple[int, Message]]:
     """Yield the messages of turns with their places in a conversation."""
     for turn in turns:
         places = (place for place, turn_id in enumerate(covered) if turn_id == turn.id)

@@ -33,7 +33,7 @@ _ENGLISH: Final = {
     "hint": "The table of contents of {} was fetched already; no need to call {} again.",
 }
 
-# How much of a page is looked through for what speaks to the question.
+# How much of a page is searched for parts that match the question.
 _MAX_READ_CHARS: Final = 50_000
 _SENTENCE: Final = re.compile(r"[^。！？；.!?;\n]*[。！？；.!?;\n]*")
 _GAP: Final = " … "
@@ -41,7 +41,7 @@ _HEADING: Final = re.compile("^#", re.MULTILINE)
 _SAMPLE_CHARS: Final = 1_000
 _KEYS: Final = re.compile(r'"[^"]*":')
 PAGE_RELEVANCE: Final = 0.8
-# The notes are saved as a whole, so what they hold has an end.
+# The notes are stored as a whole, so their size is limited.
 MAX_STRUCTURE: Final = 400_000
 _MAX_STRUCTURES: Final = 20
 _MAX_CHAPTERS: Final = 50
@@ -55,7 +55,7 @@ def found_text(chunks: Sequence[ContentChunk], chapters: Iterable[str], language
     if named := ", ".join(map(_line, chapters)):
         lines.append(words["chapters"].format(named))
     for place, chunk in enumerate(chunks, 1):
-        # None of the content's lines may pass for one of our headings.
+        # No line of the content may look like one of these headings.
         content = _HEADING.sub(r"\\#", chunk.content)
         lines += [f"## [{place}] {_line(chunk.source)}", content]
     return "\n".join(lines)
@@ -84,7 +84,7 @@ def excerpt(text: str, question: str, limit: int) -> str:
         return text
     parts = _parts(text[: max(_MAX_READ_CHARS, limit + 1)], max(1, limit // 2 - len(_GAP)))
     asked = query_terms(question)
-    # Looking for each term in the text costs a tenth of taking the text apart into its terms.
+    # Searching for each term costs a tenth of analysing the text.
     shared = [sum(term in folded for term in asked) for folded in map(fold, parts)]
     best = sorted(range(len(parts)), key=lambda place: -shared[place])
     first, second = sorted(best[:2])
@@ -114,15 +114,15 @@ def _line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesOptions:
-    """How much is noted, and how a repeated call of a structure tool is answered."""
+    """The amount to note, and the answer to a repeated call of a structure tool."""
 
     enabled: bool = True
     max_chunks: int = 10
     min_relevance: float = 0.5
-    # Characters of one chunk: a long page is represented, not copied into every prompt.
+    # The maximum length of a chunk: a long page is not copied whole into every prompt.
     chunk_chars: int = 500
     answer_from_cache: bool = False
-    # None: the language of the question, else of what was found.
+    # None means the language of the question, else that of what was found.
     language: Language | None = None
 
 
@@ -134,7 +134,7 @@ class _Structure:
     value: Any
     tool: str = "get_toc"
     arguments: str = ""
-    # Only with `answer_from_cache`: what the call gave, as it was.
+    # The original result of the call, only with `answer_from_cache`.
     result: Any = None
 
     def to_json(self) -> dict[str, Any]:
@@ -286,7 +286,7 @@ class SessionNotes:
             dumped_structure["document"]: _Structure(**dumped_structure)
             for dumped_structure in dumped["structures"]
         }
-        # From the last to the first: the newest of equals comes first again.
+        # In reverse order, so that the newest of equals comes first again.
         for chunk in reversed(dumped["chunks"]):
             self.add_chunk(ContentChunk(**chunk))
 
@@ -315,7 +315,7 @@ class SessionNotes:
         if not self._options.enabled:
             return
         document = checked_text(structure.document, "document", MAX_TITLE)
-        # A copy, so that whoever changes theirs does not change what is noted.
+        # A copy, so that the caller's changes do not change the notes.
         kept = checked_json(structure.to_json(), "a structure", MAX_STRUCTURE)
         self._structures.pop(document, None)
         self._structures[document] = _Structure(**kept)
@@ -327,7 +327,7 @@ class SessionNotes:
         found = self._structures.get(call.text(rule.document))
         if found is not None:
             return found
-        # The document may be named by the result only.
+        # Only the result may name the document.
         same = (
             structure
             for structure in self._structures.values()
@@ -394,8 +394,8 @@ class SessionNotes:
         if self._options.language is not None:
             return self._options.language
         for text in (self.current_query, "\n".join(samples)):
-            if (told := language_of(text)) != "other":
-                return told
+            if (found := language_of(text)) != "other":
+                return found
         return "en"
 
 

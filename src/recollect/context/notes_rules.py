@@ -41,7 +41,7 @@ class CallContent:
     @classmethod
     def of(cls, arguments: object, result: object = None) -> CallContent:
         """Return a call from values, JSON texts or lists of text parts."""
-        return cls(arguments=_from_json(arguments), result=_unwrapped(result))
+        return cls(arguments=_from_json(arguments), result=_unwrap(result))
 
     @property
     def has_failed(self) -> bool:
@@ -49,7 +49,7 @@ class CallContent:
         return _tells_of_failure(self.result)
 
     def items(self, paths: str) -> list[CallContent]:
-        """Yield the call once for each of its results."""
+        """Return the call once for each of its results."""
         return [replace(self, item=item) for item in self.all(paths)]
 
     def all(self, paths: str) -> list[object]:
@@ -107,7 +107,7 @@ def _follow(value: object, steps: tuple[str, ...]) -> Iterator[object]:
             yield from _follow(inner, steps[1:])
 
 
-def _unwrapped(value: object) -> object:
+def _unwrap(value: object) -> object:
     """Return a result without the list of text parts that may wrap it."""
     parts = _mapping(value).get("content", value)
     if isinstance(parts, list) and parts and not _tells_of_failure(value):
@@ -155,7 +155,7 @@ def _readable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesRule:
-    """What the results of a tool are, and the paths to their parts."""
+    """The kind of a tool's results, and the paths to their parts."""
 
     feeds: Feeds
     content: str
@@ -165,8 +165,8 @@ class NotesRule:
     score: str = ""
     chapter: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
-    # For content whose score is not told; without it only pages are kept, as `add_page_content`
-    # values them.
+    # The relevance of content without a score; without this only pages are kept, with the default
+    # relevance of `add_page_content`.
     relevance: float | None = None
     chunk_type: ChunkType | None = None
 

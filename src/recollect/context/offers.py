@@ -1,4 +1,4 @@
-"""What is known of a tool call before it is made: offered to the caller, never forced."""
+"""Known results of a tool call, offered before the call is made and never forced."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Offers:
-    """Looks up calls in the notes of a session and in the archives of its scope."""
+    """A lookup of calls in the notes of a session and in the archives of its scope."""
 
     def __init__(self, notes: SessionNotes, archive: ToolResultManager) -> None:
         self._notes = notes
         self._archive = archive
 
     async def of(self, messages: Iterable[Message]) -> dict[ToolCall, Offer]:
-        """Return what is known of the calls in these messages."""
+        """Return the known results of the calls in these messages."""
         calls = [call for message in messages for call in message.tool_calls]
         found = {call: await self._offer(call) for call in calls}
         return {call: offer for call, offer in found.items() if offer is not None}

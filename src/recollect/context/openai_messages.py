@@ -1,4 +1,4 @@
-"""Convert OpenAI's chat messages to and from neutral ones without loss."""
+"""Conversion of OpenAI's chat messages to and from neutral ones, without loss."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ _ROLES: Final[Mapping[str, Role]] = {
     "assistant": "assistant",
     "tool": "tool",
 }
-# What a neutral message says in fields of its own.
-_READ: Final = frozenset({"role", "content", "refusal", "tool_calls", "tool_call_id", "name"})
+# Fields that a neutral message represents itself.
+_READ_FIELDS: Final = frozenset(
+    {"role", "content", "refusal", "tool_calls", "tool_call_id", "name"}
+)
 _DATA_URL: Final = re.compile(r"data:(?P<media_type>[\w.+-]+/[\w.+-]+);base64,(?P<data>[^,]*)")
 _AUDIO_FORMATS: Final = ("wav", "mp3")
 _THINKING: Final = ("thinking", "redacted_thinking")
@@ -41,7 +43,7 @@ def from_openai(messages: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
 
 def to_openai(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return a chat completion's list for neutral messages."""
-    return [_unread(message) for message in messages]
+    return [_native_message(message) for message in messages]
 
 
 def valid_for_openai(messages: Sequence[Message]) -> list[str]:
@@ -50,7 +52,7 @@ def valid_for_openai(messages: Sequence[Message]) -> list[str]:
 
 
 def openai_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the same for messages in OpenAI's format."""
+    """Return what OpenAI would refuse in messages of its own format, one line each."""
     breaks: list[str] = []
     waiting: set[str] = set()
     for index, message in enumerate(wire):
@@ -110,20 +112,20 @@ def from_openai_message(native: Mapping[str, Any], index: int = 0) -> Message:
         answers=_text_or_none(native, "tool_call_id", index),
         name=_text_or_none(native, "name", index),
     )
-    if _written(message) == native:
+    if _rebuilt(message) == native:
         return message
     return replace(message, extra={_PROVIDER: dict(native)})
 
 
-def _unread(message: Message) -> dict[str, Any]:
+def _native_message(message: Message) -> dict[str, Any]:
     """Return the native message while it still matches the neutral one."""
     native = cast("dict[str, Any] | None", message.extra.get(_PROVIDER))
     if native is None:
-        return _written(message)
+        return _rebuilt(message)
     if _says(from_openai_message(native)) == _says(message):
         return dict(native)
-    own = {key: value for key, value in native.items() if key not in _READ}
-    return _written(message) | own
+    own = {key: value for key, value in native.items() if key not in _READ_FIELDS}
+    return _rebuilt(message) | own
 
 
 def _says(message: Message) -> tuple[object, ...]:
@@ -193,7 +195,7 @@ def _unreadable(index: int, what: str, value: object) -> InvalidInput:
     )
 
 
-def _written(message: Message) -> dict[str, Any]:
+def _rebuilt(message: Message) -> dict[str, Any]:
     native: dict[str, Any] = {"role": message.role, "content": _content(message)}
     if message.tool_calls:
         native["tool_calls"] = [

@@ -1,4 +1,4 @@
-"""Write and read placeholders, which stand in for archived tool results.
+"""Placeholders, which replace archived tool results in a conversation.
 
 A placeholder can be opened: its content, or a part of it, follows in a block that states its own
 length, so that it can be closed again exactly, whatever the content holds.
@@ -86,7 +86,7 @@ _WORDS: Final[Mapping[Language, _Words]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placeholder:
-    """What is shown of an archive; texts are cut to one line of limited length."""
+    """The visible form of an archive; texts are cut to one line of limited length."""
 
     id: str
     tool: str
@@ -184,7 +184,7 @@ def close_in(text: str) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """Return the text in one printable line, cut to `limit` with an ellipsis."""
-    # Spaces may go, so somewhat more than the limit is looked at.
+    # Spaces may be removed, so somewhat more than the limit is read.
     line = " ".join(text[: 4 * limit + 100].split())
     if not line.isprintable():
         visible = (letter if letter.isprintable() else " " for letter in line)
@@ -210,7 +210,7 @@ def _end_of_block(text: str, found: re.Match[str]) -> int:
     for mark in marks:
         if text.startswith(mark, end):
             return end + len(mark)
-    # The content was changed meanwhile, so that its length says nothing any more.
+    # The content was changed meanwhile, so its length is no longer right.
     ends = [at + len(mark) for mark in marks if (at := text.find(mark, found.end())) >= 0]
     return min(ends, default=len(text))
 

@@ -1,4 +1,4 @@
-"""Build a prompt from a conversation: compressed, with what was asked for, within budget."""
+"""The prompt of a conversation: compressed, with the requested extras, within the budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput
 from recollect.ports.tokens import TokenCounter, message_tokens
 
-_BETWEEN: Final = "\n\n"
+_SEPARATOR: Final = "\n\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class PromptExtras:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltPrompt:
-    """What is sent, and its size; `pending` says that a smaller result is being made."""
+    """The messages to send and their size; `pending` says that a smaller result is being made."""
 
     messages: tuple[Message, ...] = ()
     tokens: int = 0
@@ -63,7 +63,7 @@ class _Attempt:
 
 
 class PromptBuilder:
-    """Builds what one session sends."""
+    """The builder of one session's prompts."""
 
     def __init__(
         self,
@@ -93,17 +93,17 @@ class PromptBuilder:
 
         Attempts get more and more modest; the first one that fits wins.
         """
-        compressed = await self._compressed(messages)
+        compressed = await self._compress(messages)
         too_small: InvalidInput | None = None
         async for attempt in self._attempts(messages, compressed.edits, wishes):
             try:
-                window, tokens = self._planned(messages, attempt)
+                window, tokens = self._plan(messages, attempt)
             except InvalidInput as problem:
                 if problem.code != TOO_SMALL:
                     raise
                 too_small = problem
                 continue
-            if _holds(window, attempt.opened):
+            if _contains(window, attempt.opened):
                 self._compression.count_sent()
                 return BuiltPrompt(
                     messages=window,
@@ -115,7 +115,7 @@ class PromptBuilder:
         assert too_small is not None  # the last attempt opens nothing
         raise too_small
 
-    async def _compressed(self, messages: tuple[Message, ...]) -> Compressed:
+    async def _compress(self, messages: tuple[Message, ...]) -> Compressed:
         """Return the conversation as short as it is by now.
 
         Summaries are waited for, up to a limit, only if messages would be left out without any.
@@ -140,7 +140,7 @@ class PromptBuilder:
         if places:
             spared = sparing(edits, messages, places.values())
             for query in (None, wishes.question):
-                opened = await self._opened(messages, places, query)
+                opened = await self._open_archives(messages, places, query)
                 yield _Attempt(
                     edits=spared,
                     replaced={**_untouched(shown, spared), **opened},
@@ -156,12 +156,12 @@ class PromptBuilder:
             yield _Attempt(edits=edits, replaced={}, beside=wishes.beside, ahead=ahead)
         if beside or ahead:
             yield _Attempt(edits=edits, replaced={})
-        # Summaries may be too much beside a long message: smaller ones are made meanwhile.
+        # Summaries may be too long beside a long message; smaller ones are made meanwhile.
         if edits:
             left_out = (Drop(index) for index, message in enumerate(messages) if is_unread(message))
             yield _Attempt(edits=tuple(left_out), replaced={}, is_summarised=False)
 
-    async def _opened(
+    async def _open_archives(
         self, messages: Sequence[Message], places: Mapping[str, int], query: str | None
     ) -> dict[int, Message]:
         """Return the messages that hold these archives, opened."""
@@ -171,7 +171,7 @@ class PromptBuilder:
             (opened[index],) = await self._archive.prepare_context([messages[index]], ids, query)
         return opened
 
-    def _planned(
+    def _plan(
         self, messages: tuple[Message, ...], attempt: _Attempt
     ) -> tuple[tuple[Message, ...], int]:
         said = messages
@@ -187,7 +187,7 @@ class PromptBuilder:
 
 def with_system_text(messages: tuple[Message, ...], texts: Iterable[str]) -> tuple[Message, ...]:
     """Return the messages with texts at the end of the system prompt."""
-    added = _BETWEEN.join(texts)
+    added = _SEPARATOR.join(texts)
     if not added:
         return messages
     leading = 0
@@ -196,10 +196,10 @@ def with_system_text(messages: tuple[Message, ...], texts: Iterable[str]) -> tup
     if leading:
         last = messages[leading - 1]
         if len(last.parts) == 1 and isinstance(last.parts[0], TextPart) and not last.extra:
-            joined = TextPart(text=f"{last.parts[0].text}{_BETWEEN}{added}")
+            joined = TextPart(text=f"{last.parts[0].text}{_SEPARATOR}{added}")
             prompt = replace(last, parts=(joined,))
             return (*messages[: leading - 1], prompt, *messages[leading:])
-    # A prompt that a provider wrote in its own way stays as it is, marks for its cache included.
+    # A prompt in a provider's own format stays as it is, including its cache marks.
     beside = Message(role="system", parts=(TextPart(text=added),))
     return (*messages[:leading], beside, *messages[leading:])
 
@@ -226,5 +226,5 @@ def _untouched(shown: Mapping[int, Message], edits: Sequence[Edit]) -> dict[int,
     return {index: message for index, message in shown.items() if index not in edited}
 
 
-def _holds(window: Sequence[Message], wanted: Iterable[Message]) -> bool:
+def _contains(window: Sequence[Message], wanted: Iterable[Message]) -> bool:
     return all(any(sent is message for sent in window) for message in wanted)

@@ -15,7 +15,7 @@ from recollect.ports.state import ABSENT, State, StateKey
 
 SCRATCHPAD: Final = "scratchpad"
 SCRATCHPAD_TTL: Final = timedelta(minutes=30)
-# Of all who write at once, one succeeds each time: more rivals than this one session never has.
+# Of several concurrent writers one succeeds each time, and a session never has more than this.
 _MAX_ATTEMPTS: Final = 50
 
 _CHINESE: Final = {

@@ -49,14 +49,14 @@ from recollect.errors import Closed, InvalidInput, NotFound, StorageError
 from recollect.language.detection import language
 
 _log: Final = logging.getLogger(__name__)
-# Of a long message so much tells what the notes of a turn are about.
+# How much of a long message is used as the query of the notes.
 _MAX_QUERY_CHARS: Final = 2_000
 
 
 class CurrentTurn:
-    """What one turn shows until the user speaks again, beyond what is stored.
+    """The content that one turn shows until the user speaks again, beyond what is stored.
 
-    Archived results are open here, and calls are told what they returned before.
+    Archived results are open here, and calls show what they returned before.
     """
 
     def __init__(self, offers: Offers) -> None:
@@ -67,15 +67,15 @@ class CurrentTurn:
 
     @property
     def offered(self) -> Mapping[str, Offer]:
-        """Return what is known of calls, by id; of two with the same id the later one."""
+        """Return the known results of calls, by id; of two with the same id the later one."""
         return {call.id: offer for call, offer in self._offered.items()}
 
     async def offers_for(self, messages: Iterable[Message]) -> Mapping[ToolCall, Offer]:
-        """Return what is known of the calls in new messages."""
+        """Return the known results of the calls in new messages."""
         return await self._offers.of(messages)
 
     def hear(self, heard: ReceivedMessage, offers: Mapping[ToolCall, Offer]) -> None:
-        """Take in a message; a user message starts a new turn."""
+        """Add a message; a user message starts a new turn."""
         if heard.said.role == "user":
             self.shown, self._offered = {}, {}
         if heard.shown is not None:
@@ -134,27 +134,27 @@ class Session:
         self._scratchpad = SessionScratchpad(
             parts.state, caller.scope, session_id, options.scratchpad_ttl
         )
-        self._listener = MessageIntake(session_id, caller, parts, self._archive)
+        self._intake = MessageIntake(session_id, caller, parts, self._archive)
         self._kept = SessionStateStore(
             parts.state, caller.scope, session_id, options.keep_for, parts.archive.clock.now()
         )
-        # What is said at the same time is taken one after the other.
+        # Concurrent calls are processed one after another.
         self._turn = asyncio.Lock()
         self._window: _Window | None = None
         self._current = CurrentTurn(Offers(self._notes, self._archive))
         self._spans: Mapping[str, tuple[int, int]] = {}
         self._sent = BuiltPrompt()
         self._is_over = False
-        # The language of the guide, once it was needed.
+        # The language of the guide, as soon as it is known.
         self._tongue: Tongue | None = None
-        # Whether anything was said since it was opened or closed.
+        # Whether anything was said since the session was opened or closed.
         self._has_news = False
 
     def __await__(self) -> Generator[Any, None, Session]:
         return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Session:
-        await self._opened()
+        await self._ensure_loaded()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -191,7 +191,7 @@ class Session:
 
     @property
     def offers(self) -> Mapping[str, Offer]:
-        """Return what is known of this turn's tool calls, by id, before they are made.
+        """Return the known results of this turn's tool calls, by id, before they are made.
 
         That is the hint or cached answer of the notes, or what the same call returned in any
         session of this scope.
@@ -207,13 +207,13 @@ class Session:
     def usage(self) -> SessionUsage:
         """Return how full the window was when it was last prepared."""
         return SessionUsage(
-            messages=len(self._listener.messages),
+            messages=len(self._intake.messages),
             window_messages=len(self._sent.messages),
             window_tokens=self._sent.tokens,
             budget_tokens=self._budget.tokens,
             level=self._sent.level,
             pending=self._sent.pending,
-            archived=len(self._listener.archives),
+            archived=len(self._intake.archives),
             degraded=self._sent.degraded,
         )
 
@@ -225,16 +225,18 @@ class Session:
         Messages are neutral ones, or mappings in OpenAI's or Anthropic's format; `at` in a mapping
         sets a past time. A large tool result is archived, and its turn stores the placeholder.
         """
-        return await self._heard(read_messages(messages), task)
+        return await self._observe_all(read_messages(messages), task)
 
-    async def _heard(self, incoming: Sequence[Incoming], task: str | None) -> tuple[Turn, ...]:
+    async def _observe_all(
+        self, incoming: Sequence[Incoming], task: str | None
+    ) -> tuple[Turn, ...]:
         if not incoming:
             return ()
         async with self._turn:
             await self._load()
-            # Before their results are put away, or these would be offered.
+            # Before their own results are archived, or those would be offered.
             offers = await self._current.offers_for(entry.message for entry in incoming)
-            heard = await self._listener.hear(incoming, task)
+            heard = await self._intake.hear(incoming, task)
             self._has_news = True
             for received in heard:
                 self._current.hear(received, offers)
@@ -306,22 +308,22 @@ class Session:
         return written(self._sent.messages, format)
 
     async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
-        """Take over a history that a framework keeps: what is new is observed.
+        """Take over a history that a framework keeps, and observe what is new in it.
 
-        What the framework has taken back or replaced at its end is marked as retracted: it stays
-        stored and is found no more. The same history twice changes nothing. System prompts are
-        left to the framework, and so is a beginning that it has cut off.
+        What the framework has removed or replaced at its end is marked as retracted: it stays
+        stored but is not recalled any more. Syncing the same history twice changes nothing. System
+        prompts are left to the framework, and so is a beginning that it has cut off.
         """
         given = _as_history(messages)
         async with self._turn:
             await self._load()
-            known = await self._listener.prints()
-            aligned = align([it for _, it in known], [it.print or "" for it in given])
+            known = await self._intake.prints()
+            aligned = align([mark for _, mark in known], [entry.print or "" for entry in given])
             gone = [turn for turn, _ in known[aligned.start + aligned.shared :]]
             if gone:
-                await self._listener.retract(gone)
+                await self._intake.retract(gone)
                 await self._save()
-        added = await self._heard(given[aligned.shared :], task)
+        added = await self._observe_all(given[aligned.shared :], task)
         return Synced(added=added, retracted=tuple(gone), unchanged=aligned.shared)
 
     async def plan(
@@ -334,18 +336,18 @@ class Session:
         with_scratchpad: bool = False,
         with_guide: bool | None = None,
     ) -> SessionPlan:
-        """Return what to change in a framework's history before a model call, by its indexes.
+        """Return the changes to a framework's history before a model call, by index.
 
         The history is synced first. Applied to the framework's own messages, the edits send what
-        `prepare` would: one call sees them, and nothing of them is stored. Each message must be
-        one of ours: give tool results one by one.
+        `prepare` would. They are for one call and are not stored. Each given message must become
+        one message here: give tool results one by one.
         """
         listed = checked_items(messages, "messages")
         spoken = [at for at, message in enumerate(listed) if not _is_system(message)]
         given = _as_history(listed)
         if len(given) != len(spoken):
             raise InvalidInput(
-                "A message holds several results of tools; nothing was changed",
+                "A message holds several tool results; nothing was changed",
                 code="not_one_message",
                 hint="Give each result as a message of its own, or use sync() and prepare().",
             )
@@ -357,7 +359,7 @@ class Session:
             with_scratchpad=with_scratchpad,
             with_guide=with_guide,
         )
-        said = [it.message for it in given]
+        said = [entry.message for entry in given]
         return _plan_for(before, self._sent, dict(zip(spoken, said, strict=True)), len(listed))
 
     async def _send(
@@ -369,9 +371,9 @@ class Session:
         with_scratchpad: bool,
         with_guide: bool | None,
     ) -> tuple[Message, ...]:
-        """Make what is sent now; return the conversation that it is made of."""
-        window = await self._opened()
-        messages = self._listener.messages
+        """Build the prompt; return the conversation that it is made from."""
+        window = await self._ensure_loaded()
+        messages = self._intake.messages
         window.sender.begin(messages)
         question = _newest_words(messages) if query is None else query
         if with_guide is None:
@@ -382,18 +384,18 @@ class Session:
         ahead = ""
         degraded: tuple[str, ...] = ()
         if query is not None:
-            remembered = await self._remembered(query, messages)
+            remembered = await self._recall(query, messages)
             degraded = remembered.degraded
             if remembered.place == "system":
                 beside.append(remembered.text)
             else:
                 ahead = remembered.text
         opened = await self._to_load(load, question)
-        if not self._listener.is_whole and len(newest_places(messages, opened)) < len(opened):
-            # One of them was put away in a part that nobody needed to read so far.
+        if not self._intake.is_whole and len(newest_places(messages, opened)) < len(opened):
+            # One of them was archived in a part of the conversation that was not read so far.
             async with self._turn:
-                await self._listener.load_whole()
-            messages = self._listener.messages
+                await self._intake.load_whole()
+            messages = self._intake.messages
         wishes = PromptExtras(
             shown=self._current.in_place(messages),
             load=opened,
@@ -410,7 +412,7 @@ class Session:
 
     async def expand(self, summary: Summary | str) -> tuple[Turn, ...]:
         """Return the turns of a summary that is or was in the window."""
-        await self._opened()
+        await self._ensure_loaded()
         name = summary.id if isinstance(summary, Summary) else summary
         span = self._all_spans().get(name)
         if span is None:
@@ -420,9 +422,7 @@ class Session:
                 hint="session.summaries has those in the window, with their ids.",
             )
         covered = {
-            message.id
-            for message in self._listener.messages[slice(*span)]
-            if message.id is not None
+            message.id for message in self._intake.messages[slice(*span)] if message.id is not None
         }
         where = Filter(session=self._id)
         store = self._parts.archive.store
@@ -432,7 +432,7 @@ class Session:
         """Load what other processes have added to this session."""
         async with self._turn:
             await self._load()
-            await self._listener.refresh()
+            await self._intake.refresh()
 
     async def save(self) -> None:
         """Store the notes and the window now; observing messages does it too."""
@@ -442,7 +442,7 @@ class Session:
 
     async def settle(self) -> None:
         """Wait for the compression in the background."""
-        window = await self._opened()
+        window = await self._ensure_loaded()
         await window.compression.settle()
 
     async def close(self) -> None:
@@ -453,9 +453,9 @@ class Session:
             await self._window.compression.close()
             await self._save()
             has_news, self._has_news = self._has_news, False
-        # Saving tells whether it was forgotten elsewhere.
+        # Saving detects whether the session was forgotten elsewhere.
         if has_news and not self._is_over:
-            await self._tell(self._parts.left)
+            await self._notify(self._parts.left)
 
     async def discard(self) -> None:
         """Drop the state of a forgotten session; it cannot continue."""
@@ -473,16 +473,16 @@ class Session:
             await self._kept.clear()
             self._notes.reset()
             self._is_over = True
-        await self._tell(self._parts.ended)
+        await self._notify(self._parts.ended)
 
-    async def _tell(self, listener: Callable[[Caller, str], Awaitable[None]]) -> None:
-        """Notify a listener of what was said; the turns are stored, so a failure is only logged."""
+    async def _notify(self, listener: Callable[[Caller, str], Awaitable[None]]) -> None:
+        """Notify a listener that the session was left or ended; a failure is only logged."""
         try:
             await listener(self._caller, self._id)
         except StorageError as problem:
             _log.warning("session %s is not read for now: %s", self._id, problem)
 
-    async def _opened(self) -> _Window:
+    async def _ensure_loaded(self) -> _Window:
         if self._window is None or self._is_over:
             async with self._turn:
                 return await self._load()
@@ -496,7 +496,7 @@ class Session:
             )
         if self._window is None:
             kept = await self._kept.load(self._notes)
-            await self._listener.load(kept)
+            await self._intake.load(kept)
             self._current.shown, self._spans = kept.shown, kept.spans
             counter = RememberedCounts(self._parts.archive.tokens)
             compression = BackgroundCompression(
@@ -524,7 +524,7 @@ class Session:
         compression = self._window.compression.compression
         state = WindowState(
             compression=compression,
-            resumption=self._listener.resumption(compression.covered_to),
+            resumption=self._intake.resumption(compression.covered_to),
             shown=self._current.shown,
             spans=self._spans,
         )
@@ -532,7 +532,7 @@ class Session:
             await self._scratchpad.touch()
             await self._kept.save(self._notes, state)
         except NotFound:
-            # Another process has forgotten it: nothing of it is kept, and it cannot go on.
+            # Another process has forgotten the session: nothing is kept, and it cannot continue.
             self._notes.reset()
             self._is_over = True
         except StorageError as problem:
@@ -549,7 +549,7 @@ class Session:
             return ""
         if self._tongue is None:
             prompt = next(
-                (message for message in self._listener.messages if message.role == "system"), None
+                (message for message in self._intake.messages if message.role == "system"), None
             )
             said = question if prompt is None else prompt.text
             self._tongue = "zh" if language(said[:_MAX_QUERY_CHARS]) == "zh" else "en"
@@ -559,7 +559,7 @@ class Session:
         yield self._notes.get_toc_cache_hint()
         yield self._notes.get_memory_context()
 
-    async def _remembered(self, query: str, messages: Sequence[Message]) -> MemoryContext:
+    async def _recall(self, query: str, messages: Sequence[Message]) -> MemoryContext:
         """Return what is remembered about a query and not in the window."""
         covered = max((summary.end for summary in self.summaries), default=0)
         return await self._parts.prefetch.context(
@@ -569,7 +569,7 @@ class Session:
     async def _to_load(self, load: str | Iterable[str], question: str) -> tuple[str, ...]:
         """Return the archives to open: the requested ones and those the policy chooses."""
         asked = [load] if isinstance(load, str) else checked_items(load, "load")
-        known = self._listener.archives
+        known = self._intake.archives
         for archive in asked:
             if archive not in known:
                 raise NotFound(
@@ -583,9 +583,9 @@ class Session:
 
     async def _chosen(self, question: str) -> list[str]:
         """Return the archives of earlier turns that match the query, by the trigger policy."""
-        messages = self._listener.messages
+        messages = self._intake.messages
         users = [index for index, message in enumerate(messages) if message.role == "user"]
-        known = sorted(self._listener.archives)
+        known = sorted(self._intake.archives)
         places = newest_places(messages, known)
         earlier = [
             archive_id for archive_id in known if users and places.get(archive_id, -1) < users[-1]
@@ -599,14 +599,14 @@ def _newest_words(messages: Sequence[Message]) -> str:
 
 
 def _as_history(messages: Iterable[GivenMessage]) -> list[Incoming]:
-    """Return a framework's messages with their fingerprints, but for system prompts.
+    """Return a framework's messages with their fingerprints, except system prompts.
 
-    The ids of frameworks are their own: a message that is written anew may keep its id.
+    The ids of frameworks are not used: a message that is rewritten may keep its id.
     """
     return [
-        replace(it, id=None, print=fingerprint(it.message))
-        for it in read_messages(messages)
-        if it.message.role != "system"
+        replace(entry, id=None, print=fingerprint(entry.message))
+        for entry in read_messages(messages)
+        if entry.message.role != "system"
     ]
 
 
@@ -620,13 +620,13 @@ def _plan_for(
 ) -> SessionPlan:
     """Return the edits for a list of `count` messages, of which those `given` were said.
 
-    The last messages of the conversation are those of the list. Of a large result the list has
-    the whole, and the conversation what stands for it.
+    The last messages of the conversation are those of the list. The list has a large result whole,
+    where the conversation has its placeholder.
     """
     places = list(given)
-    beside = [it for it in sent.messages if it.role == "system"]
-    spoken = [it for it in messages if it.role != "system"]
-    shown = [it for it in sent.messages if it.role != "system"]
+    prompts = [message for message in sent.messages if message.role == "system"]
+    spoken = [message for message in messages if message.role != "system"]
+    shown = [message for message in sent.messages if message.role != "system"]
     start = len(spoken) - len(places)
     edits: list[Edit] = []
     for edit in edits_between(spoken, shown):
@@ -643,10 +643,10 @@ def _plan_for(
                 is_whole = spoken[at].role != "tool" or spoken[at].parts == given[place].parts
                 edits.append(Keep(place) if is_whole else Replace(place, spoken[at]))
             case _:
-                # The framework has cut it off itself.
+                # The framework has already cut it off.
                 pass
     return SessionPlan(
         edits=tuple(edits),
-        system="\n\n".join(it.text for it in beside),
+        system="\n\n".join(prompt.text for prompt in prompts),
         degraded=sent.degraded,
     )

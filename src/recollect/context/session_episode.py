@@ -1,4 +1,4 @@
-"""Store an ended session as an episode: what it was about and what came of it."""
+"""The episode of an ended session: what it was about and what came of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STOPS: Final = "。！？!?;；."
 
 
 class SessionEpisodes:
-    """Stores one episode per session, updated when the session ends again."""
+    """A job that stores one episode per session, updated when the session ends again."""
 
     def __init__(
         self, store: Store, saver: Saver, summariser: Summariser, clock: Clock, *, after: int
@@ -56,8 +56,8 @@ class SessionEpisodes:
         summary = await self._summariser.segment(messages, 0, len(messages))
         if not summary.points:
             return None
-        kept = await self._kept(caller, session)
-        content, fields = _told(summary), _fields(summary, turns, session)
+        kept = await self._find_episode(caller, session)
+        content, fields = _content(summary), _fields(summary, turns, session)
         if kept is None:
             draft: Draft = {**fields, "content": content}
             (record,) = await self._saver.create(caller, [draft], reason="the session ended")
@@ -67,7 +67,7 @@ class SessionEpisodes:
         reason = "the session went on"
         return await self._saver.update(caller, kept.id, content, fields, reason=reason)
 
-    async def _kept(self, caller: Caller, session: str) -> Record | None:
+    async def _find_episode(self, caller: Caller, session: str) -> Record | None:
         where = Filter(kinds=frozenset({Kind.EPISODIC}), session=session)
         found = await self._store.records([caller.scope], where, now=self._clock.now())
         return next((record for record in found if record.source == SOURCE), None)
@@ -80,7 +80,7 @@ def _without_memory(message: Message) -> Message:
     return replace(message, parts=(TextPart(text=strip_memory(message.text)),))
 
 
-def _told(summary: SegmentSummary) -> str:
+def _content(summary: SegmentSummary) -> str:
     """Return all points as sentences, grouped by kind."""
     is_chinese = summary.language == "zh"
     sentences: list[str] = []

@@ -41,13 +41,13 @@ class SessionOptions:
     """The default behaviour of sessions."""
 
     context_tokens: int = 128_000
-    # The context of models that have another one, by the beginning of their names.
+    # The context size of models that differ, by the beginning of their names.
     models: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     share: float = 0.70
     messages: int = 50
-    # Seconds that a prompt waits for the summaries of what would be left out without them.
+    # Seconds that a prompt waits for summaries of messages that would otherwise be left out.
     patience: float = 2.0
-    # How long the state of a session stays of which nothing is heard.
+    # How long the state of an inactive session is kept.
     keep_for: timedelta = timedelta(days=30)
     scratchpad_ttl: timedelta = SCRATCHPAD_TTL
     compression: CompressionOptions = field(default_factory=CompressionOptions)

@@ -25,7 +25,7 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumption:
-    """What is needed to continue after summarised messages without reading them all.
+    """The data needed to continue after summarised messages without reading them all.
 
     `staying` are the turns of those that are still sent, `archives` the results archived in the
     session.
@@ -44,7 +44,7 @@ class Resumption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowState:
-    """How far a session is compressed, and what its current turn shows of archives.
+    """The compression of a session, and what its current turn shows of archives.
 
     `shown` holds texts by turn. `spans` holds, for every summary that ever was in the window, the
     messages it covers: from the first up to, not including, the second number. Without a
@@ -94,7 +94,7 @@ class SessionStateStore:
     async def load(self, notes: SessionNotes) -> WindowState:
         """Load the notes and return the window.
 
-        What cannot be read, perhaps written by another version, is made anew in time.
+        State that cannot be read, perhaps because another version wrote it, is built anew.
         """
         if (noted := await self._get(self._notes)) is not None:
             try:

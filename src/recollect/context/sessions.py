@@ -1,4 +1,4 @@
-"""Open sessions, each with a window for its model."""
+"""The open sessions of a memory, each with a window for its model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.domain.ids import new_id
 from recollect.domain.scope import Caller
 from recollect.domain.stats import CacheStats
 
-# Tokens of input that families of models take, by the beginning of their names.
+# The input size of model families in tokens, by the beginning of their names.
 _FAMILIES: Final[Mapping[str, int]] = MappingProxyType(
     {
         "claude-": 200_000,
@@ -31,7 +31,7 @@ _FAMILIES: Final[Mapping[str, int]] = MappingProxyType(
 
 
 class Sessions:
-    """Opens sessions and closes those that are still open at the end."""
+    """The factory of sessions, which closes those that are still open at the end."""
 
     def __init__(self, parts: SessionParts, options: SessionOptions) -> None:
         self._parts = parts

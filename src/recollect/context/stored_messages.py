@@ -1,4 +1,4 @@
-"""Convert messages to stored turns and back without loss.
+"""Conversion of messages to stored turns and back, without loss.
 
 The columns of a turn hold the text; the payload holds everything else.
 """
@@ -28,7 +28,7 @@ def as_turn(incoming: Incoming, *, tool: str = "") -> dict[str, Any]:
         turn["name"] = message.name
     if incoming.at is not None:
         turn["at"] = incoming.at
-    beside = _beside_words(message, incoming.id)
+    beside = _payload(message, incoming.id)
     if incoming.print is not None:
         beside["print"] = incoming.print
     if tool:
@@ -41,7 +41,7 @@ def messages_of(turn: Turn) -> list[Message]:
     if turn.act == "retracted":
         return []
     kept = cast("Mapping[str, Any] | None", turn.payload.get(_OURS))
-    return _from_others(turn) if kept is None else [_from_ours(turn, kept)]
+    return _from_native(turn) if kept is None else [_from_payload(turn, kept)]
 
 
 def given_print(turn: Turn) -> str | None:
@@ -54,8 +54,8 @@ def given_id(turn: Turn) -> str | None:
     return cast("Mapping[str, Any]", turn.payload.get(_OURS, {})).get("id")
 
 
-def _beside_words(message: Message, given: str | None) -> dict[str, Any]:
-    """Return all that the text, the role and the name of a message do not say."""
+def _payload(message: Message, given: str | None) -> dict[str, Any]:
+    """Return everything that the text, the role and the name of a message do not say."""
     is_plain = len(message.parts) == 1 and isinstance(message.parts[0], TextPart)
     has_words = bool(message.text.strip())
     beside: dict[str, Any] = {
@@ -67,7 +67,7 @@ def _beside_words(message: Message, given: str | None) -> dict[str, Any]:
         "answers": message.answers,
         "extra": dict(message.extra),
     }
-    # An empty list of parts is something to say, other empty things are not.
+    # An empty list of parts has a meaning; other empty values do not.
     return {
         name: value
         for name, value in beside.items()
@@ -95,7 +95,7 @@ def _part_from_json(stored: Mapping[str, Any]) -> Part:
             return TextPart(text=stored["text"])
 
 
-def _from_ours(turn: Turn, kept: Mapping[str, Any]) -> Message:
+def _from_payload(turn: Turn, kept: Mapping[str, Any]) -> Message:
     parts = cast("list[Mapping[str, Any]] | None", kept.get("parts"))
     calls = cast("list[tuple[str, str, str]]", kept.get("calls", ()))
     called = (ToolCall(id=call_id, name=name, arguments=given) for call_id, name, given in calls)
@@ -111,7 +111,7 @@ def _from_ours(turn: Turn, kept: Mapping[str, Any]) -> Message:
     )
 
 
-def _from_others(turn: Turn) -> list[Message]:
+def _from_native(turn: Turn) -> list[Message]:
     """Return the messages of a turn that was not stored by a session."""
     native = {"role": turn.role, "content": turn.content, **turn.payload}
     if turn.speaker:

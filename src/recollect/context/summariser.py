@@ -1,4 +1,4 @@
-"""Summarise segments and sessions: with a model if there is one, and with rules in any case.
+"""Summaries of segments and sessions: with a model if there is one, and with rules in any case.
 
 A model's statements are used only if their numbers and names are in the source; rules add what it
 leaves out. A failing model is reported in the summary and never fails the turn.
@@ -29,23 +29,23 @@ from recollect.ports.tokens import TokenCounter
 if TYPE_CHECKING:
     from recollect.context.summary_form import SummaryForm
 
-# What marks and labels around the points take.
-_LABELS_OF_LINE: Final = 22
-_LABELS_OF_DIGEST: Final = 90
-_BESIDE_A_POINT: Final = 2
-# Of longer messages only so many characters are read, by rules and by the model.
+# The tokens of labels and separators around the points.
+_LINE_LABEL_TOKENS: Final = 22
+_DIGEST_LABEL_TOKENS: Final = 90
+_SEPARATOR_TOKENS: Final = 2
+# The maximum number of characters of a message that rules and the model read.
 _MAX_READ_CHARS: Final = 20_000
 _MAX_SHOWN_CHARS: Final = 6_000
-_ANSWER_ROOM: Final = 2
-_CACHED_COUNTS: Final = 2_000
-# So many messages tell well enough which words are rare in a session.
+_ANSWER_FACTOR: Final = 2
+_MAX_CACHED_COUNTS: Final = 2_000
+# The number of recent messages that decide which words are rare.
 _RARITY_MESSAGES: Final = 400
 _SPEAKERS: Final[Mapping[str, Speaker]] = {
     "user": "user",
     "assistant": "assistant",
     "tool": "tool",
 }
-# Whatever a model found goes before what rules found.
+# Weights above those of rules, so that a model's points come first.
 _TRUST: Final[Mapping[PointKind, float]] = {
     PointKind.TOPIC: 3.0,
     PointKind.DECISION: 6.0,
@@ -73,14 +73,14 @@ _ROLE: Final[Mapping[Tongue, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What a model found, if it was asked and answered, and what went wrong."""
+    """The points that a model found, if it was asked, and what went wrong."""
 
     points: tuple[Point, ...] = ()
     degraded: str = ""
 
 
 class Summariser:
-    """Makes summaries; safe to use from several tasks at once."""
+    """The maker of summaries; safe to use from several tasks at once."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Summariser:
         self._options = options
         self._model = model
         self._trimmer = Trimmer(counter, options.result_tokens)
-        # By length and hash of a message's text: a conversation is gone through again and again.
+        # By length and hash of a message's text: a conversation is read again and again.
         self._counts: dict[tuple[int, int], Counter[str]] = {}
         self._reading = asyncio.Lock()
         self._made = 0
@@ -110,14 +110,14 @@ class Summariser:
         """Return a summary of the messages from `start` up to `end`."""
         self._made += 1
         covered = messages[start:end]
-        said = [*self._said(covered, start)]
+        said = [*self._statements(covered, start)]
         tongue = tongue_of(statement.text for statement in said if statement.by != "tool")
         transcript = "\n\n".join(
             f"{statement.by}: {statement.text[:_MAX_SHOWN_CHARS]}" for statement in said
         )
         room = self._options.summary_tokens
         found = await self._ask(transcript, tongue, room, messages=end - start)
-        room -= _LABELS_OF_LINE
+        room -= _LINE_LABEL_TOKENS
         by_rules = partial(points_of, said, tongue)
         return SegmentSummary(
             key=content_key(covered, start),
@@ -153,17 +153,17 @@ class Summariser:
             turn_ids=tuple(turn for part in parts for turn in part.turn_ids),
             language=tongue,
             points=await self._chosen(
-                found, lambda: points, room - _LABELS_OF_DIGEST, messages[:end]
+                found, lambda: points, room - _DIGEST_LABEL_TOKENS, messages[:end]
             ),
             degraded=next(filter(None, reasons), ""),
         )
 
-    def _said(self, messages: Sequence[Message], start: int) -> Iterable[Said]:
+    def _statements(self, messages: Sequence[Message], start: int) -> Iterable[Said]:
         for position, message in enumerate(messages, start):
             speaker = _SPEAKERS.get(message.role)
             if speaker is None:
                 continue  # a system prompt is never summarised away
-            text = self._trimmer.told(message.text) if speaker == "tool" else _looked_at(message)
+            text = self._trimmer.told(message.text) if speaker == "tool" else _read_part(message)
             yield Said(text=text, by=speaker, position=position)
 
     async def _ask(self, text: str, tongue: Tongue, room: int, *, messages: int) -> _Found:
@@ -175,13 +175,13 @@ class Summariser:
         prompt = Prompt(
             text=text,
             system=_ROLE[tongue].format(tokens=room),
-            max_tokens=_ANSWER_ROOM * room + 200,
+            max_tokens=_ANSWER_FACTOR * room + 200,
         )
         try:
             filled = await self._model.fill(prompt, SummaryForm)
         except ModelError as problem:
             return _Found(degraded=problem.code)
-        return _believed(filled.value, Ground(text))
+        return _keep_grounded(filled.value, Ground(text))
 
     async def _chosen(
         self,
@@ -211,21 +211,21 @@ class Summariser:
         """Return how rare words are in recent messages; later ones do not change a summary."""
         nearby = messages[-_RARITY_MESSAGES:]
         spoken = (message for message in nearby if message.role in ("user", "assistant"))
-        return Rarity(self._counted(_looked_at(message)) for message in spoken)
+        return Rarity(self._word_counts(_read_part(message)) for message in spoken)
 
-    def _counted(self, text: str) -> Counter[str]:
+    def _word_counts(self, text: str) -> Counter[str]:
         key = (len(text), hash(text))
         if key not in self._counts:
-            if len(self._counts) >= _CACHED_COUNTS:
+            if len(self._counts) >= _MAX_CACHED_COUNTS:
                 self._counts.clear()
             self._counts[key] = sentence_counts(text)
         return self._counts[key]
 
     def _cost(self, text: str) -> int:
-        return self._counter.count(text) + _BESIDE_A_POINT
+        return self._counter.count(text) + _SEPARATOR_TOKENS
 
 
-def _believed(form: SummaryForm, ground: Ground) -> _Found:
+def _keep_grounded(form: SummaryForm, ground: Ground) -> _Found:
     """Return the entries whose numbers and names are in the source."""
     sections = {
         PointKind.TOPIC: form.topics,
@@ -246,7 +246,7 @@ def _believed(form: SummaryForm, ground: Ground) -> _Found:
     return _Found(points=believed, degraded="" if len(believed) == len(said) else _UNGROUNDED)
 
 
-def _looked_at(message: Message) -> str:
+def _read_part(message: Message) -> str:
     """Return the text of a message; of a pasted file only the beginning and the end."""
     text = message.text
     if len(text) <= _MAX_READ_CHARS:

@@ -1,4 +1,4 @@
-"""Write summaries as text for the window."""
+"""The text of summaries in the window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recollect.domain.context import Tongue
 from recollect.domain.message import Message, TextPart
 from recollect.domain.summary import PointKind, SessionDigest, Summary
 
-# The window keeps a message with this mark in front, and never takes it for a user's words.
+# A message with this mark stays first in the window and does not count as the user's.
 OUTSIDE_MARK: Final = "recollect_outside"
 
 
@@ -106,7 +106,7 @@ def summary_message(summaries: Sequence[Summary]) -> Message:
     last = summaries[-1]
     outside = _WORDS[last.language].outside.format(end=last.end)
     texts = (*map(summary_text, summaries), outside)
-    # A user's message: with one in front, any rest of a conversation begins as providers want it.
+    # A user message, because providers require the first message to be one.
     return Message(
         role="user",
         parts=tuple(TextPart(text=text) for text in texts),

@@ -1,4 +1,4 @@
-"""Change the texts of tool results, and show them in full only where requested.
+"""Changing of the texts of tool results, which are shown in full only on request.
 
 A conversation is stored with every placeholder closed, so that it stays the same from turn to turn.
 What a turn shows in addition is inserted just before sending.
@@ -23,9 +23,9 @@ def with_result(message: Message, text: str) -> Message:
     """Return a tool message with another text; what the provider wrote around it stays."""
     others = tuple(part for part in message.parts if not isinstance(part, TextPart))
     parts = (TextPart(text=text), *others)
-    # A provider's own form also holds the words; it can follow only when they are all there is.
+    # A provider's own form also holds the text and can be updated only if there is nothing else.
     extra = (
-        {} if others else {name: _reworded(value, text) for name, value in message.extra.items()}
+        {} if others else {name: _with_text(value, text) for name, value in message.extra.items()}
     )
     return replace(message, parts=parts, extra=extra)
 
@@ -79,7 +79,7 @@ def edited_places(edits: Iterable[Edit]) -> set[int]:
     return {edit.index for edit in edits if not isinstance(edit, Insert)}
 
 
-def _reworded(native: object, text: str) -> object:
+def _with_text(native: object, text: str) -> object:
     """Return a provider's form of a result with another text."""
     if not isinstance(native, Mapping):
         return native

@@ -15,15 +15,15 @@ from recollect.language.analysis import terms
 from recollect.language.summary import tongue_of
 from recollect.ports.tokens import TokenCounter
 
-# Where an attachment lies; any other source is a provider's own block, which only it can read.
-_ATTACHED: Final = frozenset({"url", "data", "text", "file_id"})
-_SAME_PROMPT: Final = 0.6
-_CACHED_MESSAGES: Final = 10_000
+# The sources of an attachment; any other source is a provider's own block.
+_ATTACHMENT_SOURCES: Final = frozenset({"url", "data", "text", "file_id"})
+_MIN_PROMPT_SIMILARITY: Final = 0.6
+_MAX_CACHED_MESSAGES: Final = 10_000
 _MAX_READ_CHARS: Final = 2_000_000
 
 
 class Trimmer:
-    """Shortens single messages, always in the same way, and caches the results."""
+    """The shortening of single messages, always in the same way, with a cache."""
 
     def __init__(self, counter: TokenCounter, result_tokens: int) -> None:
         self._counter = counter
@@ -50,7 +50,7 @@ class Trimmer:
                 return TextPart(text=self._result(text)) if is_result else part
             case ImagePart():
                 return TextPart(text=mention(part))
-            case FilePart(source=source) if _ATTACHED & source.keys():
+            case FilePart(source=source) if _ATTACHMENT_SOURCES & source.keys():
                 told = self._brief(part.description or str(source.get("text", "")))
                 return TextPart(text=mention(replace(part, description=told)))
             case FilePart():
@@ -62,12 +62,12 @@ class Trimmer:
         key = (len(text), hash(text))
         short = self._short.get(key)
         if short is None:
-            if len(self._short) >= _CACHED_MESSAGES:
+            if len(self._short) >= _MAX_CACHED_MESSAGES:
                 self._short.clear()
-            short = self._short[key] = self._shortened(text)
+            short = self._short[key] = self._shorten(text)
         return short
 
-    def _shortened(self, text: str) -> str:
+    def _shorten(self, text: str) -> str:
         closed = close_in(text)
         if next(find_placeholders(closed), None) is not None:
             return closed  # it is short already, and says how to load the rest
@@ -116,7 +116,7 @@ def _is_same_prompt(one: str, other: str) -> bool:
     if one == other:
         return True
     words, others = _words(one), _words(other)
-    return len(words & others) > _SAME_PROMPT * len(words | others)
+    return len(words & others) > _MIN_PROMPT_SIMILARITY * len(words | others)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -20,12 +20,12 @@ from recollect.errors import InvalidInput
 from recollect.language.detection import language
 from recollect.ports.tokens import TokenCounter, message_tokens
 
-# The code of the error for a window that cannot hold even what must stay.
+# The error code for a window that cannot hold even what must stay.
 TOO_SMALL: Final = "window_too_small"
-# Of the room beside what must stay, this part is freed at once.
-_STEP: Final = 1 / 5
-_MANY: Final = 999_999
-_ENOUGH_FOR_LANGUAGE: Final = 500
+# The share of the room for other messages that is freed at once.
+_FREED_SHARE: Final = 1 / 5
+_LARGE_COUNT: Final = 999_999
+_LANGUAGE_SAMPLE_CHARS: Final = 500
 _NOTE_EN: Final = (
     "[Outside this window: {messages} earlier messages, {user} from the user, {results} results "
     "of tools. Nothing is lost: call memory_recall with what you look for.]"
@@ -38,7 +38,7 @@ _NOTE_ZH: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How much may be sent: a share of the model's context, and a number of messages."""
+    """The limits of a prompt: a share of the model's context, and a number of messages."""
 
     context_tokens: int
     share: float = 0.70
@@ -60,7 +60,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to do with each message, and how many tokens and messages result."""
+    """The edits of a conversation, and how many tokens and messages result."""
 
     edits: tuple[Edit, ...]
     tokens: int
@@ -110,7 +110,7 @@ def plan_window(messages: Sequence[Message], budget: Budget, counter: TokenCount
     if outside:
         note = _note(outside)
         with_note = sent + message_tokens(note, counter)
-        # What must stay may leave no room for another word.
+        # What must stay may leave no room for the note.
         if with_note <= budget.tokens:
             edits.insert(window.beginning, Insert(window.beginning, note))
             sent = with_note
@@ -159,7 +159,7 @@ class _Window:
             self._newest_user = index
         self._tokens += tokens
         self._number += 1
-        # Once something is outside, the line that says so takes its room too.
+        # Once something is outside, the note about it takes room too.
         if (
             self._tokens + self._cut * self._reserve > self._budget.tokens
             or self._number + self._cut > self._budget.messages
@@ -188,7 +188,7 @@ class _Window:
         room = max(0, self._budget.tokens - self._reserve - (self._tokens - tokens))
         if tokens > room:
             for first in _by_priority(loose, room):
-                if tokens <= room * (1 - _STEP):
+                if tokens <= room * (1 - _FREED_SHARE):
                     break
                 tokens -= loose.pop(first).tokens
                 self._leave(first)
@@ -198,7 +198,7 @@ class _Window:
         if number > places:
             loose.pop(max(self._held), None)  # the newest group is there, however many messages
             for first, held in loose.items():
-                if number <= places * (1 - _STEP):
+                if number <= places * (1 - _FREED_SHARE):
                     break
                 number -= len(held.members)
                 self._leave(first)
@@ -235,7 +235,7 @@ def _is_prompt(message: Message) -> bool:
 def _note(outside: Sequence[Message]) -> Message:
     """Return one line on what is left out, in its language; stable while the same is left out."""
     roles = [message.role for message in outside]
-    return _rendered(
+    return _render(
         _NOTE_ZH if _is_chinese(outside) else _NOTE_EN,
         messages=len(outside),
         user=roles.count("user"),
@@ -246,20 +246,23 @@ def _note(outside: Sequence[Message]) -> Message:
 def _is_chinese(messages: Sequence[Message]) -> bool:
     sample = ""
     for message in [m for m in messages if m.role == "user"] or messages:
-        sample += message.text[:_ENOUGH_FOR_LANGUAGE]
-        if len(sample) >= _ENOUGH_FOR_LANGUAGE:
+        sample += message.text[:_LANGUAGE_SAMPLE_CHARS]
+        if len(sample) >= _LANGUAGE_SAMPLE_CHARS:
             break
-    return language(sample[:_ENOUGH_FOR_LANGUAGE]) == "zh"
+    return language(sample[:_LANGUAGE_SAMPLE_CHARS]) == "zh"
 
 
-def _rendered(template: str, *, messages: int, user: int, results: int) -> Message:
+def _render(template: str, *, messages: int, user: int, results: int) -> Message:
     text = template.format(messages=messages, user=user, results=results)
-    # A user's message: with one in front, any rest of a conversation begins as providers want it.
+    # A user message, because providers require the first message to be one.
     return Message(role="user", parts=(TextPart(text=text),), extra={OUTSIDE_MARK: messages})
 
 
 def _longest_note(counter: TokenCounter) -> int:
     return max(
-        message_tokens(_rendered(template, messages=_MANY, user=_MANY, results=_MANY), counter)
+        message_tokens(
+            _render(template, messages=_LARGE_COUNT, user=_LARGE_COUNT, results=_LARGE_COUNT),
+            counter,
+        )
         for template in (_NOTE_EN, _NOTE_ZH)
     )

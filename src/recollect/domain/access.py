@@ -1,4 +1,4 @@
-"""Access over the network: keys, what they grant, and whom a request comes from."""
+"""Network access: API keys, what they grant, and browser sign-ins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.errors import NotAllowed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """A role, and where it holds. An empty list of workspaces, users or agents means all."""
+    """A role and where it applies. An empty list of workspaces, users or agents means all."""
 
     role: Role
     workspaces: tuple[str, ...] = ()
@@ -23,16 +23,16 @@ class Grant:
 
     @property
     def is_server_wide(self) -> bool:
-        """Return whether it holds for everything on the server."""
+        """Return whether the grant applies to the whole server."""
         return not (self.workspaces or self.users or self.agents)
 
     def holds_for_workspace(self, org: str, workspace: str) -> bool:
-        """Return whether it holds for all of a workspace."""
+        """Return whether the grant applies to a whole workspace."""
         is_here = not self.workspaces or f"{org}/{workspace}" in self.workspaces
         return is_here and not self.users and not self.agents
 
     def holds_for(self, scope: Scope) -> bool:
-        """Return whether it holds for a scope."""
+        """Return whether the grant applies to a scope."""
         return (
             (not self.workspaces or f"{scope.org}/{scope.workspace}" in self.workspaces)
             and (not self.users or scope.user in self.users)
@@ -40,7 +40,7 @@ class Grant:
         )
 
     def covers(self, other: Grant) -> bool:
-        """Return whether everything that the other grant permits is permitted by this one."""
+        """Return whether this grant permits everything that the other one permits."""
         return self.role.includes(other.role) and all(
             not own or (theirs and set(theirs) <= set(own))
             for own, theirs in (
@@ -51,7 +51,7 @@ class Grant:
         )
 
     def require_scope(self, scope: Scope) -> None:
-        """Refuse a scope that it does not hold for."""
+        """Raise `NotAllowed` if the grant does not apply to the scope."""
         if not self.holds_for(scope):
             raise NotAllowed(
                 f"This key does not reach {scope.key}; nothing was changed",
@@ -61,8 +61,8 @@ class Grant:
 
     @property
     def reach(self) -> str:
-        """Say where it holds, for people."""
-        told = [
+        """Return a description of where the grant applies."""
+        places = [
             f"{name} {', '.join(values)}"
             for name, values in (
                 ("workspace", self.workspaces),
@@ -71,10 +71,10 @@ class Grant:
             )
             if values
         ]
-        return "; ".join(told) or "everything"
+        return "; ".join(places) or "everything"
 
     def agents_among(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the agents among these that it holds for."""
+        """Return those of the agents that the grant applies to."""
         return tuple(name for name in names if not self.agents or name in self.agents)
 
 
@@ -83,12 +83,12 @@ EVERYTHING = Grant(role=Role.ADMIN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key as it is kept and listed: never its secret."""
+    """An API key as it is stored and listed, without its secret."""
 
     id: str
     name: str
     prefix: str
-    """The beginning of the key, by which a person tells it from others."""
+    """The beginning of the key, which identifies it to people."""
     role: Role
     workspaces: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
@@ -105,13 +105,13 @@ class ApiKey:
         )
 
     def is_usable(self, now: datetime) -> bool:
-        """Return whether it opens anything at this moment."""
+        """Return whether the key is neither revoked nor expired at this time."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key that was just made, with its secret: the only time that anybody sees it."""
+    """A new key with its secret, which is shown only once."""
 
     key: ApiKey
     secret: str = field(repr=False)
@@ -119,7 +119,7 @@ class NewKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """A browser that has signed in with a key: what its cookie holds, and until when."""
+    """A browser session: the token in its cookie, the key it signed in with, and its expiry."""
 
     token: str = field(repr=False)
     key: ApiKey

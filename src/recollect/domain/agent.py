@@ -1,4 +1,4 @@
-"""Agents: whether they have memory, where it is kept and how it is used."""
+"""Agents: whether they have memory, where it is stored and how it is used."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from recollect.domain.route import WritePolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent as it is set up now, by the settings file and what is kept over it.
+    """An agent as it is configured now, by the settings file and by overrides in the database.
 
-    `store` is a name declared under `stores` in the settings file; an empty one is the common
-    store. `prefetch_limit` and `write_policy` are None where those of all agents hold.
+    `store` is a name declared under `stores` in the settings file; empty means the common
+    store. `prefetch_limit` and `write_policy` are None where the common settings apply.
     """
 
     name: str
@@ -24,4 +24,4 @@ class Agent:
     role: str
     children: tuple[str, ...]
     origin: Literal["file", "database"]
-    """`database` if something was set that goes before the settings file."""
+    """`database` if the database overrides the settings file."""

@@ -1,4 +1,4 @@
-"""An archive: a large tool result that was put away, described without its content."""
+"""An archive: a large tool result that is stored outside of the database."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _RANGE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """One tool result, whose content is the workspace's blob with the same hash.
+    """The description of one archived tool result; the content is a blob of the workspace.
 
-    `input` is canonical JSON. `indexed_chars` is how far a search over archives looks into it.
+    `input` is canonical JSON. `indexed_chars` is how many characters are searchable.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Archive:
 
     @property
     def is_text(self) -> bool:
-        """Whether it can be read, and so searched and shown in parts."""
+        """Return whether the content is text, which can be searched and shown in parts."""
         return self.chars > 0
 
     @property
@@ -62,9 +62,9 @@ class Archive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blob:
-    """Content in the blob store: what it is (hash, size) and how it lies there, compressed.
+    """Content in the blob store: its hash and size, and those of its compressed form.
 
-    A key is never used twice, so removing one can not hit the same content stored anew.
+    A key is never used twice, so removing one cannot remove the same content stored again.
     """
 
     hash: str
@@ -76,7 +76,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewArchive:
-    """An archive to add. Without a blob the workspace must hold the content already."""
+    """An archive to add. Without a blob, the workspace must already have the content."""
 
     archive: Archive
     blob: Blob | None
@@ -84,7 +84,7 @@ class NewArchive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierResult:
-    """What the same tool gave for the same input before."""
+    """An earlier result of the same tool for the same input."""
 
     archive: Archive
     age: timedelta
@@ -92,27 +92,27 @@ class EarlierResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweptArchives:
-    """The archives that went, or in a dry run what would."""
+    """The archives that were removed, or that a dry run would remove."""
 
     archives: tuple[Archive, ...]
     is_dry_run: bool
 
     @property
     def bytes(self) -> int:
-        """The size of their contents; one that others share stays in the store."""
+        """Return the size of their contents; content shared with other archives stays stored."""
         return sum(archive.bytes for archive in self.archives)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentRange:
-    """A part of a text: lines counted from 1, the last included, or characters like a slice."""
+    """A range of a text: lines from 1 to the last, inclusive, or characters like a slice."""
 
     unit: RangeUnit
     first: int
     last: int
 
     def of(self, text: str) -> str:
-        """The part itself; what lies beyond the end is left out."""
+        """Return the part of the text in this range, as far as the text goes."""
         if self.unit == "characters":
             return text[self.first : self.last]
         *whole, rest = text.split("\n")
@@ -121,12 +121,12 @@ class ContentRange:
 
 
 def contents_beside(database: Path) -> Path:
-    """The folder of the contents that a database refers to; it belongs to no other database."""
+    """Return the folder for the blobs of a database; no other database uses it."""
     return database.with_name(f"{database.name}-blobs")
 
 
 def parse_range(spelling: ContentRange | str) -> ContentRange:
-    """Read `10-20` or `lines 10-20` (lines) and `chars 0-2000` (characters)."""
+    """Parse `10-20` or `lines 10-20` (lines) and `chars 0-2000` (characters)."""
     if isinstance(spelling, ContentRange):
         return spelling
     found = _RANGE.fullmatch(spelling.strip().lower())

@@ -1,4 +1,4 @@
-"""What the audit says: who did what to which thing, and why."""
+"""Audit entries: who did what to which record, turn or archive, and why."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import Any, Final
 
 from recollect.domain.scope import Scope
 
-# That entries were erased: it says which, and is never erased itself.
+# Entries were erased. This entry names them and is never erased itself.
 ERASE: Final = "erase"
-# That the digests of an erased entry which are of things that stay are kept.
+# Digests of an erased entry were kept, because what they belong to still exists.
 KEEP: Final = "keep"
-# That something remembered entered a prompt or the result of a tool.
+# Records or turns entered a prompt or the result of a tool.
 INJECT: Final = "inject"
-# That a proposal became a shared record.
+# A proposal became a shared record.
 APPROVE: Final = "approve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewAuditEntry:
-    """Something that happened; who and when are by default those of the change set it is in."""
+    """An entry to write; actor and time default to those of its change set."""
 
     scope: Scope
     action: str
     """A short word: `remember`, `recall`, `propose`, `forget` …"""
     target: str
-    """The id of what it was done to. It is kept for ever, so it must tell nothing by itself."""
+    """The id of what was changed. It is kept forever, so it must reveal nothing by itself."""
     payload: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
-    """Everything else; erased when its subject is forgotten."""
+    """Everything else; erased when the target is forgotten."""
     at: datetime | None = None
-    """When it happened, if that was before it is written."""
+    """When it happened, if earlier than it is written."""
     actor: str | None = None
-    """Who did it, if that is not who writes it."""
+    """Who did it, if not the caller who writes the entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """Something that happened. Of one that was erased only what, when and to which id is left."""
+    """A stored entry. Once erased, it keeps only its action, time and target."""
 
     id: int
     scope: Scope
@@ -47,14 +47,14 @@ class AuditEntry:
     action: str
     target: str
     payload: Mapping[str, Any] = field(hash=False)
-    # Its place in the chain of its workspace; none as long as it is not sealed.
+    # Its position in the chain of its workspace; None until it is sealed.
     seq: int | None
     is_erased: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFault:
-    """Something that is not as it was sealed: where in the chain, which entry, and what."""
+    """A difference from what was sealed: its position, the entry, and what is wrong."""
 
     seq: int | None
     entry: int | None
@@ -63,7 +63,7 @@ class AuditFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentFault:
-    """A version of a record, or a turn, that is not what was stored, or not there any more."""
+    """A turn or a version of a record that was altered or removed outside of Recollect."""
 
     id: str
     version: str
@@ -80,9 +80,9 @@ class ContentFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedContents:
-    """What became of comparing all that is stored with the digests in the audit.
+    """The result of comparing stored content with the digests in the audit.
 
-    `unproved` things have none: they are older than digests are.
+    `unproved` counts content without a digest: it was stored before digests existed.
     """
 
     same: int
@@ -92,11 +92,11 @@ class ComparedContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditVerdict:
-    """What became of checking the chain of a workspace.
+    """The result of checking the audit chain of a workspace.
 
-    `unsealed` entries are too new to be in the chain, and are not proved yet. Of `erased` ones
-    the chain proves that they happened, and no longer what they said. Whoever keeps `sealed` and
-    `head` elsewhere can prove later that the chain was not cut off or made anew.
+    `unsealed` entries are too new to be in the chain and not proved yet. For `erased` entries,
+    the chain proves that they happened, but no longer what they said. Anybody who keeps `sealed`
+    and `head` elsewhere can prove later that the chain was not truncated or rebuilt.
     """
 
     org: str
@@ -107,9 +107,9 @@ class AuditVerdict:
     head: str
     faults: tuple[AuditFault, ...]
     proved: int = 0
-    """Versions of records and turns that are what was stored."""
+    """How many turns and versions of records match their digests."""
     unproved: int = 0
-    """Those of which the audit holds no digest."""
+    """How many have no digest in the audit."""
 
     @property
     def is_intact(self) -> bool:

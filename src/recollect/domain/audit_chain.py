@@ -1,8 +1,8 @@
-"""The chain that proves the audit: what its links are made of and how they are hashed.
+"""The hash chain that makes the audit tamper-evident: what its links hold and how they are hashed.
 
-A link holds nothing that must be forgotten. What an entry told and who did it are in it as keyed
-hashes, whose key lies beside the entry and is erased with it: then the hashes tell nothing, and
-the chain still holds.
+A link holds nothing that must be forgotten. The payload and the actor of an entry are in it as
+keyed hashes, whose key is stored with the entry and erased with it. After that the hashes reveal
+nothing, and the chain can still be checked.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-# Whoever tampers may have left anything in a row: it must be told, not fail.
+# A row that somebody tampered with may hold anything: report it instead of failing.
 _encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=repr).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealableEntry:
-    """An entry as it is stored: its time in microseconds, the text of its payload, its key."""
+    """A stored entry: its time in microseconds, its payload as text, and its key (`salt`)."""
 
     id: int
     scope_number: int
@@ -37,12 +37,12 @@ class SealableEntry:
 
     @property
     def pseudonym(self) -> str:
-        """Who it was, for whoever has the key; it differs from entry to entry."""
+        """Return the keyed hash of the actor, which differs from entry to entry."""
         return self._keyed(f"actor\n{self.actor}")
 
     @property
     def mac(self) -> str:
-        """What it told, for whoever has the key."""
+        """Return the keyed hash of the scope and payload."""
         return self._keyed(f"payload\n{self.scope_number}\n{self.payload}")
 
     def _keyed(self, text: str) -> str:
@@ -52,7 +52,7 @@ class SealableEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainLink:
-    """One place in the chain of a workspace."""
+    """One link in the chain of a workspace."""
 
     seq: int
     entry: int
@@ -64,7 +64,7 @@ class ChainLink:
     hash: str
 
     def expected_hash(self, before: str) -> str:
-        """What its hash must be when it follows the link with that hash."""
+        """Return the hash that this link must have after a link with the given hash."""
         return link_hash(
             before, self.seq, self.entry, self.at, self.actor, self.action, self.target, self.mac
         )
@@ -72,7 +72,7 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainHead:
-    """How far the chain of a workspace goes, and the hash of its last link."""
+    """The end of the chain of a workspace: its length and the hash of its last link."""
 
     org: str
     workspace: str
@@ -81,13 +81,13 @@ class ChainHead:
 
 
 def first_head(org: str, workspace: str) -> ChainHead:
-    """Where the chain of a workspace begins, before its first link."""
+    """Return the head of an empty chain."""
     begin = _hash("recollect audit", org, workspace)
     return ChainHead(org=org, workspace=workspace, seq=0, hash=begin)
 
 
 def link_after(head: ChainHead, entry: SealableEntry) -> ChainLink:
-    """The link that seals an entry behind this head."""
+    """Return the link that appends an entry to the chain."""
     seq, pseudonym, mac = head.seq + 1, entry.pseudonym, entry.mac
     return ChainLink(
         seq=seq,

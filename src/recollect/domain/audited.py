@@ -1,4 +1,4 @@
-"""What a change set says in the audit: one entry for each scope that it changes."""
+"""The audit entries of a change set: one for each scope that it changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from recollect.domain.proposal import ProposalStatus
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
 
-_LATER: Final = {
+_ACTION_BY_STATUS: Final = {
     Status.DELETED: "delete",
     Status.EXPIRED: "expire",
     Status.SUPERSEDED: "supersede",
     Status.QUARANTINED: "quarantine",
 }
-_DECISIONS: Final[dict[ProposalStatus, str]] = {
+_ACTION_BY_DECISION: Final[dict[ProposalStatus, str]] = {
     "pending": "propose",
     "approved": APPROVE,
     "rejected": "reject",
@@ -28,26 +28,25 @@ _DECISIONS: Final[dict[ProposalStatus, str]] = {
 }
 
 
-# Where something was done, what, among which things, to which of them, and the little that the
-# audit tells of it.
-_Deed = tuple[Scope, str, str, str, object]
+# Scope, action, the group in the payload, the id, and what the payload says about that id.
+_AuditedChange = tuple[Scope, str, str, str, object]
 
 
 def audited(changes: ChangeSet, action: str = "") -> list[NewAuditEntry]:
-    """What was done and to which ids, never what they say; `action` names all of it.
+    """Return the audit entries of a change set, with ids but no content; `action` names it all.
 
-    What only makes things faster to find (vectors, new units) or counts how often they were read
-    changes nothing that anybody told us, and is not audited.
+    Changes that only affect the index (vectors, new units) or count accesses are not audited, since
+    they do not change what is stored.
     """
     entries: dict[Scope, NewAuditEntry] = {}
     payloads: dict[Scope, dict[str, Any]] = {}
-    for scope, done, among, ident, told in _deeds(changes):
+    for scope, done, among, ident, value in _audited_changes(changes):
         if scope not in entries:
             payload = payloads[scope] = {"idempotent": True} if changes.idempotency else {}
             entries[scope] = NewAuditEntry(
                 scope=scope, action=action or done, target=ident, payload=payload
             )
-        payloads[scope].setdefault(among, {})[ident] = told
+        payloads[scope].setdefault(among, {})[ident] = value
     for scope, name, why in _reasons(changes):
         known: list[str] = payloads[scope].setdefault(name, []) if scope in payloads else []
         if why not in known:
@@ -55,10 +54,10 @@ def audited(changes: ChangeSet, action: str = "") -> list[NewAuditEntry]:
     return list(entries.values())
 
 
-def _deeds(changes: ChangeSet) -> Iterator[_Deed]:
-    # What is decided names the change: the record that a proposal becomes comes of it.
+def _audited_changes(changes: ChangeSet) -> Iterator[_AuditedChange]:
+    # Proposals come first and so name the change: a decision causes the record that it creates.
     for proposal in changes.proposals:
-        action = _DECISIONS[proposal.status]
+        action = _ACTION_BY_DECISION[proposal.status]
         yield (proposal.scope, action, "proposals", proposal.id, proposal.status)
     for record in changes.purged:
         yield (record.scope, "purge", "purged", record.id, record.version)
@@ -74,21 +73,21 @@ def _deeds(changes: ChangeSet) -> Iterator[_Deed]:
         yield (archive.scope, ARCHIVE, "archives", archive.id, archive.session)
     for archive in changes.removed_archives:
         yield (archive.scope, "discard", "discarded", archive.id, archive.session)
-    yield from _document_deeds(changes)
+    yield from _audited_documents(changes)
     for conflict in changes.conflicts:
         action = "conflict" if conflict.is_open else "resolve"
-        told = conflict.resolution or "open"
-        yield (conflict.scope, action, "conflicts", conflict.id, told)
-    for scope, newer, olders in _links(changes.links):
+        value = conflict.resolution or "open"
+        yield (conflict.scope, action, "conflicts", conflict.id, value)
+    for scope, newer, olders in _links_by_newer(changes.links):
         yield (scope, "link", "links", newer, olders)
-    for scope, newer, olders in _links(changes.removed_links):
+    for scope, newer, olders in _links_by_newer(changes.removed_links):
         yield (scope, "unlink", "unlinked", newer, olders)
     for feedback in changes.feedback:
         record = feedback.record
         yield (record.scope, "feedback", "feedback", record.id, _judgement(feedback))
 
 
-def _document_deeds(changes: ChangeSet) -> Iterator[_Deed]:
+def _audited_documents(changes: ChangeSet) -> Iterator[_AuditedChange]:
     for change in changes.documents:
         document = change.document
         yield (document.scope, "ingest", "documents", document.id, document.status)
@@ -96,8 +95,8 @@ def _document_deeds(changes: ChangeSet) -> Iterator[_Deed]:
         yield (document.scope, "discard", "discarded", document.id, document.version)
 
 
-def _links(links: Iterable[Link]) -> Iterator[tuple[Scope, str, dict[str, str]]]:
-    """Each newer one with the relation to every older one."""
+def _links_by_newer(links: Iterable[Link]) -> Iterator[tuple[Scope, str, dict[str, str]]]:
+    """Return the relation of each newer record or turn to every older one."""
     by_newer: dict[tuple[Scope, str], dict[str, str]] = {}
     for link in links:
         by_newer.setdefault((link.scope, link.newer), {})[link.older] = link.relation
@@ -106,7 +105,7 @@ def _links(links: Iterable[Link]) -> Iterator[tuple[Scope, str, dict[str, str]]]
 
 
 def _reasons(changes: ChangeSet) -> Iterator[tuple[Scope, str, str]]:
-    """Why it was done: in somebody's words, from what was said, and by which run of a pipeline."""
+    """Return why it was done: the stated reason, the evidence, and the run of the pipeline."""
     for change in changes.records:
         if change.reason:
             yield change.record.scope, "reasons", change.reason
@@ -118,7 +117,7 @@ def _reasons(changes: ChangeSet) -> Iterator[tuple[Scope, str, str]]:
 
 def _record_action(record: Record) -> str:
     if record.version > 1:
-        return _LATER.get(record.status, "update")
+        return _ACTION_BY_STATUS.get(record.status, "update")
     return "quarantine" if record.status is Status.QUARANTINED else "remember"
 
 

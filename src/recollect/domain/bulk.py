@@ -1,4 +1,4 @@
-"""What became of a change to many records."""
+"""The result of changing many records at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recollect.domain.record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkFailure:
-    """A record that was left as it is, and why."""
+    """A record that was not changed, and why."""
 
     id: str
     code: str
@@ -18,7 +18,7 @@ class BulkFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkChange:
-    """The records as they are now, in the order they were named, and those left as they were."""
+    """The changed records, in the order in which they were named, and the failures."""
 
     changed: tuple[Record, ...]
     failed: tuple[BulkFailure, ...] = ()

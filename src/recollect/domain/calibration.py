@@ -1,4 +1,4 @@
-"""What the figures of a model mean: measured once a model and kept in its `calibration.json`."""
+"""Calibration of a model: figures measured once for each model, in its `calibration.json`."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ Section = TypeVar("Section", "MemoryCalibration", "JudgeCalibration")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryCalibration:
-    """How far a cosine of the model can be believed when memories are searched.
+    """How to interpret the cosines of a model when records and turns are searched.
 
     The other figures were measured with cosines whose `unrelated` and `related` are the defaults
-    here; those of another model are brought onto that scale first.
+    here; cosines of another model are mapped to that scale first.
     """
 
     unrelated: float = 0.05
-    """The cosine that texts about different things usually have."""
+    """The usual cosine of texts about different things."""
     related: float = 0.55
-    """The cosine that a question and its answer usually have."""
+    """The usual cosine of a question and its answer."""
     vector_weight: float = 0.7
-    """How much nearness counts beside words."""
+    """The weight of similarity compared with that of words."""
     nearness: float = 2.0
-    """How much a cosine says about a fit, compared with the same share of words."""
+    """How much a cosine says about relevance, compared with the same share of words."""
     doubtful: float = 0.3
-    """A best fit below this is none."""
+    """If the best candidate is less relevant than this, nothing is found."""
     sure: float = 0.7
-    """A best fit from here on is certain."""
+    """From this relevance on, the best candidate is certain."""
     question_doubtful: float = 0.45
-    """The same for a message that is one question: what answers it is about all of it,"""
+    """The lower limit for a message that is a single question: its answer is about all of it."""
     question_sure: float = 0.95
-    """while a task is served by what bears on a part of it."""
+    """The upper limit for such a message; for a task, being about a part of it is enough."""
     foreign: float = 0.1
-    """A memory that itself fits less than this has nothing to do with the question."""
+    """A candidate that is less relevant than this is unrelated to the question."""
     fitting: float = 0.4
-    """A memory that fits this well counts in full."""
+    """A candidate that is at least this relevant keeps its full score."""
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Return the slope and the offset that bring a cosine onto the common scale."""
+        """Return the slope and the offset that map a cosine to the common scale."""
         usual = MemoryCalibration()
         width = max(self.related - self.unrelated, 0.01)
         slope = (usual.related - usual.unrelated) / width
@@ -49,40 +49,40 @@ class MemoryCalibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCalibration:
-    """From which probability on the local judge decides what."""
+    """The probabilities from which on the local judge makes each decision."""
 
     temperature: float = 1.0
-    """The scores are divided by it, so that the probabilities are honest."""
+    """The temperature: scores are divided by it, so that probabilities are calibrated."""
     update: float = 0.8
-    """Both stay, linked as an update: p(update)."""
+    """Keep both, linked as an update: p(update)."""
     surface: float = 0.8
-    """Both stay, linked as update or conflict: p(update) + p(conflict), in both directions."""
+    """Keep both, linked as update or conflict: p(update) + p(conflict), in both directions."""
     near: float = 0.3
-    """Whatever is less near is neither changed nor contradicted."""
+    """A record that is less similar than this is neither updated nor contradicted."""
     margin: float = 0.1
-    """A statement changes one thing: what is farther than the nearest by this is left alone."""
+    """A statement changes one record: those less similar than the nearest by this are skipped."""
     replace: float = 0.8
-    """The stored record gets a new version: an update whose change is so likely both ways,"""
+    """Add a version to the stored record: the probability of a change, in both directions."""
     replace_near: float = 2.0
-    """and which is so near; above 1 = never."""
+    """The similarity that a new version needs as well; above 1 means never."""
     same: float = 0.4
-    """Both stay, linked as the same: p(same), in both directions."""
+    """Keep both, linked as the same: p(same), in both directions."""
     merge: float = 2.0
-    """The stored record is confirmed and the new one dropped; above 1 = never."""
+    """Confirm the stored record and drop the new one; above 1 means never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The measured figures of a model, by use."""
+    """The figures of a model, by use."""
 
     memory: MemoryCalibration = field(default_factory=MemoryCalibration)
     judge: JudgeCalibration = field(default_factory=JudgeCalibration)
     is_measured: bool = False
-    """Whether they were measured with this model, or are the usual ones."""
+    """Whether the figures were measured with this model; otherwise they are the defaults."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Calibration:
-        """Return the figures of a `calibration.json`; what it leaves out is as usual."""
+        """Return the figures of a `calibration.json`, with defaults for what it leaves out."""
         return cls(
             memory=_taken(MemoryCalibration(), values.get("memory")),
             judge=_taken(JudgeCalibration(), values.get("judge")),
@@ -92,5 +92,5 @@ class Calibration:
 
 def _taken(usual: Section, given: object) -> Section:
     values = cast("Mapping[str, Any]", given if isinstance(given, dict) else {})
-    known = {it.name for it in fields(usual)}
+    known = {field.name for field in fields(usual)}
     return replace(usual, **{name: float(value) for name, value in values.items() if name in known})

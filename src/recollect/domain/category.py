@@ -1,4 +1,4 @@
-"""Categories: an open vocabulary with presets, where several words may mean the same."""
+"""Categories: an open vocabulary with presets and aliases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRESETS: Final[tuple[str, ...]] = (
 
 
 def with_aliases(category: str) -> frozenset[str]:
-    """The category and every other word that means the same."""
+    """Return the category and its aliases."""
     for group in _ALIASES:
         if category in group:
             return group
@@ -31,5 +31,5 @@ def with_aliases(category: str) -> frozenset[str]:
 
 
 def is_user_profile(category: str) -> bool:
-    """Whether the category speaks of the user as such, and so may be kept without an agent."""
+    """Return whether records of the category may be stored for a user without an agent."""
     return category in with_aliases(USER_PROFILE)

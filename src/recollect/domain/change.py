@@ -25,7 +25,7 @@ from recollect.domain.write import Trace, Watermark
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordChange:
-    """A record's next state; version 1 is new, any other replaces the version before it."""
+    """The next state of a record; version 1 is a new record, others follow the version before."""
 
     record: Record
     reason: str = ""
@@ -36,9 +36,9 @@ class RecordChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """That a record helped or did not, and whether it was used or only looked at.
+    """Whether a record helped, and whether it was used or only looked at.
 
-    It makes no version: use is not part of what a record says.
+    It makes no new version, because use is not part of what a record says.
     """
 
     record: Record
@@ -48,7 +48,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """That a record entered the prompts of so many sessions, and when it last did."""
+    """In how many sessions a record entered a prompt, and when it last did."""
 
     record_id: str
     scope: Scope
@@ -58,7 +58,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
-    """A caller's key for this write: the same key with the same body happens once."""
+    """A caller's key for a write: the same key with the same body is written once."""
 
     key: str
     body_hash: str
@@ -67,18 +67,18 @@ class Idempotency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
-    """What to write. `scope` is where idempotency keys count; parts name their own scope.
+    """What to write. `scope` is the one of the idempotency key; the parts name their own scopes.
 
-    `model` made the vectors of the units, or will; `vectors` belong to units that are stored
-    already. The blobs of new archives must be in the blob store before. `accesses` change nothing
-    that a recall answers, so they leave the versions of scopes alone.
+    `model` made the vectors of the units, or will make them; `vectors` are for units that are
+    already stored. The blobs of new archives must be stored before. `accesses` do not change what
+    a recall returns, so they leave the versions of scopes unchanged.
     """
 
     principal: str
     scope: Scope
     records: tuple[RecordChange, ...] = ()
     turns: tuple[Turn, ...] = ()
-    # Turns that whoever keeps the conversation has taken back; their units go with `units`.
+    # Turns that the owner of the conversation took back; `units` removes their units.
     retracted: tuple[Turn, ...] = ()
     units: tuple[OwnerUnits, ...] = ()
     vectors: tuple[UnitVector, ...] = ()
@@ -90,9 +90,9 @@ class ChangeSet:
     removed_documents: tuple[Document, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     accesses: tuple[Access, ...] = ()
-    # Of those that are known by their id the newest state is kept.
+    # A conflict with a known id replaces its earlier state.
     conflicts: tuple[Conflict, ...] = ()
-    # The latest verdict on two that are linked already takes the place of the one before.
+    # A link between two that are already linked replaces the earlier one.
     links: tuple[Link, ...] = ()
     removed_links: tuple[Link, ...] = ()
     proposals: tuple[Proposal, ...] = ()
@@ -100,14 +100,14 @@ class ChangeSet:
     watermarks: tuple[Watermark, ...] = ()
     audit: tuple[NewAuditEntry, ...] = ()
     expected: Mapping[Scope, int] = field(default_factory=dict[Scope, int], hash=False)
-    """Versions since which no record of a scope may have changed: what is written rests on them."""
+    """The versions of scopes that this write is based on; if one has changed, the write fails."""
     jobs: tuple[NewJob, ...] = ()
     idempotency: Idempotency | None = None
 
     @property
     def is_removal(self) -> bool:
-        """Whether it only takes things away, so that it must be possible on a full disk."""
-        removed = all(it.record.status is Status.DELETED for it in self.records)
+        """Return whether it only deletes, so that it must work on a full disk."""
+        removed = all(change.record.status is Status.DELETED for change in self.records)
         adds = self.turns or self.archives or self.proposals or self.documents
         goes = self.records or self.purged or self.removed_archives or self.removed_documents
         return bool(goes) and removed and not adds
@@ -115,11 +115,11 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """What was written, durably. `replayed` is the stored result when the key was used before.
+    """The result of a write. `replayed` is the stored result if the key was used before.
 
-    `unused_blobs` are the keys of contents that nothing refers to now; they may be deleted.
-    `without_vectors` are the owners whose units were stored without any, each with the number of
-    its first unit, where the change set's model answers.
+    `unused_blobs` are the keys of blobs that nothing refers to any more; they may be deleted.
+    `without_vectors` are the owners whose units were stored without vectors, each with the number
+    of its first unit, where the model of the change set serves the scope.
     """
 
     recorded_at: datetime

@@ -1,4 +1,4 @@
-"""Two records that cannot both be true, until somebody says which is."""
+"""Conflicts: two records that contradict each other until somebody decides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Resolution = Literal["keep_first", "keep_second", "merge", "both_at_different_ti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """A pair of records that contradict each other; `first` is the one that was there before."""
+    """A pair of records that contradict each other; `first` is the older one."""
 
     id: str
     scope: Scope

@@ -1,4 +1,4 @@
-"""What recall puts into a prompt: the block, what entered it, and what stayed out and why."""
+"""The context block for a prompt: its options, what entered it, and what was left out and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.errors import InvalidInput
 Tongue = Literal["zh", "en"]
 Form = Literal["structured", "flat"]
 Place = Literal["system", "last_user"]
-# What is in the window already: texts, or messages in whichever provider's form.
+# What the window already holds: texts, or messages in the format of any provider.
 WindowItem: TypeAlias = str | Mapping[str, Any] | Message
 
 TONGUES: Final[tuple[Tongue, ...]] = ("zh", "en")
@@ -24,7 +24,7 @@ _Choice = TypeVar("_Choice", Tongue, Form)
 
 
 class Reason(StrEnum):
-    """Why something that was recalled did not enter the prompt."""
+    """Why a recalled record or turn did not enter the prompt."""
 
     BUDGET = "budget"
     IN_WINDOW = "in_window"
@@ -36,7 +36,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A record or turn that was recalled and stayed out."""
+    """A record or turn that was recalled and left out, and why."""
 
     id: str
     reason: Reason
@@ -44,7 +44,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions:
-    """How the block looks, how large it may be, and where in the messages it goes."""
+    """The form of the block, its maximum size, and where in the messages it goes."""
 
     form: Form = "structured"
     max_tokens: int = 1_500
@@ -52,7 +52,7 @@ class ContextOptions:
 
 
 class ContextFields(CommonFilters, total=False):
-    """How a block is made. `session` is the one it is made for, not a filter."""
+    """Options for building a block. `session` is the one it is built for, not a filter."""
 
     limit: int | None
     min_score: float | None
@@ -68,10 +68,10 @@ class ContextFields(CommonFilters, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryContext:
-    """The block for one prompt (empty when there is nothing to say), and what it is made of.
+    """The block for one prompt (empty if nothing was recalled), and what it consists of.
 
-    `place` is where in the messages the settings want it. Under `recall_id` the audit keeps which
-    records and turns entered, unless none did; see `memory.audit.replay`.
+    `place` is where the settings put it in the messages. The audit stores under `recall_id` which
+    records and turns entered, if any did; see `memory.audit.replay`.
     """
 
     text: str
@@ -84,14 +84,14 @@ class MemoryContext:
 
 
 def checked_choice(value: _Choice, choices: tuple[_Choice, ...]) -> _Choice:
-    """The value itself when it is one of those there are."""
+    """Return the value if it is one of the choices, otherwise raise `InvalidInput`."""
     if value not in choices:
         raise InvalidInput(f"{value!r} is none of: {', '.join(choices)}", code="unknown_value")
     return value
 
 
 def checked_tokens(value: int) -> int:
-    """The number itself when a block can be held to it."""
+    """Return the number if it is a valid token limit, otherwise raise `InvalidInput`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(
             f"max_tokens must be a whole number from 1 on, not {value!r}", code="out_of_range"

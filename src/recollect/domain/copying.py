@@ -1,4 +1,4 @@
-"""What came of copying a store."""
+"""The result of copying a store."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """The rows of each table and the archived contents that were copied and compared.
+    """How many rows of each table and archived contents were copied and compared.
 
-    `lost` names contents that the source refers to and does not have any more.
+    `lost` names contents that the source refers to but no longer has.
     """
 
     rows: Mapping[str, int] = field(hash=False)

@@ -1,4 +1,4 @@
-"""The folders that a user's programs usually keep things in."""
+"""The default folders for data, settings and caches."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _NAME: Final = "recollect"
 
 
 def data_folder() -> Path:
-    """Where memory is kept unless somebody says otherwise."""
+    """Return the default folder for databases."""
     return _folder(platformdirs.user_data_dir)
 
 
 def config_folder() -> Path:
-    """Where the settings file is looked for unless somebody says otherwise."""
+    """Return the default folder of the settings file."""
     return _folder(platformdirs.user_config_dir)
 
 
 def cache_folder() -> Path:
-    """Where that is kept which can be made again."""
+    """Return the default folder for files that can be recreated."""
     return _folder(platformdirs.user_cache_dir)
 
 
-def _folder(usual: Callable[[str], str]) -> Path:
+def _folder(user_folder: Callable[[str], str]) -> Path:
     try:
-        return Path(usual(_NAME))
+        return Path(user_folder(_NAME))
     except RuntimeError:
-        # Seen in containers and services, whose user has no entry and no HOME.
+        # This happens in containers and services, whose user has no passwd entry and no HOME.
         raise SettingsError(
             "This user has no home folder, which settings and memory are looked for in",
             code="no_home",

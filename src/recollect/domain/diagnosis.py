@@ -1,4 +1,4 @@
-"""How the parts are doing: what `doctor` finds, and the figures it looks at."""
+"""What `doctor` reports: findings, and the figures they are based on."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final, Literal
 
 from recollect.domain.stats import JobCounts
 
-# A warning works less well than it could; a problem does not work.
+# With a warning, something works less well than it could; with a problem, it does not work.
 Verdict = Literal["ok", "warning", "problem"]
 
-_FROM_BEST_TO_WORST: Final[tuple[Verdict, ...]] = ("ok", "warning", "problem")
+_VERDICTS_BY_SEVERITY: Final[tuple[Verdict, ...]] = ("ok", "warning", "problem")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """How one part is doing, what that means, and how to fix it."""
+    """The state of one part, what it means, and how to fix it."""
 
     part: str
     verdict: Verdict = "ok"
@@ -27,7 +27,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """Every finding, and the worst of their verdicts."""
+    """All findings and the worst of their verdicts."""
 
     verdict: Verdict
     findings: tuple[Finding, ...]
@@ -35,13 +35,13 @@ class Diagnosis:
     @classmethod
     def of(cls, findings: Sequence[Finding]) -> Diagnosis:
         verdicts: list[Verdict] = ["ok", *(finding.verdict for finding in findings)]
-        worst = max(verdicts, key=_FROM_BEST_TO_WORST.index)
+        worst = max(verdicts, key=_VERDICTS_BY_SEVERITY.index)
         return cls(verdict=worst, findings=tuple(findings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseCondition:
-    """What a database says about itself, whichever version wrote it."""
+    """The condition of a database file or server, whichever version wrote it."""
 
     bytes: int
     journal_mode: str
@@ -51,13 +51,13 @@ class DatabaseCondition:
     is_from_the_future: bool
     # The name and version of a server; empty for a file.
     server: str = ""
-    # What a server lacks, each with its remedy.
+    # The requirements that a server does not meet, each with its remedy.
     unmet: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TroubledJob:
-    """A job that failed the last time it ran, and why."""
+    """A job whose last attempt failed, and why."""
 
     kind: str
     key: str
@@ -68,7 +68,7 @@ class TroubledJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFigures:
-    """How much there is to search and to do, across all scopes."""
+    """The size of the index and of the job queue, across all scopes."""
 
     units: int
     analysed_otherwise: int

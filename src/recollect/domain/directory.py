@@ -1,4 +1,4 @@
-"""The directory of a workspace: who and what is in it, and how much."""
+"""The directory of a workspace: its scopes, agents, users, sessions and labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.domain.page import Page
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 
-# In place of an agent or a user: those scopes that have none.
+# Used as an agent or a user, it selects the scopes that have none.
 NOBODY: Final = "-"
 Part = Literal["agent", "user"]
 LabelKind = Literal["tag", "category"]
@@ -19,7 +19,7 @@ LabelKind = Literal["tag", "category"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """All scopes of a workspace, or those of an agent or a user; None is any, `-` is none."""
+    """All scopes of a workspace, or those of one agent or user; None means any, `-` means none."""
 
     org: str
     workspace: str
@@ -33,7 +33,7 @@ Extent: TypeAlias = Sequence[Scope] | Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """How much somebody's scopes hold, and when something was last said or kept there."""
+    """How much a set of scopes holds, and when something was last written there."""
 
     records: int = 0
     turns: int = 0
@@ -44,7 +44,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeEntry:
-    """A scope in which something was ever kept."""
+    """A scope that something was written to, and what it holds."""
 
     scope: Scope
     contents: Contents
@@ -52,7 +52,7 @@ class ScopeEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameEntry:
-    """An agent or a user of a workspace, with how much all their scopes hold."""
+    """An agent or a user of a workspace, and what all their scopes hold."""
 
     name: str
     scopes: int
@@ -61,7 +61,7 @@ class NameEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEntry:
-    """A conversation: how long it is and when it went on."""
+    """A session: how long it is, and its first and last time."""
 
     id: str
     scope: Scope
@@ -73,7 +73,7 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelEntry:
-    """A tag or a category, and how many active records have it."""
+    """A tag or a category, and its number of active records."""
 
     name: str
     records: int
@@ -81,7 +81,7 @@ class LabelEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facets:
-    """How many records of each sort pass a filter; of tags only the most frequent ones."""
+    """Counts of the records that match a filter; only the most frequent tags are listed."""
 
     kinds: Mapping[str, int] = field(hash=False)
     categories: Mapping[str, int] = field(hash=False)
@@ -93,7 +93,7 @@ class Facets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsFound(Page[Record]):
-    """A page of the records of a workspace, how many pass the filter, and of which sorts."""
+    """A page of the records of a workspace, with the total and the facets of the filter."""
 
     total: int
     facets: Facets | None = None

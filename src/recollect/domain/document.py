@@ -32,8 +32,8 @@ MAX_SECTION_CHARACTERS: Final = 16_000
 class Document:
     """A file of a collection, without its text.
 
-    `content_hash` names the raw content that answers, `pending_hash` one that waits to be read:
-    until that is done the earlier version answers. `error` says why the last attempt failed.
+    `content_hash` names the raw content that is searched, `pending_hash` content that is not read
+    yet; until it is, the earlier version is searched. `error` says why the last attempt failed.
     """
 
     id: str
@@ -62,18 +62,18 @@ class Document:
 
     @property
     def hashes(self) -> tuple[str, ...]:
-        """Return the contents in the blob store that this document needs."""
+        """Return the hashes of the blobs that this document needs."""
         return tuple(dict.fromkeys(filter(None, (self.content_hash, self.pending_hash))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A stretch of a document under one heading. Together the sections are the whole text."""
+    """A part of a document under one heading. Together the sections are the whole text."""
 
     ordinal: int
     level: int
     path: tuple[str, ...]
-    """The headings above it and its own, outermost first."""
+    """Its heading and those above it, outermost first."""
     page: int | None
     start: int
     end: int
@@ -87,7 +87,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """What is searched as one piece: characters `start` to `end` of the document's text."""
+    """A passage that is searched on its own: characters `start` to `end` of the text."""
 
     ordinal: int
     section: int
@@ -98,9 +98,9 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChange:
-    """A document's next state. With `sections` all of its sections are replaced.
+    """The next state of a document. If `sections` is given, it replaces all sections.
 
-    `blob` is where the content lies that no earlier state needed, unless the workspace has it.
+    `blob` is the new content, unless the workspace already has it.
     """
 
     document: Document
@@ -110,7 +110,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A set of documents that is searched as one, and what it holds."""
+    """A named set of documents, and what it holds."""
 
     name: str
     scope: Scope
@@ -122,7 +122,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """Where a passage stands: enough to find it again in the raw file."""
+    """The location of a passage, which is enough to find it again in the raw file."""
 
     document: str
     collection: str
@@ -145,9 +145,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A part of a document that answers a question, with its surroundings.
+    """A part of a document that answers a question, with the text around it.
 
-    `matched` are the stretches that were found, `score` is a similarity from 0 to 1.
+    `matched` are the spans that were found, `score` is a similarity from 0 to 1.
     """
 
     content: str
@@ -160,7 +160,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages(Sequence[Passage]):
-    """The passages of one search, best first, and what kept it from finding more."""
+    """The passages of one search, best first, and what was degraded."""
 
     passages: tuple[Passage, ...]
     queries: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ class Passages(Sequence[Passage]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOutcome:
-    """What became of a file of a folder."""
+    """The outcome for one file of a synchronised folder."""
 
     source: str
     outcome: Literal["added", "updated", "unchanged", "failed"]
@@ -192,20 +192,20 @@ class FileOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncedFolder:
-    """What became of the files of a folder, and the documents whose files are gone."""
+    """The outcome for each file of a folder, and the documents whose files are gone."""
 
     files: tuple[FileOutcome, ...]
     archived: tuple[str, ...] = ()
 
     def count(self, outcome: str) -> int:
-        """Return how many files had this outcome."""
-        return sum(it.outcome == outcome for it in self.files)
+        """Return the number of files with this outcome."""
+        return sum(file.outcome == outcome for file in self.files)
 
 
 def as_given(document: Document) -> Document:
-    """Return a document as it was before it was read: what an export holds of it.
+    """Return a document as it was before it was processed, which is what an export holds.
 
-    All that reading makes of the raw file is made anew where it arrives.
+    The importing side processes the raw file again.
     """
     return replace(
         document,
@@ -227,7 +227,7 @@ def is_document_id(text: str) -> bool:
 
 
 def collection_scope(owner: Scope, name: str) -> Scope:
-    """Return the scope that a collection of this owner lies in; no caller can have it."""
+    """Return the scope of a collection of this owner; it is reserved, so no caller can have it."""
     if not name.strip() or len(name) > MAX_COLLECTION or "@" in name or name != name.strip():
         raise InvalidInput(
             f"{name!r} is no name of a collection",
@@ -239,11 +239,11 @@ def collection_scope(owner: Scope, name: str) -> Scope:
 
 
 def collection_name(scope: Scope) -> str:
-    """Return the name of the collection that lies in this scope."""
+    """Return the name of the collection with this scope."""
     return (scope.agent or "").removeprefix(COLLECTION_MARK).partition("@")[0]
 
 
 def collection_owner(scope: Scope) -> Scope:
-    """Return the key that the collection in this scope belongs to."""
+    """Return the scope of the owner of the collection with this scope."""
     owner = (scope.agent or "").partition("@")[2]
     return replace(scope, agent=owner or None)

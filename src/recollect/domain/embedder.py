@@ -1,4 +1,4 @@
-"""Which embedder is wanted, which there are, and how they do."""
+"""Embedders: the choice in the settings, the state of each, and the result of a check."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class EmbedderChoice:
     """An embedder as settings name it.
 
     `model` is empty for the local default, `none` for no embedder at all, or one of
-    `folder:PATH`, `openai:NAME`, `fastembed:NAME`, `sentence-transformers:NAME`. What stands
-    empty below is read from the model's own files or taken from its usual values.
+    `folder:PATH`, `openai:NAME`, `fastembed:NAME`, `sentence-transformers:NAME`. Fields that are
+    left empty are read from the model's own files or have the defaults of the model.
     """
 
     model: str = ""
@@ -37,7 +37,7 @@ class EmbedderChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderState:
-    """An embedder that can be chosen, and what it still needs."""
+    """An embedder that can be chosen, and what is missing to use it."""
 
     name: str
     condition: EmbedderCondition
@@ -48,7 +48,7 @@ class EmbedderState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderCheck:
-    """What came of trying an embedder on a few texts."""
+    """The result of trying an embedder on a few texts."""
 
     name: str
     works: bool
@@ -63,7 +63,7 @@ class EmbedderCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingCacheStats(CacheStats):
-    """How the embedding cache has done, and the memory it takes."""
+    """Statistics of the embedding cache, with the memory that it uses."""
 
     bytes: int
     budget_bytes: int

@@ -1,4 +1,4 @@
-"""Which model made a vector. Vectors of different models are never compared."""
+"""Embedding models and vectors. Vectors of different models are never compared."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 
 EMBED: Final = "embed"
-# The work of changing to another model.
+# The job that changes to another model.
 REEMBED: Final = "reembed"
-# Of many units that lack a vector one job makes them all.
+# One job makes all missing vectors.
 MISSING_VECTORS: Final = NewJob(kind=EMBED, key="missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingModel:
-    """A model's name, which changes whenever its vectors would, and the length of its vectors.
+    """The name of a model, which changes whenever its vectors would, and their dimension.
 
-    `choice` is how settings name it, so that any process can open it again; empty when only the
-    caller who brought it can.
+    `choice` is its name in the settings, with which any process can open it; empty for a model
+    that only the caller who passed it in can open.
     """
 
     name: str
@@ -34,6 +34,6 @@ class UnitVector:
 
     scope: Scope
     unit: int
-    # Who the unit belongs to: its number may have been given again since.
+    # The owner identifies the unit too, since its number may have been reused.
     owner: str
     vector: bytes

@@ -1,4 +1,4 @@
-"""What changed in a scope, in the order in which it was written."""
+"""The change feed of a scope, in the order in which changes were written."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from recollect.domain.owner import OwnerKind
 from recollect.domain.scope import Scope
 
 ChangeKind = Literal["put", "use", "purge"]
-"""put: new, or another version. use: how it helped was counted. purge: gone for good."""
+"""put: new, or a new version. use: feedback was counted. purge: removed for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that changed."""
+    """A record, turn or archive that changed."""
 
     entity: OwnerKind
     id: str
@@ -23,7 +23,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeChange:
-    """What one write changed in one scope; `mark` is the place behind it."""
+    """What one write changed in one scope; `mark` is the position after it."""
 
     mark: str
     scope: Scope
@@ -33,7 +33,7 @@ class ScopeChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What changed since a mark, and the mark from which to go on."""
+    """What changed since a mark, and the mark to continue from."""
 
     items: tuple[ScopeChange, ...]
     mark: str

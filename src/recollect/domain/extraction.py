@@ -1,4 +1,4 @@
-"""What extraction finds in a conversation: claims, each with the words that support it."""
+"""The results of extraction: claims, each with its evidence."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final, Literal
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Tier
 
 Topic = Literal["identity", "health", "relationship", "instruction"]
-"""What is kept for good at once: it stays true for long, or holds from now on."""
+"""Topics that are long-term at once: they stay true for long, or apply from now on."""
 BufferClass = Literal["preference", "decision", "follow-up", "sentiment"]
 
-# What is neither to be done nor felt lasts as long as a preference or a decision.
+# Categories that are not listed have the time to live of a decision.
 _CLASSES: Final[Mapping[str, BufferClass]] = {
     "preference": "preference",
     "user": "preference",
@@ -24,13 +24,13 @@ _CLASSES: Final[Mapping[str, BufferClass]] = {
 
 
 def buffer_class(category: str) -> BufferClass:
-    """Whose time to live a short-term record of this category has."""
+    """Return the class that determines the time to live of a short-term record."""
     return _CLASSES.get(category, "decision")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferTimes:
-    """How long what a conversation says stays before it has proved itself, by its class."""
+    """The times to live of short-term records, by class."""
 
     preference: timedelta = timedelta(days=7)
     decision: timedelta = timedelta(days=7)
@@ -38,7 +38,7 @@ class BufferTimes:
     sentiment: timedelta = timedelta(days=1)
 
     def of(self, category: str) -> timedelta:
-        """The time to live of a short-term record of this category."""
+        """Return the time to live of a short-term record of this category."""
         times = {
             "preference": self.preference,
             "decision": self.decision,
@@ -50,42 +50,42 @@ class BufferTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Something a conversation says that may be worth remembering, not yet checked or stored."""
+    """Something a conversation says that may become a record, not yet checked or stored."""
 
     kind: Kind
     category: str
     content: str
-    """A sentence that is understood on its own, in the language of its source."""
+    """A self-contained sentence in the language of its source."""
     evidence: tuple[Evidence, ...]
-    """The first supports the content; others confirm it."""
+    """The first one supports the content; the others confirm it."""
     confidence: float
     importance: float
     explicit: bool
-    """The user said that it shall hold or be remembered."""
+    """Whether the user asked to remember it or to apply it from now on."""
     title: str = ""
-    """A procedure's name."""
+    """The name of a procedure."""
     details: Episode | Procedure | None = None
     topic: Topic | None = None
-    """Why it is long-term at once, where whoever found it knows."""
+    """The reason to store it as long-term at once, if there is one."""
     corrects: bool = False
-    """Words before it say that something told earlier was wrong."""
+    """Whether it is introduced as a correction of an earlier statement."""
     explained_by: tuple[Evidence, ...] = ()
-    """Where it was said before what a correction that only names a value is about."""
+    """Earlier evidence of the subject, for a correction that only gives a value."""
 
     @property
     def tier(self) -> Tier:
-        """Where it belongs at first: what is asked for or lasts need not prove itself."""
+        """Return the initial tier: long-term for explicit requests and lasting topics."""
         return Tier.LONG if self.explicit or self.topic else Tier.SHORT
 
     @property
     def buffer_class(self) -> BufferClass:
-        """Whose time to live it has as long as it is short-term."""
+        """Return the class that determines its time to live while it is short-term."""
         return buffer_class(self.category)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """Whether words of a source support a claim, and what of the claim they do not support."""
+    """Whether the source supports a claim, and which parts of the claim it does not support."""
 
     ok: bool
     missing: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a caller may say about a record, and the checks that turn it into a `Record`."""
+"""The fields of a record that a caller may set, and the checks that make a `Record` of them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MAX_ITEMS: Final = 1_000
 MAX_METADATA: Final = 100_000
 MAX_REASON: Final = 1_000
 MAX_COUNT: Final = 1_000_000_000
-# Far more than anybody nests by hand, far less than Python's own limit.
+# Far deeper than anybody nests by hand, far below Python's recursion limit.
 _MAX_DEPTH: Final = 32
 
 T = TypeVar("T")
 
 
 class RecordFields(TypedDict, total=False):
-    """The fields of a record that a caller may set. `name` is another word for `title`."""
+    """The fields of a record that a caller may set. `name` is an alias of `title`."""
 
     kind: Kind | str
     category: str
@@ -64,7 +64,7 @@ class RecordFields(TypedDict, total=False):
 
 
 class Draft(RecordFields, total=False):
-    """A whole new record as one mapping, for saving many at once."""
+    """A new record as a mapping, for saving many at once."""
 
     content: str
 
@@ -84,7 +84,7 @@ _PREFIX: Final[Mapping[Kind, Prefix]] = {
 
 
 def new_record(content: str, fields: RecordFields, scope: Scope, now: datetime) -> Record:
-    """A record at version 1, or an error that names the field that cannot be taken."""
+    """Return a record at version 1, or raise an error that names the invalid field."""
     checked = _checked(fields)
     kind = checked.get("kind", Kind.SEMANTIC)
     _refuse_foreign_details(kind, checked)
@@ -127,7 +127,7 @@ def new_record(content: str, fields: RecordFields, scope: Scope, now: datetime) 
 
 
 def revised(record: Record, content: str | None, fields: RecordFields, now: datetime) -> Record:
-    """The record's next version with the given fields changed, or itself when nothing is."""
+    """Return the next version with the given fields, or the record itself if nothing changes."""
     checked = _checked(fields)
     if checked.pop("kind", record.kind) is not record.kind:
         raise InvalidInput(
@@ -141,7 +141,7 @@ def revised(record: Record, content: str | None, fields: RecordFields, now: date
     if content is not None:
         plain["content"] = checked_text(content, "content", MAX_CONTENT)
     if "created_at" in plain:
-        # As in a new record: it was first observed when it was created, unless told otherwise.
+        # As for a new record, `first_observed` defaults to the time of creation.
         plain.setdefault("first_observed", plain["created_at"])
     after = record.evolve(**plain, details=details)
     if after == record:
@@ -150,7 +150,7 @@ def revised(record: Record, content: str | None, fields: RecordFields, now: date
 
 
 def checked_text(text: object, name: str, limit: int, *, blank: bool = False) -> str:
-    """The text itself when it can be stored and searched; otherwise an error with its own code."""
+    """Return the text if it can be stored and searched, otherwise raise `InvalidInput`."""
     if not isinstance(text, str):
         raise InvalidInput(f"{name} must be text, not {type(text).__name__}", code="wrong_type")
     if len(text) > limit:
@@ -175,7 +175,7 @@ def checked_text(text: object, name: str, limit: int, *, blank: bool = False) ->
 
 
 def checked_share(value: object, name: str = "min_score") -> float:
-    """The number itself when it lies between 0 and 1."""
+    """Return the number if it is between 0 and 1, otherwise raise `InvalidInput`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidInput(
             f"{name} must be a number from 0 to 1, not {value!r}", code="out_of_range"
@@ -184,7 +184,7 @@ def checked_share(value: object, name: str = "min_score") -> float:
 
 
 def checked_items(value: Iterable[T], name: str) -> list[T]:
-    """The items of a list, or of anything that can be gone through and is not one piece itself."""
+    """Return the items of any iterable except text, bytes and mappings."""
     found = type(value).__name__
     is_one_piece = isinstance(value, str | bytes | Mapping)
     if is_one_piece or not isinstance(value, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -193,7 +193,7 @@ def checked_items(value: Iterable[T], name: str) -> list[T]:
 
 
 def checked_json(value: Mapping[str, Any], name: str, limit: int) -> dict[str, Any]:
-    """What will be read later from a mapping that is stored as JSON."""
+    """Return a mapping as it will be read back from JSON, or raise `InvalidInput`."""
     _require_plain(value, name, _MAX_DEPTH)
     try:
         encoded = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -205,7 +205,7 @@ def checked_json(value: Mapping[str, Any], name: str, limit: int) -> dict[str, A
 
 
 def _require_plain(value: object, name: str, depth: int) -> None:
-    """Refuse what is nested too deeply for those who read it, and keys that JSON would change."""
+    """Raise `InvalidInput` for values nested too deeply and for keys that JSON would change."""
     if depth < 0:
         raise InvalidInput(f"{name} is nested more than {_MAX_DEPTH} deep", code="too_deep")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A filter as JSON, in the words that a caller filters by, and back."""
+"""Conversion of a filter to JSON and back, with the names that callers use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _USUAL: Final = Filter()
 
 
 def filter_form(where: Filter) -> dict[str, Any]:
-    """The conditions that are not the usual ones."""
+    """Return the conditions that differ from the defaults."""
     if where == _USUAL:
         return {}
     form: dict[str, Any] = {
@@ -30,7 +30,7 @@ def filter_form(where: Filter) -> dict[str, Any]:
 
 
 def filter_from(form: Mapping[str, Any]) -> Filter:
-    """The filter that a form tells of."""
+    """Return the filter that was converted to this form."""
     fields = {
         name: datetime.fromisoformat(value) if name in _TIMES else value
         for name, value in form.items()

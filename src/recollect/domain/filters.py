@@ -1,4 +1,4 @@
-"""The one filter: which records, turns and archives are meant. Each back-end compiles it."""
+"""The filter for records, turns and archives, which each back-end compiles."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _Member = TypeVar("_Member", Kind, Status)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Conditions that must all hold. Empty means any; a category finds its aliases too.
+    """Conditions that must all hold. Empty means any; a category includes its aliases.
 
-    `since` and `until` look at when something happened, `as_of` at when we knew it,
-    `valid_at` at when it was true. Conditions that only records have leave turns and archives out.
+    `since` and `until` refer to when something happened, `as_of` to when it was known,
+    `valid_at` to when it was true. Conditions that only records have exclude turns and archives.
     """
 
     kinds: frozenset[Kind] = frozenset()
@@ -39,7 +39,7 @@ class Filter:
     task: str | None = None
     as_of: datetime | None = None
     valid_at: datetime | None = None
-    owners: frozenset[OwnerKind] = _USUAL_OWNERS
+    owners: frozenset[OwnerKind] = _DEFAULT_OWNERS
 
     @property
     def all_categories(self) -> frozenset[str]:
@@ -55,7 +55,7 @@ class Filter:
 
     @property
     def wants_archives(self) -> bool:
-        # An archive belongs to no task, and the past is looked for among records and turns.
+        # An archive belongs to no task, and has no history.
         is_possible = self.task is None and self.as_of is None
         return ARCHIVE in self.owners and not self._is_about_records and is_possible
 
@@ -65,11 +65,11 @@ class Filter:
 
     @property
     def is_indexed(self) -> bool:
-        """Whether the live index holds everything the filter can accept."""
+        """Return whether the live index holds everything that the filter can accept."""
         return self.as_of is None and self.statuses == frozenset({Status.ACTIVE})
 
     def accepts_record(self, record: Record, now: datetime) -> bool:
-        """The meaning of the filter for a record, which every back-end's compiled form equals."""
+        """Return whether a record matches; the compiled form of every back-end does the same."""
         return (
             self.wants_records
             and (not self.kinds or record.kind in self.kinds)
@@ -84,7 +84,7 @@ class Filter:
         )
 
     def accepts_turn(self, turn: Turn) -> bool:
-        """The meaning of the filter for a turn."""
+        """Return whether a turn matches."""
         return (
             self.wants_turns
             and self._in_range(turn.at)
@@ -94,7 +94,7 @@ class Filter:
         )
 
     def accepts_archive(self, archive: Archive, now: datetime) -> bool:
-        """The meaning of the filter for an archived tool result."""
+        """Return whether an archive matches."""
         return (
             self.wants_archives
             and self._in_range(archive.created_at)
@@ -112,17 +112,17 @@ class Filter:
         return after and (self.until is None or moment < self.until)
 
     def _has_expired(self, record: Record, now: datetime) -> bool:
-        # Past its time a record no longer counts as active, even before a sweep marks it.
+        # An expired record no longer counts as active, even before a sweep marks it.
         if record.status is not Status.ACTIVE or record.expires_at is None:
             return False
         return record.expires_at <= (self.as_of or now) and Status.EXPIRED not in self.statuses
 
 
-_USUAL: Final = Filter()
+_DEFAULT: Final = Filter()
 
 
 class CommonFilters(TypedDict, total=False):
-    """What a caller may filter by everywhere: one value or several, words or members."""
+    """The filters that every call accepts: one value or several, strings or enum members."""
 
     kind: Kind | str | Iterable[Kind | str] | None
     category: str | Iterable[str] | None
@@ -137,24 +137,25 @@ class CommonFilters(TypedDict, total=False):
 
 
 class FilterFields(CommonFilters, total=False):
-    """All that a caller may filter by."""
+    """All filters that a caller may use."""
 
     session: str | None
 
 
 def make_filter(**fields: Unpack[FilterFields]) -> Filter:
-    """A filter from what a caller wrote."""
+    """Return a filter from the caller's fields, or raise `InvalidInput`."""
     if not fields:
-        return _USUAL
+        return _DEFAULT
     unknown = set(fields) - set(FilterFields.__annotations__)
     if unknown:
         raise InvalidInput(f"Unknown filter: {', '.join(sorted(unknown))}", code="unknown_field")
+    kinds = _several("kind", fields.get("kind"))
     statuses = _several("status", fields.get("status"))
     return Filter(
-        kinds=frozenset(_member(Kind, "kind", it) for it in _several("kind", fields.get("kind"))),
+        kinds=frozenset(_member(Kind, "kind", kind) for kind in kinds),
         categories=_labels("category", fields.get("category")),
         tags=_labels("tags", fields.get("tags")),
-        statuses=frozenset(_member(Status, "status", it) for it in statuses)
+        statuses=frozenset(_member(Status, "status", status) for status in statuses)
         or frozenset({Status.ACTIVE}),
         since=_moment("since", fields.get("since")),
         until=_moment("until", fields.get("until")),
@@ -162,8 +163,8 @@ def make_filter(**fields: Unpack[FilterFields]) -> Filter:
         task=_label("task", fields.get("task")),
         as_of=_moment("as_of", fields.get("as_of")),
         valid_at=_moment("valid_at", fields.get("valid_at")),
-        owners=frozenset(_owner(it) for it in _several("owners", fields.get("owners")))
-        or _USUAL_OWNERS,
+        owners=frozenset(_owner(owner) for owner in _several("owners", fields.get("owners")))
+        or _DEFAULT_OWNERS,
     )
 
 
@@ -185,7 +186,8 @@ def _label(name: str, value: str | None) -> str | None:
 
 
 def _labels(name: str, value: str | Iterable[str] | None) -> frozenset[str]:
-    return frozenset(checked_text(it, name, MAX_LABEL, blank=True) for it in _several(name, value))
+    labels = _several(name, value)
+    return frozenset(checked_text(label, name, MAX_LABEL, blank=True) for label in labels)
 
 
 def _several(name: str, value: str | Iterable[str] | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Forgetting: what is to go, what went, and the proof that it is gone."""
+"""Forgetting: the target, the result, and the verification."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORGET: Final = "forget"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """A user of a workspace, whichever agents worked for them."""
+    """A user of a workspace, across all agents."""
 
     org: str
     workspace: str
@@ -25,8 +25,8 @@ class Person:
 class Target:
     """What to forget: scopes, a person, sessions, or single records, turns and documents.
 
-    `with_evidence` takes the turns along that the records rest on, if they lie `within` these
-    scopes: anybody can write down the id of somebody else's turn.
+    `with_evidence` includes the turns that are evidence of the records, if they are `within` these
+    scopes: anybody could cite the id of somebody else's turn.
     """
 
     scopes: tuple[Scope, ...] = ()
@@ -39,7 +39,7 @@ class Target:
     within: tuple[Scope, ...] = ()
 
     def takes_session(self, scope: Scope, session: str) -> bool:
-        """Whether all that was said in a session goes."""
+        """Return whether all turns of a session are forgotten."""
         person = self.person
         is_theirs = person is not None and (scope.org, scope.workspace, scope.user) == (
             person.org,
@@ -51,9 +51,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remains:
-    """A term of what was forgotten, and where it was found all the same.
+    """A term of forgotten content that was found, and where.
 
-    `place` is said in words; `detail` is the table, or the file and the byte in it.
+    `place` is a description; `detail` is the table, or the file and the byte offset in it.
     """
 
     term: str
@@ -63,10 +63,10 @@ class Remains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What a search for the forgotten content found, in every store and every file.
+    """The result of searching every store and file for the forgotten content.
 
-    `also_said` are terms that others' memory holds too, with where: they prove nothing and were
-    not searched for. `copies` are older copies of the database that keep what they kept.
+    `also_said` are terms that the memory of others holds too, and where: they prove nothing and
+    were not searched for. `copies` are older copies of the database, which were not changed.
     """
 
     terms: int
@@ -82,12 +82,12 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What was forgotten, in numbers by kind, or in a dry run what would be.
+    """How much was forgotten of each kind, or would be in a dry run.
 
-    `evidence_left` are turns that still say what a forgotten record rested on. `erasure_pending`
-    says that nobody can ask for what was forgotten, but remains in the files are removed later, by
-    a job, because the file is large or somebody was reading; `verification` is None until then.
-    `wal_pending` is its former name. `unused_room_kept` says that a database of more than 2^25
+    `evidence_left` are turns that were evidence of a forgotten record and stay. `erasure_pending`
+    means that the content is no longer reachable, but a job has yet to erase it from the files,
+    because the file is large or was being read; `verification` is None until then.
+    `wal_pending` is its former name. `unused_room_kept` means that a database of more than 2^25
     pages (128 GB) is too large to be overwritten in place: copies of rows may be left until a
     `VACUUM`.
     """

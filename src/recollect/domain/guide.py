@@ -7,7 +7,7 @@ from typing import Final
 
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 
-# What each type of memory is for: the guide and the tool's own description say the same.
+# What each type of memory is for, in the guide and in the description of the tool.
 _TYPES: Final[Mapping[Tongue, tuple[str, ...]]] = {
     "zh": (
         "user：用户画像（偏好、角色、习惯）",
@@ -22,7 +22,7 @@ _TYPES: Final[Mapping[Tongue, tuple[str, ...]]] = {
         "reference: pointers (links to outside resources, addresses of documents)",
     ),
 }
-# When an archived tool result is worth loading.
+# When an archived tool result should be loaded.
 _REASONS: Final[Mapping[Tongue, tuple[str, ...]]] = {
     "zh": (
         "用户明确提到“之前”、“刚才说的”、“上次”",
@@ -91,7 +91,7 @@ Load only what you really need.""",
 
 
 def memory_guide(language: Tongue) -> str:
-    """What an agent must know to use its memory well."""
+    """Return the guide for agents that have the memory tools."""
     tongue = checked_choice(language, TONGUES)
     return _GUIDES[tongue].format(
         types=_as_list(types_of_memory(tongue)), reasons=_as_list(reasons_to_load(tongue))
@@ -99,12 +99,12 @@ def memory_guide(language: Tongue) -> str:
 
 
 def types_of_memory(language: Tongue) -> tuple[str, ...]:
-    """The types of memory, each with what it is for."""
+    """Return the types of memory, each with its purpose."""
     return _TYPES[language]
 
 
 def reasons_to_load(language: Tongue) -> tuple[str, ...]:
-    """When an archived tool result is worth loading."""
+    """Return when an archived tool result should be loaded."""
     return _REASONS[language]
 
 

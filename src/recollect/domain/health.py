@@ -1,4 +1,4 @@
-"""How well a memory is: the figures of the health panel."""
+"""The figures of the health panel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthFigures:
-    """What is counted in the database; `total` is what can be recalled now."""
+    """Counts from the database; `total` counts the records that can be recalled now."""
 
     total: int
     mean_confidence: float | None
@@ -16,17 +16,17 @@ class HealthFigures:
     buffered: int
     quarantined: int
     expired: int
-    """Past their time, whether a sweep has seen them yet or not."""
+    """Expired records, whether a sweep has marked them yet or not."""
     expired_by: Mapping[str, int] = field(hash=False)
-    """Of those that a sweep has seen: why they expired (time, retention, capacity)."""
+    """Expired records that a sweep has marked, by reason (time, retention, capacity)."""
     conflicts: int
     fullest: int
-    """The active records of the scope that holds the most."""
+    """The number of active records of the largest scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicatePair:
-    """Two records that seem to say the same."""
+    """Two records that are probably duplicates."""
 
     first: str
     second: str
@@ -35,11 +35,11 @@ class DuplicatePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health(HealthFigures):
-    """The figures, what looks like a duplicate, and how much of memory was looked at for that."""
+    """The figures, suspected duplicates, and how many records were compared to find them."""
 
     suspected_duplicates: int
     duplicates: tuple[DuplicatePair, ...]
     compared: int
-    """So many records, the latest ones, were compared with those most like them."""
+    """The number of latest records that were compared with the most similar ones."""
     capacity: int | None
-    """How many active records a scope may hold; None is any number."""
+    """The maximum number of active records of a scope; None means no limit."""

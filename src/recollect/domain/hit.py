@@ -1,4 +1,4 @@
-"""What a recall returns: hits in order, each able to say why it is there."""
+"""The result of a recall: hits in order, each with an explanation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.domain.turn import Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathScore:
-    """What one search path thought of a hit."""
+    """The rank and score that one search path gave a hit."""
 
     path: str
     rank: int
@@ -23,7 +23,7 @@ class PathScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boost:
-    """Something known of a memory that raised or lowered its score."""
+    """A property of a record or turn that raised or lowered its score."""
 
     reason: str
     factor: float
@@ -35,22 +35,22 @@ class Explanation:
 
     paths: tuple[PathScore, ...]
     matched_terms: tuple[str, ...] = ()
-    # What was said or happened around it added this much evidence,
+    # How much the neighbouring turns and records added.
     surroundings: float = 0.0
-    # and who said it, how and when changed it by this factor.
+    # The factor for who said it, how and when.
     factor: float = 1.0
-    # How close it is to the time that the question names, from 0 to 1,
+    # How close it is to the time in the question, from 0 to 1.
     closeness: float = 0.0
-    # how sure it is that the memory has anything to do with the question, from 0 to 1,
+    # The confidence that it is related to the question at all, from 0 to 1.
     sureness: float = 1.0
-    # how well it fits before what is known of it was weighed, and what that changed.
+    # The relevance before boosts, and the boosts.
     relevance: float = 0.0
     boosts: tuple[Boost, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMiss:
-    """Something that was found and left out, and why."""
+    """A candidate that was left out, and why."""
 
     id: str
     score: float
@@ -59,10 +59,10 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivePassage:
-    """The part of an archived tool result that answers; its id is the archive's.
+    """The part of an archive that answers; its id is the archive's.
 
-    `span` is where it stands in the archived text, or None when only what the archive is about
-    fits: then the content is its summary.
+    `span` is its position in the archived text, or None if only the description of the archive
+    matches: then the content is its summary.
     """
 
     id: str
@@ -79,18 +79,18 @@ Item = Record | Turn | ArchivePassage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """What answers, a similarity from 0 to 1, and the passage that matched.
+    """A record or turn that was found, its similarity from 0 to 1, and the span that matched.
 
-    It is a record or a turn, and only when they are asked for a passage of an archive.
+    It is a passage of an archive only if archives were asked for.
     """
 
     item: Item
     score: float
     span: tuple[int, int]
     explanation: Explanation = field(hash=False)
-    # The record that replaced what this turn said.
+    # The record that supersedes what this turn says.
     replaced_by: str | None = None
-    # The newer record or turn that a stored link names, where this is the earlier one.
+    # The newer record or turn that a link connects with this one.
     followed_by: str | None = None
 
     @property
@@ -103,7 +103,7 @@ class Hit:
 
     @property
     def passage(self) -> str:
-        """The part of the content that matched."""
+        """Return the part of the content that matched."""
         return self.item.content[slice(*self.span)]
 
     @property
@@ -121,12 +121,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled(Sequence[Hit]):
-    """The hits of one recall, best first, and what was left out or degraded on the way."""
+    """The hits of one recall, best first, and what was left out or degraded."""
 
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()
-    # What kind of message the question was taken for, and the words that told so.
+    # The intent of the question, and the words that decided it.
     intent: str = "question"
     intent_reason: str = ""
 

@@ -1,4 +1,4 @@
-"""Ids: sortable by time, prefixed by what they name, made by us and never by a back-end."""
+"""Ids: sortable by time, prefixed by what they name, never made by a back-end."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _last = 0
 
 
 def new_id(prefix: Prefix) -> str:
-    """A new id such as `mem_01j…`: 48 bits of time, then randomness, rising within a process."""
+    """Return a new id such as `mem_01j…`: time, then random bits, increasing within a process."""
     return f"{prefix}_{_base32(_next(), _TEXT_LENGTH)}"
 
 
 def unit_name(unit: int) -> str:
-    """How a unit's number (given by its scope's counter, see the store) is shown to people."""
+    """Return the name of a unit for people, made from its number in the scope."""
     return f"unit_{_base32(unit, 13)}"
 
 
 def is_id(text: str, *prefixes: Prefix) -> bool:
-    """Whether the text has the form of one of our ids, or is a bare UUID as the seeds used."""
+    """Return whether the text looks like one of our ids or is a bare UUID."""
     prefix, separator, body = text.partition("_")
     if separator and prefix in prefixes:
         return bool(body)
@@ -46,13 +46,13 @@ def _next() -> int:
     global _last
     fresh = (time.time_ns() // 1_000_000) << _RANDOM_BITS | int.from_bytes(os.urandom(10))
     with _lock:
-        # Two ids of one millisecond still rise: the later one continues from the earlier.
+        # Two ids of the same millisecond still increase: the later one is the earlier plus one.
         _last = fresh if fresh > _last else _last + 1
         return _last
 
 
 def _base32(number: int, length: int) -> str:
-    """The last so many digits of a number, found two at a time."""
+    """Return the last `length` digits of a number, computed two at a time."""
     digits = ""
     for _ in range(0, length, 2):
         digits = _PAIRS[number & 1023] + digits

@@ -1,4 +1,4 @@
-"""What was remembered for one prompt or one tool's result, and all that is needed to ask again."""
+"""Injections: what entered one prompt or tool result, with all that a replay needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recollect.domain.scope import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenItem:
-    """A record or a turn that entered, as it was then."""
+    """A record, turn, archive or document that entered a prompt, as it was then."""
 
     id: str
     # A record's kind, `turn`, `archive` or `document`; only records have versions.
@@ -38,7 +38,7 @@ class GivenItem:
 
     @classmethod
     def of_passage(cls, passage: Passage) -> GivenItem:
-        """Return the passage of a document as it entered; its id names the document alone."""
+        """Return a passage of a document that entered; its id is the document's."""
         return cls(
             id=passage.citation.document,
             kind="document",
@@ -49,10 +49,10 @@ class GivenItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """A recall of which something entered a prompt.
+    """A recall whose results entered a prompt or the result of a tool.
 
-    `scope` and `actor` are who asked, `scopes` where they looked. `form` is that of the block, or
-    the name of the tool.
+    `scope` and `actor` say who asked, `scopes` where they looked. `form` is the form of the block,
+    or the name of the tool.
     """
 
     recall_id: str
@@ -72,16 +72,16 @@ class Injection:
     run: str | None = None
 
     def entry(self) -> NewAuditEntry:
-        """How the audit keeps it."""
-        told: dict[str, Any] = {
+        """Return the audit entry that stores the injection."""
+        payload: dict[str, Any] = {
             "question": self.question,
-            "scopes": [[it.org, it.workspace, it.agent, it.user] for it in self.scopes],
+            "scopes": [[one.org, one.workspace, one.agent, one.user] for one in self.scopes],
             "filter": filter_form(self.where),
             "limit": self.limit,
             "min_score": self.min_score,
             "asked_at": self.asked_at and self.asked_at.isoformat(),
-            "items": [[it.id, it.kind, it.version, it.score] for it in self.items],
-            "left_out": [[it.id, it.reason.value] for it in self.left_out],
+            "items": [[item.id, item.kind, item.version, item.score] for item in self.items],
+            "left_out": [[item.id, item.reason.value] for item in self.left_out],
             "form": self.form,
             "session": self.session,
             "run": self.run,
@@ -91,39 +91,39 @@ class Injection:
             scope=self.scope,
             action=INJECT,
             target=self.recall_id,
-            payload={name: value for name, value in told.items() if value not in (None, [], {})},
+            payload={name: value for name, value in payload.items() if value not in (None, [], {})},
             at=self.at,
             actor=self.actor,
         )
 
     @classmethod
     def from_entry(cls, entry: AuditEntry) -> Injection:
-        """What an entry of the audit tells of."""
-        told = entry.payload
-        asked_at = told.get("asked_at")
+        """Return the injection that an audit entry stores."""
+        payload = entry.payload
+        asked_at = payload.get("asked_at")
         return cls(
             recall_id=entry.target,
             scope=entry.scope,
             actor=entry.actor,
             at=entry.at,
-            question=told["question"],
+            question=payload["question"],
             scopes=tuple(
                 Scope(org=org, workspace=workspace, agent=agent, user=user)
-                for org, workspace, agent, user in told["scopes"]
+                for org, workspace, agent, user in payload["scopes"]
             ),
-            where=filter_from(told.get("filter", {})),
-            limit=told.get("limit"),
-            min_score=told.get("min_score"),
+            where=filter_from(payload.get("filter", {})),
+            limit=payload.get("limit"),
+            min_score=payload.get("min_score"),
             asked_at=None if asked_at is None else datetime.fromisoformat(asked_at),
             items=tuple(
                 GivenItem(id=ident, kind=kind, version=version, score=score)
-                for ident, kind, version, score in told["items"]
+                for ident, kind, version, score in payload["items"]
             ),
             left_out=tuple(
                 LeftOut(id=ident, reason=Reason(reason))
-                for ident, reason in told.get("left_out", ())
+                for ident, reason in payload.get("left_out", ())
             ),
-            form=told["form"],
-            session=told["session"],
-            run=told.get("run"),
+            form=payload["form"],
+            session=payload["session"],
+            run=payload.get("run"),
         )

@@ -1,7 +1,7 @@
-"""Items: what frameworks keep for themselves, JSON under a namespace and a key.
+"""Items: JSON values that frameworks store under a namespace and a key.
 
-They lie beside records: an item is found by its name or among its kind, and never enters a prompt
-by itself.
+They are separate from records: an item is found by its key or by a search of its namespace, and
+never enters a prompt by itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Namespace: TypeAlias = tuple[str, ...]
 MAX_KEY: Final = 255
 MAX_NAMESPACE: Final = 400
 MAX_VALUE: Final = 1_000_000
-# Of one item so many texts are indexed at most.
+# The maximum number of indexed texts of one item.
 MAX_TEXTS: Final = 50
 ANY_LABEL: Final = "*"
 _ESCAPES: Final = {"%": "%25", "/": "%2F"}
@@ -28,11 +28,11 @@ _ESCAPES: Final = {"%": "%25", "/": "%2F"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredItem:
-    """One item.
+    """A stored item.
 
-    `position` is its place among all items of its scope, in the order in which they were first
-    put. With a `ttl` it expires that long after it was last put or, where that is wanted, read.
-    `texts` are what a search looks at, `vectors` what `model` made of them.
+    `position` is its position among all items of its scope, in the order in which they were first
+    put. With a `ttl` it expires that long after it was last put or, optionally, read.
+    `texts` are what is searched, `vectors` their embeddings by `model`.
     """
 
     id: str
@@ -56,10 +56,10 @@ class StoredItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemDraft:
-    """An item to be put.
+    """An item to put.
 
-    `texts` are what it is found by: None is every text in its value, none at all leaves it out of
-    searches. `vectors` are the caller's own, one for each text.
+    `texts` are what is searched: None means every text in the value, an empty sequence excludes
+    the item from searches. `vectors` are the caller's own, one for each text.
     """
 
     namespace: Sequence[str]
@@ -72,15 +72,17 @@ class ItemDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemHit:
-    """An item that was found, and how well it fits a question; None where there was none, or
-    where the item has nothing to compare."""
+    """An item that was found, and its similarity to the query.
+
+    The score is None without a query, or if the item has no texts to compare.
+    """
 
     item: StoredItem
     score: float | None = None
 
 
 def checked_namespace(namespace: Iterable[str], *, empty: bool = False) -> Namespace:
-    """Return the namespace if it can be stored."""
+    """Return the namespace if it can be stored, otherwise raise `InvalidInput`."""
     labels = tuple(
         checked_text(label, "namespace", MAX_NAMESPACE)
         for label in checked_items(namespace, "namespace")
@@ -95,12 +97,12 @@ def checked_namespace(namespace: Iterable[str], *, empty: bool = False) -> Names
 
 
 def encoded(namespace: Sequence[str]) -> str:
-    """Return the namespace as one text; that of a prefix is a prefix of it."""
+    """Return the namespace as one text; the text of a prefix is a prefix of it."""
     return "".join(f"{_escaped(label)}/" for label in namespace)
 
 
 def decoded(text: str) -> Namespace:
-    """Return the namespace that `encoded` made this text of."""
+    """Return the namespace that was encoded as this text."""
     return tuple(
         label.replace(_ESCAPES["/"], "/").replace(_ESCAPES["%"], "%")
         for label in text.split("/")[:-1]
@@ -112,22 +114,22 @@ def _escaped(label: str) -> str:
 
 
 def begins_with(namespace: Namespace, prefix: Sequence[str]) -> bool:
-    """Whether a namespace begins with these labels; `*` stands for any one."""
-    return len(namespace) >= len(prefix) and _same(namespace[: len(prefix)], prefix)
+    """Return whether a namespace begins with these labels; `*` matches any label."""
+    return len(namespace) >= len(prefix) and _match_labels(namespace[: len(prefix)], prefix)
 
 
 def ends_with(namespace: Namespace, suffix: Sequence[str]) -> bool:
-    """Whether a namespace ends with these labels; `*` stands for any one."""
+    """Return whether a namespace ends with these labels; `*` matches any label."""
     last = namespace[len(namespace) - len(suffix) :]
-    return len(namespace) >= len(suffix) and _same(last, suffix)
+    return len(namespace) >= len(suffix) and _match_labels(last, suffix)
 
 
-def _same(labels: Sequence[str], pattern: Sequence[str]) -> bool:
+def _match_labels(labels: Sequence[str], pattern: Sequence[str]) -> bool:
     return all(want in (ANY_LABEL, label) for label, want in zip(labels, pattern, strict=True))
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Return every text in a JSON value, in its order."""
+    """Yield every text in a JSON value, in order."""
     match value:
         case str():
             yield value
@@ -142,14 +144,14 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def passes(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether the fields of a value are as wanted.
+    """Return whether a value matches a filter.
 
-    A field is given as the value it must have, or as operators: `{"age": {"$gte": 18}}`.
+    The filter gives each field a value or operators: `{"age": {"$gte": 18}}`.
     """
-    return all(_fits(value.get(name), want) for name, want in wanted.items())
+    return all(_matches(value.get(name), want) for name, want in wanted.items())
 
 
-def _fits(found: Any, wanted: Any) -> bool:
+def _matches(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         fields = cast("Mapping[str, Any]", wanted)
         if any(name.startswith("$") for name in fields):
@@ -160,7 +162,7 @@ def _fits(found: Any, wanted: Any) -> bool:
         return (
             isinstance(found, list | tuple)
             and len(cast("Sequence[Any]", found)) == len(several)
-            and all(map(_fits, cast("Sequence[Any]", found), several))
+            and all(map(_matches, cast("Sequence[Any]", found), several))
         )
     return found == wanted
 

@@ -1,4 +1,4 @@
-"""Background work: stored with the write that needs it, run by whoever holds its lease."""
+"""Background jobs: stored with the write that needs them, run by the holder of their lease."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ JobState = Literal["waiting", "running", "failed", "done", "cancelled"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob:
-    """Work to do later. Of two jobs with one key, the one already waiting stands for both."""
+    """A job to add. If a job with the same key is already waiting, no second one is added."""
 
     kind: str
     key: str
     payload: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     run_after: datetime | None = None
     every: int = 0
-    """Only when the place in its session of a turn written with it can be divided by this."""
+    """If set, add the job only when the ordinal of a turn in the write is a multiple of this."""
 
     def is_wanted(self, turn_ordinals: Iterable[int]) -> bool:
-        """Whether it is to be done after these turns were written."""
-        return not self.every or any(it % self.every == 0 for it in turn_ordinals)
+        """Return whether to add the job after turns with these ordinals were written."""
+        return not self.every or any(ordinal % self.every == 0 for ordinal in turn_ordinals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job whose lease somebody holds until `lease_until`."""
+    """A job that is leased until `lease_until`."""
 
     id: str
     kind: str
@@ -42,11 +42,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobReport:
-    """How a job is doing, or what became of it; finished ones are kept for a day.
+    """The state of a job, or its result; finished jobs are kept for a day.
 
-    `at` is when it is due, when its lease ends while it runs, or when it was finished. `key` says
-    what it is about, and is gone once it is finished. `done` of `total` steps are behind it, where
-    that is known.
+    `at` is when it is due, when its lease ends while it runs, or when it was finished. `key` is its
+    subject, which is removed when it is finished. `done` of `total` steps are complete, if that is
+    known.
     """
 
     id: str

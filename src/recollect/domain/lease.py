@@ -1,4 +1,4 @@
-"""Who holds a lease, so that nobody waits for the end of a dead process's."""
+"""Names of lease holders, so that the lease of a dead process is free at once."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final
 
 from recollect.domain.ids import new_id
 
-_LONGEST_NAME: Final = 20
+_MAX_NAME_CHARACTERS: Final = 20
 
 
 def new_holder() -> str:
-    """Return a name for a new holder: its machine, its process and a number."""
+    """Return the name of a new holder: its machine, its process and a number."""
     return f"{_machine()}/{os.getpid()}/{new_id('job')}"
 
 
 def is_gone(holder: str) -> bool:
-    """Return whether the process behind a name is known to have ended."""
+    """Return whether the process of a holder is known to have ended."""
     machine, _, rest = holder.partition("/")
     process = rest.partition("/")[0]
-    # Elsewhere nobody can know, and on Windows asking would end it.
+    # Other machines cannot be asked, and on Windows `os.kill` would end the process.
     if machine != _machine() or not process.isdecimal() or os.name != "posix":
         return False
     try:
@@ -33,4 +33,4 @@ def is_gone(holder: str) -> bool:
 
 
 def _machine() -> str:
-    return platform.node()[:_LONGEST_NAME].replace("/", "-")
+    return platform.node()[:_MAX_NAME_CHARACTERS].replace("/", "-")

@@ -1,20 +1,24 @@
-"""A link: the judged relation between two records or turns that both stay."""
+"""Links: the judged relation between two records or turns that both stay."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Scope
 
+JUDGE: Final = "judge"
+"""The job that links records that were stored without being compared."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """How the newer of two records or turns relates to the older one, and who judged it."""
+    """The relation of a newer record or turn to an older one, and who judged it."""
 
     scope: Scope
-    """Where the newer one belongs."""
+    """The scope of the newer one."""
     newer: str
     older: str
     relation: Relation
@@ -28,5 +32,5 @@ class Link:
         return self.newer, self.older
 
     def other(self, end: str) -> str:
-        """The one at the other end."""
+        """Return the id at the other end."""
         return self.older if end == self.newer else self.newer

@@ -1,4 +1,4 @@
-"""The names of the memory tools. What they give came out of memory: it is not put away again."""
+"""The names of the memory tools, whose results come from memory and are not archived again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ToolName = Literal[
     "knowledge_search",
 ]
 MEMORY_TOOLS: Final[tuple[ToolName, ...]] = get_args(ToolName)
-# Tools that change nothing; a caller that may only read has these.
+# Tools that change nothing, for callers that may only read.
 READING_TOOLS: Final[frozenset[str]] = frozenset(
     {
         "memory_recall",
@@ -33,10 +33,10 @@ READING_TOOLS: Final[frozenset[str]] = frozenset(
 
 
 def plain_name(tool_name: str) -> str:
-    """The tool's own name; servers put theirs before it: `mcp__recollect__memory_save`."""
+    """Return a tool's name without the prefix of a server: `mcp__recollect__memory_save`."""
     return tool_name.rpartition("__")[2]
 
 
 def is_memory_tool(tool_name: str) -> bool:
-    """Whether a tool reads or writes the memory itself."""
+    """Return whether a tool is one of the memory tools."""
     return plain_name(tool_name) in MEMORY_TOOLS

@@ -1,4 +1,4 @@
-"""A message as no provider writes it: what an agent's window is made of."""
+"""Messages in a form that is independent of providers, which windows are made of."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant", "tool")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPart:
-    """Words."""
+    """A text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePart:
-    """A picture.
+    """An image.
 
     `source` is one of `{url}`, `{media_type, data}` with base64 in `data`, and
-    `{provider: its own block}` for a picture that only one provider can find.
+    `{provider: its own block}` for an image that only one provider can load.
     """
 
     source: Mapping[str, Any] = field(hash=False)
@@ -32,10 +32,10 @@ class ImagePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePart:
-    """An attachment: a document, a recording, or a block that only one provider knows.
+    """An attachment: a document, a recording, or a block that only one provider understands.
 
-    `source` is like a picture's, or `{text}`. A provider's own block (its thinking, the results
-    of its own tools) goes back to it as it came; other providers see at most its name.
+    `source` is like an image's, or `{text}`. A provider's own block (its thinking, the results
+    of its own tools) is returned to it unchanged; other providers see at most its name.
     """
 
     source: Mapping[str, Any] = field(hash=False)
@@ -48,7 +48,7 @@ Part: TypeAlias = TextPart | ImagePart | FilePart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A tool that the model wants called; its arguments are JSON text."""
+    """A call of a tool by the model; the arguments are JSON text."""
 
     id: str
     name: str
@@ -57,9 +57,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message. `answers` is the id of the call that a tool's message is the result of.
+    """One message. `answers` is the id of the call whose result a tool's message is.
 
-    `id` is the turn's id once it is stored. `extra` keeps what a provider wrote beyond these
+    `id` is the turn's id once it is stored. `extra` keeps what a provider sent beyond these
     fields, so that converting back loses nothing.
     """
 
@@ -73,12 +73,12 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The words of the message, without pictures and attachments."""
+        """Return the text of the message, without images and attachments."""
         return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
 def mention(part: ImagePart | FilePart) -> str:
-    """A few words in place of a picture or an attachment that cannot be shown itself."""
+    """Return a short placeholder for an image or attachment that cannot be shown."""
     if isinstance(part, ImagePart):
         return f"[image: {part.description}]" if part.description else "[image]"
     about = ": ".join(words for words in (part.name, part.description) if words)

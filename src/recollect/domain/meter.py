@@ -1,4 +1,4 @@
-"""What a process has done, in numbers: counters by name and label, nothing of what was said."""
+"""Metrics of a process: counters by name and label, without any content."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-# Upper ends of the ranges that times are counted in, in seconds.
+# Upper bounds of the buckets of a histogram, in seconds.
 BUCKETS: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
-# A counter: its name and its label, which may be empty.
+# The name and the label of a counter; the label may be empty.
 CounterName = tuple[str, str]
 
 
 class Meter:
-    """Counts. It costs about as much as adding to a dictionary."""
+    """A set of counters, about as cheap as a dictionary."""
 
     def __init__(self) -> None:
         self._totals: defaultdict[CounterName, float] = defaultdict(float)
 
     def add(self, name: str, value: float = 1.0, label: str = "") -> None:
-        """Count something."""
+        """Add to a counter."""
         self._totals[name, label] += value
 
     def time(self, name: str, seconds: float, label: str = "") -> None:
-        """Count how long something took."""
+        """Count a duration."""
         self._totals[f"{name}_count", label] += 1
         self._totals[f"{name}_sum", label] += seconds
         for end in BUCKETS:
@@ -34,22 +34,22 @@ class Meter:
                 self._totals[bucket(name, end), label] += 1
 
     def set_total(self, name: str, total: float, label: str = "") -> None:
-        """Take over what somebody else has counted since the process began."""
+        """Set a counter that is kept elsewhere, counted since the process began."""
         self._totals[name, label] = total
 
     def totals(self) -> dict[CounterName, float]:
-        """Return everything that was counted since the process began."""
+        """Return all counters since the process began."""
         return dict(self._totals)
 
 
 def bucket(name: str, end: float) -> str:
-    """Return the counter of what took at most so long."""
+    """Return the counter of durations up to this bound."""
     return f"{name}_le_{end:g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricFigures:
-    """What the counters of some time come to; a share or a time is None where nothing was counted.
+    """Figures computed from counters; a share or a time is None if nothing was counted.
 
     Shares are from 0 to 1, times in milliseconds.
     """
@@ -65,9 +65,9 @@ class MetricFigures:
     injected_items: int = 0
     used_items: int = 0
     used_share: float | None = None
-    """Of the items that entered prompts, those that somebody reported as used."""
+    """The share of items in prompts that were reported as used."""
     reused_share: float | None = None
-    """Of the items that entered prompts, those from another session."""
+    """The share of items in prompts that come from another session."""
     writes: int = 0
     duplicate_writes: int = 0
     duplicate_share: float | None = None
@@ -77,22 +77,22 @@ class MetricFigures:
     model_failures: int = 0
     requests: int = 0
     failed_requests: int = 0
-    """Requests that were answered with a 5xx status."""
+    """The number of requests that were answered with a 5xx status."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricPoint:
-    """What was counted from a moment on, for one step."""
+    """What was counted in one step, from its start time on."""
 
     at: datetime
     figures: MetricFigures
     counters: Mapping[str, float]
-    """By name, with the label behind a colon: `recalls:hit`."""
+    """By name, with the label after a colon: `recalls:hit`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
-    """What was counted in a time, step by step and in all."""
+    """What was counted in a period, step by step and in total."""
 
     since: datetime
     until: datetime
@@ -102,7 +102,7 @@ class Metrics:
 
 
 def figures_of(counters: Mapping[CounterName, float]) -> MetricFigures:
-    """Return what some counters come to."""
+    """Return the figures of some counters."""
 
     def one(name: str, label: str = "") -> int:
         return int(counters.get((name, label), 0))
@@ -138,12 +138,12 @@ def figures_of(counters: Mapping[CounterName, float]) -> MetricFigures:
 
 
 def share(part: float, whole: float) -> float | None:
-    """Return a part of a whole, None where there is none."""
+    """Return a part divided by the whole, or None if the whole is zero."""
     return round(min(1.0, part / whole), 4) if whole else None
 
 
 def quantile_ms(counters: Mapping[CounterName, float], name: str, share: float) -> float | None:
-    """Return the time within which so many were done, from counters with an empty label."""
+    """Return a quantile of durations in milliseconds, from counters with an empty label."""
     count = counters.get((f"{name}_count", ""), 0)
     if not count:
         return None
@@ -158,7 +158,7 @@ def quantile_ms(counters: Mapping[CounterName, float], name: str, share: float) 
 
 
 def summed(counters: Iterable[Mapping[CounterName, float]]) -> dict[CounterName, float]:
-    """Return the sums of counters."""
+    """Return the sum of several sets of counters."""
     total: defaultdict[CounterName, float] = defaultdict(float)
     for one in counters:
         for name, value in one.items():

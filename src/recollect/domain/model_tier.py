@@ -14,18 +14,18 @@ LanguageTask = Literal["reasoning", "code", "summarise", "extract", "classify"]
 LANGUAGE_TASKS: Final[tuple[LanguageTask, ...]] = get_args(LanguageTask)
 ModelTask = LanguageTask | Literal["embed", "rerank"]
 
-# A person waits for what is classified; summaries and extraction run in the background.
+# Classification is on the request path; summaries and extraction run in the background.
 USUAL_SECONDS: Final[Mapping[LanguageTask, float]] = MappingProxyType(
     {"reasoning": 60.0, "code": 60.0, "summarise": 20.0, "extract": 20.0, "classify": 2.0}
 )
 
-# Says that a tier has no model where a preset would give it one.
+# Disables a tier that a preset would give a model.
 NO_MODEL: Final = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierNames:
-    """A model for each task as `provider:model`; empty where there is none."""
+    """The model of each tier as `provider:model`; empty if there is none."""
 
     reasoning: str = ""
     code: str = ""
@@ -36,7 +36,7 @@ class TierNames:
     rerank: str = ""
 
     def over(self, preset: str) -> TierNames:
-        """These names, with a preset's where a tier is empty."""
+        """Return these names, with those of a preset for tiers that are empty."""
         if preset not in PRESETS:
             raise SettingsError(
                 f"There is no model preset {preset!r}",
@@ -44,12 +44,12 @@ class TierNames:
                 hint=f"models.preset is empty or one of: {', '.join(filter(None, PRESETS))}.",
             )
         usual = PRESETS[preset]
-        chosen = {it.name: self._chosen(it.name, usual) for it in fields(self)}
+        chosen = {field.name: self._chosen(field.name, usual) for field in fields(self)}
         return TierNames(**chosen)
 
     def _chosen(self, tier: str, usual: TierNames) -> str:
         name: str = getattr(self, tier) or getattr(usual, tier)
-        # An embedder that is not named is the local one, so its tier can say that it wants none.
+        # An unnamed embedder means the local one, so this tier needs a name for having none.
         return "" if name == NO_MODEL and tier in LANGUAGE_TASKS else name
 
 
@@ -71,10 +71,10 @@ PRESETS: Final[Mapping[str, TierNames]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderAccess:
-    """How a provider is reached where its own address and environment variables do not do.
+    """How to reach a provider other than by its default address and environment variables.
 
-    A `base_url` for `openai` is any server that speaks OpenAI's chat API. Where a `base_url` is
-    given, no key of the environment is sent there.
+    A `base_url` for `openai` can be any server with OpenAI's chat API. If a `base_url` is given,
+    no key from the environment is sent there.
     """
 
     base_url: str = ""
@@ -83,21 +83,21 @@ class ProviderAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """The language models as settings name them."""
+    """The language models as the settings name them."""
 
     tiers: TierNames = field(default_factory=TierNames)
     providers: Mapping[str, ProviderAccess] = field(
         default_factory=dict[str, ProviderAccess], hash=False
     )
-    # Seconds that one call may take, its further tries and its repair included.
+    # The maximum time of one call in seconds, including retries and repair.
     seconds: Mapping[LanguageTask, float] = field(
         default_factory=lambda: dict(USUAL_SECONDS), hash=False
     )
     retries: int = 2
-    # A tier that failed so often in a row is left alone for so many seconds.
+    # After this many failures in a row, a tier is paused for this many seconds.
     pause_after: int = 3
     pause_seconds: float = 30.0
-    # Tokens a tier may use in a day (UTC) of one process; a tier not named has no limit.
+    # The maximum tokens of a tier per day (UTC) and process; a tier not named has no limit.
     daily_tokens: Mapping[LanguageTask, int] = field(
         default_factory=dict[LanguageTask, int], hash=False
     )
@@ -105,22 +105,22 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUsage:
-    """What one tier was asked since the process began, and what that cost.
+    """The calls of one tier since the process began, and their cost.
 
-    Tokens are those that the model's provider counted; a local model costs none.
+    Tokens are counted by the provider; a local model uses none.
     """
 
     task: ModelTask
     model: str
     calls: int = 0
     failures: int = 0
-    # Calls that the budget refused; they are no calls, for the model never saw them.
+    # Calls that the budget refused; they are not counted as calls.
     over_budget: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     tokens_today: int = 0
     daily_tokens: int | None = None
-    # Calls that were not made because the tier was paused after failures in a row.
+    # Calls that were not made because the tier was paused after failures.
     skipped: int = 0
     paused_until: datetime | None = None
     last_error: str = ""

@@ -1,4 +1,4 @@
-"""What a session has found out through its tools, and what may be said before a call of one."""
+"""Notes on tool calls: what a session learned from its tools, and advice before a call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ChunkType = Literal["search_result", "page_content", "table"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentChunk:
-    """A piece of content, where it comes from, and how relevant it is (0–1)."""
+    """A piece of content, its source, and its relevance (0–1)."""
 
     content: str
     source: str
@@ -43,7 +43,7 @@ class ContentChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """A structure is known already: words for the model; the call may be made all the same."""
+    """A note for the model that a structure is already known; the call may still be made."""
 
     document: str
     text: str
@@ -51,7 +51,7 @@ class Hint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cached:
-    """The very call was made before: what it gave, to be used in place of a new one."""
+    """The result of an earlier, identical call, to use instead of a new call."""
 
     document: str
     result: Any

@@ -1,4 +1,4 @@
-"""One page of a listing, and the mark from which the next one goes on."""
+"""Pages of a listing, and the cursor that continues it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from recollect.errors import InvalidInput
 
 T = TypeVar("T")
 MAX_PAGE: Final = 1_000
-# As many digits as a database's whole numbers surely hold.
+# As many digits as an integer of every database can hold.
 _CURSOR: Final = re.compile(r"(-?[0-9]{1,18})~([!-~]{1,255})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[T]):
-    """Some items in order; `next_cursor` is None on the last page."""
+    """A page of items in order; `next_cursor` is None on the last page."""
 
     items: tuple[T, ...]
     next_cursor: str | None = None
@@ -34,7 +34,7 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """A place in a listing that is sorted by a time and then by id."""
+    """A position in a listing that is sorted by time and then by id."""
 
     at: int
     id: str
@@ -53,7 +53,7 @@ def parse_cursor(text: str) -> Cursor:
 
 
 def checked_limit(limit: int, most: int) -> int:
-    """The limit itself when it is a whole number from 1 to `most`."""
+    """Return the limit if it is a whole number from 1 to `most`, otherwise raise an error."""
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(
             f"limit must be a whole number from 1 to {most}, not {limit!r}", code="bad_limit"
@@ -63,14 +63,14 @@ def checked_limit(limit: int, most: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageWanted:
-    """How much of a listing, and from where."""
+    """The part of a listing that is asked for."""
 
     limit: int = 50
     cursor: str | None = None
 
     @property
     def one_more(self) -> int:
-        """One more than a page: if it is there, another page follows."""
+        """Return one more than the limit: if that many are found, another page follows."""
         return checked_limit(self.limit, MAX_PAGE) + 1
 
     @property
@@ -78,7 +78,7 @@ class PageWanted:
         return None if self.cursor is None else parse_cursor(self.cursor)
 
     def of(self, found: Sequence[tuple[Cursor, T]]) -> Page[T]:
-        """The page, from one more than it holds."""
+        """Return the page, given up to one item more than it holds."""
         items = tuple(it for _, it in found[: self.limit])
         if len(found) <= self.limit:
             return Page(items=items)

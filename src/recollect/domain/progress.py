@@ -1,8 +1,8 @@
-"""How long work tells how far it is."""
+"""The callback by which long work reports its progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# Called with how much is done, and of how much.
+# Called with the amount done and the total.
 Progress = Callable[[int, int], None]

@@ -1,4 +1,4 @@
-"""A proposal: what an agent wants all agents of its workspace to know, and what became of it."""
+"""Proposals of agents for the shared memory of their workspace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROPOSAL_STATUSES: Final[tuple[ProposalStatus, ...]] = get_args(ProposalStatus)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Waits for the coordinator; `scope` is that of the shared record it would become."""
+    """A record that waits to become shared memory; `scope` is that of the future shared record."""
 
     id: str
     scope: Scope
@@ -25,7 +25,7 @@ class Proposal:
     proposer: str
     role: str
     user: str | None = None
-    """Whom the proposer worked for."""
+    """The user whom the proposer worked for."""
     status: ProposalStatus
     title: str
     content: str
@@ -34,22 +34,22 @@ class Proposal:
     created_at: datetime
     expires_at: datetime | None = None
     target: str | None = None
-    """The shared record that it would change; none is a new one."""
+    """The shared record that it would change; None for a new one."""
     record: str | None = None
     """The shared record that it became."""
     decided_at: datetime | None = None
     decided_by: str | None = None
     decision: str = ""
-    """Why it was decided so."""
+    """The reason of the decision."""
     body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     """The other fields of the record: kind, tags, metadata …"""
 
     def evolve(self, **changes: Any) -> Proposal:
-        """The same proposal with some fields changed."""
+        """Return the proposal with some fields changed."""
         return replace(self, **changes)
 
     def is_by(self, party: Party) -> bool:
-        """Whether this party made it, working for the same user."""
+        """Return whether this party made it, working for the same user."""
         made = (self.proposer, self.role == PERSON, self.user)
         return made == (party.name, party.is_person, party.user)
 

@@ -1,4 +1,4 @@
-"""A record: one durable memory, its versions, and the details each kind adds."""
+"""Records, their versions, and the details that each kind adds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.domain.scope import Scope
 
 
 class Kind(StrEnum):
-    """What sort of memory a record is."""
+    """The kind of a record: a fact, an event or a way of working."""
 
     SEMANTIC = "semantic"
     EPISODIC = "episodic"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """Whether a record speaks for itself now."""
+    """Whether a record is current, and if not, why."""
 
     ACTIVE = "active"
     QUARANTINED = "quarantined"
@@ -31,7 +31,7 @@ class Status(StrEnum):
 
 
 class Tier(StrEnum):
-    """How long a record is meant to stay."""
+    """How long a record is meant to be kept."""
 
     SHORT = "short"
     LONG = "long"
@@ -39,7 +39,7 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Where a record comes from: a turn, and the characters of it that support the record."""
+    """A turn that a record comes from, and the characters of it that support the record."""
 
     turn: str
     start: int | None = None
@@ -48,7 +48,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """What an episodic record adds: who took part, what came of it and when it happened."""
+    """The details of an episodic record: participants, outcome, artifacts and time."""
 
     participants: tuple[str, ...] = ()
     outcome: str = ""
@@ -58,7 +58,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Procedure:
-    """What a procedural record adds: when to use it, its ordered steps and how well it works."""
+    """The details of a procedural record: when to use it, its steps and its success rate."""
 
     trigger: str = ""
     steps: tuple[str, ...] = ()
@@ -66,10 +66,10 @@ class Procedure:
     usage_count: int = 0
 
     def after_use(self, *, success: bool) -> Procedure:
-        """The same procedure used once more.
+        """Return the procedure after one more use.
 
-        A rate that was stated before any use weighs as one; uses without a rate went well as far
-        as is known.
+        A rate that was given before any use counts as one use; uses without a rate count as
+        successful.
         """
         weight = self.usage_count if self.success_rate is None else max(self.usage_count, 1)
         rate = 1.0 if self.success_rate is None else self.success_rate
@@ -80,13 +80,13 @@ class Procedure:
         )
 
     def with_uses_of(self, other: Procedure) -> Procedure:
-        """The same procedure with how often and how well another version of it was used."""
+        """Return the procedure with the usage count and success rate of another version."""
         return replace(self, usage_count=other.usage_count, success_rate=other.success_rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One durable memory. Changing it makes a new version; the old one is kept."""
+    """One thing that is remembered. Changing it makes a new version; the old one is kept."""
 
     id: str
     scope: Scope
@@ -116,40 +116,40 @@ class Record:
     tier: Tier
     access_count: int
     last_accessed: datetime | None
-    # How often it was used with success, and how often it was no help.
+    # How often it was used successfully, and how often it did not help.
     helped: int = 0
     rejected: int = 0
     version: int
     status: Status
     metadata: Mapping[str, Any] = field(hash=False)
     links: tuple[Link, ...] = field(default=(), compare=False)
-    """How it relates to other records and turns; read where one record or a page is read."""
+    """Its relations to other records and turns; loaded for a single record or a page."""
 
     def evolve(self, **changes: Any) -> Record:
-        """The same record with some fields changed."""
+        """Return the record with some fields changed."""
         return replace(self, **changes)
 
     @property
     def name(self) -> str:
-        """A procedure's name; the title of any other record."""
+        """Return the title, which is the name of a procedure."""
         return self.title
 
     @property
     def observed_at(self) -> datetime:
-        """When what it tells of happened or was first noticed: the time that filters look at."""
+        """Return when it happened or was first observed: the time that filters use."""
         if isinstance(self.details, Episode) and self.details.timestamp is not None:
             return self.details.timestamp
         return self.first_observed
 
     @property
     def is_live(self) -> bool:
-        """Whether it belongs in the search index."""
+        """Return whether it belongs in the search index."""
         return self.status is Status.ACTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One state of a record, with who made it, when and why."""
+    """One version of a record, with who made it and why, and when it was replaced."""
 
     record: Record
     changed_by: str

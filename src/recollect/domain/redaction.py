@@ -1,6 +1,6 @@
-"""What becomes of personal data and secrets in a text that is to be remembered."""
+"""Modes of redaction of personal data and secrets in texts to store."""
 
 from typing import Literal
 
 RedactMode = Literal["off", "mask", "drop"]
-"""Kept, masked, or not stored at all."""
+"""Keep them, mask them, or do not store the text."""

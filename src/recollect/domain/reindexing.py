@@ -1,4 +1,4 @@
-"""How far a change of the embedding model, or of the analyzer, is."""
+"""The progress of changing the embedding model or the analyzer."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reindexing:
-    """The model whose vectors are made everywhere, as settings name it, and what is left to do.
+    """The target model, as the settings name it, and what is left to do.
 
-    Without a change that goes on, `model` is the one of the settings, empty if there is none.
-    `units` are all pieces that can be recalled, `lacking` those of them without a vector of the
-    model; a text that the model cannot read stays among them. `stale` are those found by the words
-    as an earlier version of Recollect read them; they are read again by themselves. `served` has
-    the pieces that each model answers for now, under "" those that no model does.
+    If no change is under way, `model` is the one in the settings, empty if there is none.
+    `units` counts all units that can be recalled, `lacking` those without a vector of the model,
+    including texts that the model cannot embed. `stale` counts units whose terms come from an
+    earlier analyzer; they are analysed again automatically. `served` has the number of units that
+    each model serves now, and under "" those that no model serves.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""How a new statement relates to a stored one, and who says so."""
+"""The relation of a new statement to a stored one, and the verdict of a judge."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Relation = Literal["same", "update", "conflict", "different"]
-"""same: says nothing new. update: a new value of the same thing. conflict: both cannot be true and
-nothing says which is. different: both can be true."""
+"""same: says nothing new. update: a new value of the same thing. conflict: both cannot be true,
+and it is unknown which is. different: both can be true."""
 
 Strategy = Literal["overwrite", "append", "summarise"]
 
 RULES: Final = "rules"
-"""Who decided, where no model was asked: what is certain by its form alone."""
+"""Named as the judge if no model was asked, because the form alone decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """How two statements relate, how likely that is, why, and who says so."""
+    """The relation of two statements, its probability, the reason, and who judged it."""
 
     relation: Relation
     probability: float
     reason: str
     decided_by: str
     is_sure: bool = False
-    """Whether a stored record may be changed for it; otherwise both stay, with a link. Two that
-    contradict each other stay even where that is sure."""
+    """Whether the stored record may be changed; otherwise both stay, with a link. In a conflict,
+    both stay even if it is sure."""
 
 
 UNRELATED: Final = Verdict(

@@ -1,4 +1,4 @@
-"""A past recall asked again: what was given then, and what the same question gives now."""
+"""Replays of past recalls: what was given then, and what the same question gives now."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from recollect.domain.scope import Scope
 
-# What became of an item; `not_recalled` is there as it was, and others answer better now.
+# The state of an item now; a `not_recalled` one is unchanged, but others answer better.
 Fate = Literal[
     "same",
     "changed",
@@ -24,11 +24,11 @@ Fate = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedItem:
-    """Something that was given then, or that would be found now.
+    """A record or turn that was given then, or that is found now.
 
-    `score` is what it had then, None when it was not given. `score_then` is what the question
-    gives it in what was known then, where only words count. `score_now` is None when the question
-    no longer finds it.
+    `score` is its score then, None if it was not given. `score_then` is its score for the question
+    over what was known then, by words only. `score_now` is None if the question no longer finds
+    it.
     """
 
     id: str
@@ -41,12 +41,12 @@ class ReplayedItem:
     score_then: float | None
     score_now: float | None
     content: str
-    """What it said then, or says now when it is new; empty when it was forgotten."""
+    """Its content then, or now if it is new; empty if it was forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """The items that were given, in their order, then those that are new."""
+    """A replayed recall: the items that were given, in their order, then the new ones."""
 
     recall_id: str
     at: datetime
@@ -61,5 +61,5 @@ class Replay:
 
     @property
     def is_same(self) -> bool:
-        """Whether the same would be given now."""
+        """Return whether the same items would be given now."""
         return all(item.fate == "same" for item in self.items)

@@ -1,4 +1,4 @@
-"""Roles: what a caller may do, from reading to administering. Each includes the one before."""
+"""Roles of callers, from reader to admin. Each includes the one before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recollect.errors import InvalidInput, NotAllowed
 
 
 class Role(StrEnum):
-    """What a caller may do in the scopes that it reaches."""
+    """What a caller may do in its scopes."""
 
     READER = "reader"
     WRITER = "writer"
@@ -17,15 +17,15 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def includes(self, other: Role) -> bool:
-        """Return whether this role may do all that the other one may."""
+        """Return whether this role may do everything that the other one may."""
         return _RANKS[self] >= _RANKS[other]
 
     def at_most(self, other: Role) -> Role:
-        """Return the lower one of two roles."""
+        """Return the lower of two roles."""
         return other if self.includes(other) else self
 
     def require(self, needed: Role, what: str) -> None:
-        """Refuse what a role below the needed one asks for."""
+        """Raise `NotAllowed` if this role is below the needed one."""
         if not self.includes(needed):
             raise NotAllowed(
                 f"{what} needs the role {needed}, and this caller is a {self}; nothing was changed",

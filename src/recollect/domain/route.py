@@ -1,4 +1,4 @@
-"""A route: whether a message should be answered with memory, and whether it should become some."""
+"""Routes: whether to recall memory for a message, and whether and where to store it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Namespace = Literal["user-profile", "domain-facts", "task-traces", "tool-effects
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Where to look and where to write for one message, and the words that decided it."""
+    """The namespaces to read and write for one message, and the words that decided it."""
 
     should_read: bool
     should_write: bool
     namespaces: tuple[Namespace, ...]
-    """Where to write; for a message that is only read for, where to look first."""
+    """Where to write; if nothing is written, where to look first."""
     reason: str
     degraded: str = ""
-    """Why a model did not judge it though one is configured."""
+    """Why the configured model did not decide."""

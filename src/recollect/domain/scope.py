@@ -1,4 +1,4 @@
-"""Whose memory it is: the isolation key, its other spellings, and who may see what."""
+"""Scopes: whose memory it is, the spellings of a scope, and who may read and write what."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from recollect.domain.role import Role
 from recollect.errors import InvalidInput, NotAllowed
 
 MAX_PART: Final = 100
-# The agent of what a workspace shares: a name that nobody who asks can have.
+# The agent of shared memory, a name that no caller can have.
 SHARED_AGENT: Final = "*shared"
-# How the agent of a collection of documents begins, see domain/document.py.
+# The prefix of the agent of a collection of documents, see domain/document.py.
 COLLECTION_MARK: Final = "*kb:"
 _PROFILE: Final = "user_profile"
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f/\ud800-\udfff]")
+_FORBIDDEN_CHARACTER: Final = re.compile(r"[\x00-\x1f\x7f/\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The isolation key. Everything stored belongs to exactly one."""
+    """Whose memory it is. Everything that is stored belongs to exactly one scope."""
 
     org: str = "local"
     workspace: str = "default"
@@ -36,31 +36,31 @@ class Scope:
 
     @property
     def key(self) -> str:
-        """One line that names the scope: `org/workspace/agent/user`, `-` where there is none."""
+        """Return the scope as one line: `org/workspace/agent/user`, with `-` for a missing part."""
         return "/".join(part or "-" for part in (self.org, self.workspace, self.agent, self.user))
 
     @property
     def actor(self) -> str:
-        """Who a change made from here is ascribed to: the agent, else the user."""
+        """Return who is named as the author of a change: the agent, else the user."""
         return self.agent or self.user or "local"
 
     @property
     def of_user(self) -> Scope:
-        """The user's own records in this workspace, whichever agent wrote them."""
+        """Return the scope of the user's own records, whichever agent wrote them."""
         return replace(self, agent=None)
 
     def of_agent(self, agent: str) -> Scope:
-        """The same user's records with another agent."""
+        """Return the scope of the same user with another agent."""
         return replace(self, agent=agent)
 
     @property
     def shared(self) -> Scope:
-        """What all agents of this workspace know."""
+        """Return the scope that all agents of this workspace share."""
         return replace(self, agent=SHARED_AGENT, user=None)
 
     @property
     def shared_with_user(self) -> Scope:
-        """What all agents of this workspace know about this user."""
+        """Return the scope that all agents of this workspace share about this user."""
         return replace(self, agent=SHARED_AGENT)
 
     @property
@@ -69,33 +69,33 @@ class Scope:
 
     @property
     def is_collection(self) -> bool:
-        """Return whether documents lie here, see domain/document.py."""
+        """Return whether this is the scope of a collection of documents."""
         return self.agent is not None and self.agent.startswith(COLLECTION_MARK)
 
     @property
     def is_reserved(self) -> bool:
-        """Return whether no caller can be here."""
+        """Return whether no caller can have this scope."""
         return self.is_shared or self.is_collection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who is asking: a scope, the agents declared as its children, and what it may do.
+    """Who calls: a scope, the agents declared as its children, and a role.
 
-    Whoever opens the database itself may do everything; over the network a key says what.
+    A caller that opens the database itself may do everything; over the network, its key decides.
     """
 
     scope: Scope
     children: tuple[str, ...] = field(default=())
     principal: str = "local"
     role: Role = Role.ADMIN
-    # Asked for at every recall, so they are made only once.
+    # Needed by every recall, so computed once.
     writable: tuple[Scope, ...] = field(init=False, repr=False, compare=False)
-    """Every scope this caller may write in, its own first; the user's only for a user profile."""
+    """Every scope this caller may write to, its own first; the user's only for a user profile."""
     shared: tuple[Scope, ...] = field(init=False, repr=False, compare=False)
-    """What the workspace shares: with everybody, and with this user."""
+    """The shared scopes: of the whole workspace, and about this user."""
     readable: tuple[Scope, ...] = field(init=False, repr=False, compare=False)
-    """Every scope whose records this caller may read, its own first and the shared ones last."""
+    """Every scope this caller may read, its own first and the shared ones last."""
 
     def __post_init__(self) -> None:
         for agent in (self.scope.agent, *self.children):
@@ -116,7 +116,7 @@ class Caller:
         return scope in self.readable
 
     def require_write(self, scope: Scope, *, is_profile: bool) -> None:
-        """Refuse a write outside the caller's own key, its children's, or the user's profile."""
+        """Raise `NotAllowed` unless the caller may write to the scope."""
         self.role.require(Role.WRITER, "Writing")
         if scope not in self.writable:
             raise NotAllowed(
@@ -134,7 +134,7 @@ class Caller:
             )
 
     def namespace(self, spelling: str | tuple[str, str]) -> Scope:
-        """The scope that one of the seeds' namespace spellings names, if the caller may see it."""
+        """Return the scope of a namespace, or raise `NotAllowed` if the caller may not read it."""
         scope = parse_namespace(spelling, self.scope)
         if not self.may_read(scope):
             raise NotAllowed(
@@ -146,7 +146,7 @@ class Caller:
 
 
 def parse_namespace(spelling: str | tuple[str, str], within: Scope) -> Scope:
-    """Read `user_profile/{user}`, `{agent}_memories/{user}`, `agent/user` or `(agent, user)`."""
+    """Parse `user_profile/{user}`, `{agent}_memories/{user}`, `agent/user` or `(agent, user)`."""
     agent, user = _split_namespace(spelling)
     if agent == _PROFILE:
         return replace(within, agent=None, user=user)
@@ -157,7 +157,7 @@ def parse_namespace(spelling: str | tuple[str, str], within: Scope) -> Scope:
 
 
 def namespace_of(scope: Scope) -> str:
-    """The seeds' spelling of a scope."""
+    """Return the namespace of a scope."""
     user = scope.user or "-"
     return f"{_PROFILE}/{user}" if scope.agent is None else f"{scope.agent}_memories/{user}"
 
@@ -201,7 +201,7 @@ def _check_part(name: str, value: object) -> None:
             f"The scope's {name} has {len(value)} characters; {MAX_PART} are allowed",
             code="bad_scope",
         )
-    if _CONTROL.search(value) or value == "-":
+    if _FORBIDDEN_CHARACTER.search(value) or value == "-":
         raise InvalidInput(
             f"The scope's {name} {value!r} is '-' or has '/', control characters or broken text",
             code="bad_scope",

@@ -1,4 +1,4 @@
-"""The scratchpad: where an agent stands in a task of several steps."""
+"""The scratchpad: the progress of an agent in a task of several steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What was decided, and why."""
+    """A decision and its reason."""
 
     what: str
     why: str = ""
@@ -29,9 +29,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchpadUpdate:
-    """What is new in a task; whatever is left out stays as it is.
+    """Changes to a scratchpad; what is left out stays as it is.
 
-    Steps and blockers are named by their text. Saying the same twice changes nothing.
+    Steps and blockers are identified by their text. Applying the same update twice changes nothing.
     """
 
     current_goal: str | None = None
@@ -53,7 +53,7 @@ class ScratchpadUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scratchpad:
-    """A goal, the steps towards it, and what was decided or stands in the way."""
+    """A goal, the steps towards it, decisions and blockers."""
 
     current_goal: str = ""
     sub_goals: tuple[str, ...] = ()
@@ -67,14 +67,14 @@ class Scratchpad:
         return self == Scratchpad()
 
     def updated(self, update: ScratchpadUpdate) -> Scratchpad:
-        """The scratchpad with the news in it."""
-        sub_goals = _joined("sub_goals", self.sub_goals, update.sub_goals)
-        done = _joined("completed", self.completed, update.completed)
-        # Going back to a step opens it again.
+        """Return the scratchpad with an update applied."""
+        sub_goals = _join_lines("sub_goals", self.sub_goals, update.sub_goals)
+        done = _join_lines("completed", self.completed, update.completed)
+        # Returning to a step reopens it.
         completed = tuple(step for step in done if step != update.current_step)
-        # A decision taken again has new reasons, not a second entry.
-        decisions = {it.what: it for it in (*self.decisions, *update.decisions)}
-        blockers = tuple(it for it in self.blockers if it not in update.unblocked)
+        # A repeated decision gets a new reason, not a second entry.
+        decisions = {decision.what: decision for decision in (*self.decisions, *update.decisions)}
+        blockers = tuple(text for text in self.blockers if text not in update.unblocked)
         current_step = self.current_step if update.current_step is None else update.current_step
         if update.current_step is None and current_step in update.completed:
             current_step = next((step for step in sub_goals if step not in completed), "")
@@ -83,8 +83,8 @@ class Scratchpad:
             sub_goals=sub_goals,
             completed=completed,
             current_step=current_step,
-            decisions=_few("decisions", tuple(decisions.values())),
-            blockers=_joined("blockers", blockers, update.blockers),
+            decisions=_require_few("decisions", tuple(decisions.values())),
+            blockers=_join_lines("blockers", blockers, update.blockers),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -102,11 +102,11 @@ class Scratchpad:
         )
 
 
-def _joined(name: str, old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
-    return _few(name, tuple(dict.fromkeys((*old, *new))))
+def _join_lines(name: str, old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    return _require_few(name, tuple(dict.fromkeys((*old, *new))))
 
 
-def _few(name: str, items: tuple[T, ...]) -> tuple[T, ...]:
+def _require_few(name: str, items: tuple[T, ...]) -> tuple[T, ...]:
     if len(items) > MAX_LINES:
         raise InvalidInput(
             f"The scratchpad's {name} would come to {len(items)}; it holds {MAX_LINES}",

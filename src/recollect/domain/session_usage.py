@@ -1,4 +1,4 @@
-"""Figures about a session's window."""
+"""Usage figures of a session's window."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionUsage:
-    """How full a session's window was when it was last prepared, and what lies outside it."""
+    """How full a session's window was when it was last prepared, and what is outside of it."""
 
     messages: int
     window_messages: int
     window_tokens: int
     budget_tokens: int
-    # How far it is compressed: not at all (0) up to one digest (3).
+    # The level of compression, from none (0) to a single digest (3).
     level: int
-    # A smaller window is being made in the background.
+    # Whether a smaller window is being prepared in the background.
     pending: bool
     archived: int
-    # What the last prompt had to do without, and why, each reason once.
+    # What was degraded in the last prompt, each reason once.
     degraded: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the agents of a workspace share: its types, who writes each, and the roles agents have."""
+"""Shared memory of a workspace: its types, who may propose each, and the roles of agents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.errors import InvalidInput
 
 COORDINATOR: Final = "coordinator"
 PERSON: Final = "person"
-"""The role of whoever calls without an agent."""
+"""The role of a caller without an agent."""
 
 EVERYBODY: Final = "all"
 
@@ -28,20 +28,20 @@ _ROLE_BY_NAME: Final = {name: role for role, aliases in _ROLES.items() for name 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedType:
-    """One sort of shared knowledge."""
+    """A type of shared record."""
 
     name: str
     writer: str
-    """The role an agent needs to propose it; everybody may where this is `all`."""
+    """The role that an agent needs to propose it; `all` means any."""
     readers: tuple[str, ...]
-    """The roles it concerns most; all agents read it all the same."""
+    """The roles that it concerns most; all agents can read it."""
     is_of_user: bool = False
-    """Whether it belongs to one user and is seen only by agents that work for them."""
+    """Whether it belongs to one user and is visible only to agents that work for them."""
 
 
 SHARED_TYPES: Final[Mapping[str, SharedType]] = {
-    it.name: it
-    for it in (
+    shared.name: shared
+    for shared in (
         SharedType(name="project-context", writer=COORDINATOR, readers=(EVERYBODY,)),
         SharedType(name="adr", writer="architect", readers=("developer", "tester")),
         SharedType(name="convention", writer="reviewer", readers=("developer",)),
@@ -59,7 +59,7 @@ _TYPE_ALIASES: Final[Mapping[str, str]] = {
 
 
 def shared_type(name: str) -> SharedType:
-    """The type with this name or one of its other names, in either language."""
+    """Return the type with this name or alias, in either language."""
     plain = name.strip().lower().replace("_", "-")
     found = SHARED_TYPES.get(_TYPE_ALIASES.get(plain, plain))
     if found is None:
@@ -72,25 +72,25 @@ def shared_type(name: str) -> SharedType:
 
 
 def role_named(name: str) -> str:
-    """A role by its usual name; one that is not known stays as it is."""
+    """Return the canonical name of a role; an unknown one stays as it is."""
     plain = name.strip().lower().removesuffix("agent").rstrip(" -_")
     return _ROLE_BY_NAME.get(plain, plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Party:
-    """Who proposes, decides or changes: an agent in its role, or a person."""
+    """Who proposes, decides or changes: an agent with a role, or a person."""
 
     name: str
     role: str
     user: str | None
-    """The user whom an agent works for; a person's own name."""
+    """The user whom an agent works for, or the person's own name."""
 
     @property
     def is_person(self) -> bool:
         return self.role == PERSON
 
     def has_written(self, record: Record) -> bool:
-        """Whether what a shared record says now is this party's."""
+        """Return whether this party wrote the current version of a shared record."""
         wrote = (record.metadata.get("creator"), record.metadata.get("creator_role") == PERSON)
         return wrote == (self.name, self.is_person)

@@ -1,4 +1,4 @@
-"""How a memory stands: what is weighed of it beside how well it fits a question."""
+"""Properties of a record or turn that affect its score, besides its relevance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.domain.turn import Act, Turn
 
 
 class Standing(NamedTuple):
-    """What is known of a record or, without a kind, of a turn."""
+    """The properties of a record or, without a kind, of a turn."""
 
     observed_at: datetime
     kind: Kind | None = None
@@ -20,14 +20,14 @@ class Standing(NamedTuple):
     confidence: float = 1.0
     helped: int = 0
     rejected: int = 0
-    # Whether it is shared, or of another agent than the one that asks.
+    # Whether it is shared, or belongs to another agent than the caller.
     is_of_others: bool = False
-    # What was done by saying it: of a turn only, once that is decided.
+    # The act of a turn, once it is decided.
     act: Act | None = None
 
 
 class Weighable(NamedTuple):
-    """How a record or turn stands, and a way to the thing itself if all of it was read."""
+    """The properties of a candidate, and access to the record or turn if it was loaded."""
 
     standing: Standing
     item: Callable[[], Record | Turn] | None = None

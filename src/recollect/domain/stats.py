@@ -1,4 +1,4 @@
-"""Figures about what is stored and how the parts are doing."""
+"""Statistics of a memory and its parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.domain.relation import RULES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreCounts:
-    """How much a caller's scopes hold."""
+    """Counts of what a caller's scopes hold."""
 
     records: int
     by_kind: Mapping[str, int] = field(hash=False)
@@ -21,12 +21,12 @@ class StoreCounts:
     sessions: int
     units: int
     links: Mapping[str, int] = field(hash=False)
-    """By relation: what was judged and kept as a link."""
+    """Links by relation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobCounts:
-    """How much background work waits, and how much gave up."""
+    """Counts of waiting and failed jobs."""
 
     waiting: int
     failed: int
@@ -34,7 +34,7 @@ class JobCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexStats:
-    """What the in-process search index holds."""
+    """The contents of the in-process search index."""
 
     scopes: int
     units: int
@@ -44,7 +44,7 @@ class IndexStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """How a cache has done since the memory was opened."""
+    """Hits and misses of a cache since the memory was opened."""
 
     hits: int = 0
     misses: int = 0
@@ -57,7 +57,7 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """Everything `stats` tells."""
+    """Everything that `stats` returns."""
 
     store: StoreCounts
     jobs: JobCounts
@@ -65,13 +65,13 @@ class Stats:
     vector_index: IndexStats
     recall_cache: CacheStats
     embedding_cache: CacheStats
-    # Of sessions: how often a summary was sent as it was, and how often one had to be made.
+    # How often the summary of a session was reused, and how often one had to be made.
     summary_cache: CacheStats
     embedder: str
     database_bytes: int
     models: tuple[ModelUsage, ...] = ()
-    # Who judges how statements relate, and how many pairs were judged how since memory was opened.
+    # The judge, and how many pairs it judged with which result since the memory was opened.
     judge: str = RULES
     judged: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
-    # What all processes on this database did in the last 24 hours.
+    # Figures of all processes on this database for the last 24 hours.
     last_day: MetricFigures = field(default_factory=MetricFigures)

@@ -1,6 +1,6 @@
-"""What stands for messages that are no longer sent: points of a few words, and where they are from.
+"""Summaries, which replace messages that are no longer sent: short points with their sources.
 
-Nothing is lost by it: a summary knows the positions and the turns of the messages it stands for.
+Nothing is lost: a summary knows the positions and the turns of the messages that it replaces.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from recollect.domain.context import Tongue
 
 
 class PointKind(StrEnum):
-    """What a point is to whoever reads on; in the order in which points are told."""
+    """The kind of a point, in the order in which points are listed."""
 
     TOPIC = "topic"
     DECISION = "decision"
@@ -26,7 +26,7 @@ class PointKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One thing worth keeping, how much it is worth, and the message it is from, where known."""
+    """A point of a summary, its weight, and the message that it is from, if known."""
 
     kind: PointKind
     text: str
@@ -36,19 +36,19 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Points in place of the messages from `start` up to, not including, `end`."""
+    """Points that replace the messages from `start` up to, not including, `end`."""
 
-    # What tells a summary's id from a turn's.
+    # Distinguishes the id of a summary from that of a turn.
     ID_PREFIX: ClassVar[str] = "sum_"
 
-    # Hash of the messages it stands for: equal keys, equal messages.
+    # The hash of the messages that it replaces: equal keys mean equal messages.
     key: str
     start: int
     end: int
     turn_ids: tuple[str, ...] = ()
     language: Tongue
     points: tuple[Point, ...]
-    # The code of the error for which no model could be used; empty if none was needed.
+    # The code of the error that prevented using a model; empty if none did.
     degraded: str = ""
 
     @property
@@ -88,11 +88,11 @@ class Summary:
         return self.told(PointKind.FACT)
 
     def told(self, kind: PointKind) -> tuple[str, ...]:
-        """The points of one kind."""
+        """Return the points of one kind."""
         return tuple(point.text for point in self.points if point.kind is kind)
 
     def as_json(self) -> dict[str, Any]:
-        """What `from_json` reads again, for keeping it beyond this process."""
+        """Return the JSON form that `from_json` reads."""
         return {
             "key": self.key,
             "start": self.start,
@@ -122,11 +122,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentSummary(Summary):
-    """A few messages in a line."""
+    """The summary of a few messages in one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDigest(Summary):
-    """Everything up to a point of a session, in one structured text."""
+    """The summary of everything up to a point of a session, as one structured text."""
 
     ID_PREFIX: ClassVar[str] = "digest_"

@@ -9,12 +9,12 @@ from recollect.errors import InvalidInput
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_FIRST: Final = datetime.min.replace(tzinfo=UTC)
-_LAST: Final = datetime.max.replace(tzinfo=UTC)
+_EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+_LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def to_micros(moment: datetime) -> int:
-    """Microseconds since 1970, exact."""
+    """Return the exact microseconds since 1970."""
     return (moment - EPOCH) // _MICROSECOND
 
 
@@ -23,15 +23,15 @@ def from_micros(micros: int) -> datetime:
 
 
 def shifted(moment: datetime, by: timedelta) -> datetime:
-    """The moment so much later, or the first or last one that there is."""
+    """Return the moment shifted by a duration, limited to the first and last possible one."""
     try:
         return moment + by
     except OverflowError:
-        return _FIRST if by < timedelta() else _LAST
+        return _EARLIEST if by < timedelta() else _LATEST
 
 
 def moment_of(value: object, name: str = "time") -> datetime:
-    """A moment in UTC from a datetime, from ISO text with a time zone, or from epoch seconds."""
+    """Return the UTC moment of a datetime, an ISO text with a time zone, or epoch seconds."""
     try:
         if isinstance(value, str):
             return aware(datetime.fromisoformat(value), name)
@@ -47,7 +47,7 @@ def moment_of(value: object, name: str = "time") -> datetime:
 
 
 def aware(moment: datetime, name: str = "time") -> datetime:
-    """The moment in UTC; one without a zone is refused: guessing it would corrupt history."""
+    """Return the moment in UTC; refuse one without a time zone, since guessing would be wrong."""
     if not isinstance(moment, datetime):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(
             f"{name} must be a datetime, not {type(moment).__name__}", code="wrong_type"

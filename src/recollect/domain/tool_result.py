@@ -1,4 +1,4 @@
-"""What a tool gave back, as bytes that can be stored and turned back into exactly the same."""
+"""Tool results as bytes that can be stored and restored exactly."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ToolResult: TypeAlias = Any
 Form: TypeAlias = Literal["text", "json", "bytes"]
 
 MAX_BYTES: Final = 100 * 1024 * 1024
-# A lone half of a character pair is not valid Unicode, yet tools do produce it.
+# A lone surrogate is not valid Unicode, yet tools do produce it.
 _LOSSLESS: Final = "surrogatepass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """A tool result: its form, its bytes, and the text of it; None when it is no text."""
+    """A tool result: its form, its bytes, and its text, which is None if it is not text."""
 
     form: Form
     data: bytes
@@ -28,19 +28,19 @@ class Content:
 
     @property
     def length(self) -> int:
-        """Characters, or bytes of what is no text."""
+        """Return the length in characters, or in bytes if it is not text."""
         return len(self.data) if self.text is None else len(self.text)
 
     @property
     def value(self) -> ToolResult:
-        """The result as the tool gave it."""
+        """Return the result as the tool gave it."""
         if self.form == "bytes":
             return self.data
         return json.loads(self.text or "") if self.form == "json" else self.text
 
 
 def content_of(result: ToolResult) -> Content:
-    """The content that stands for a result, or an error when it could not be given back."""
+    """Return the content of a result, or raise an error if it could not be restored exactly."""
     match result:
         case str():
             content = Content(form="text", data=result.encode("utf-8", _LOSSLESS), text=result)
@@ -59,7 +59,7 @@ def content_of(result: ToolResult) -> Content:
 
 
 def content_from(form: Form, data: bytes) -> Content:
-    """The content that was stored as these bytes."""
+    """Return the content that was stored as these bytes."""
     if form != "bytes":
         return Content(form=form, data=data, text=data.decode("utf-8", _LOSSLESS))
     try:
@@ -78,7 +78,7 @@ def _as_json(value: object) -> str:
 
 
 def _require_text_keys(value: object) -> None:
-    """JSON would turn any other key into a text, and the value would not come back the same."""
+    """Raise an error for keys that are not text: JSON would change them."""
     waiting = [value]
     while waiting:
         inner = waiting.pop()

@@ -1,4 +1,4 @@
-"""What moves when memory is exported or imported, and what came of it."""
+"""What an export and an import transfer, and their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.domain.turn import Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordHistory:
-    """A record with all its versions, oldest first; the last one is what it says now."""
+    """A record with all its versions, oldest first; the last one is the current one."""
 
     versions: tuple[Version, ...]
 
@@ -26,16 +26,16 @@ class RecordHistory:
         return self.versions[-1].record
 
     def holds(self, other: RecordHistory) -> bool:
-        """Whether every version of the other is one of these; how often it was used aside."""
+        """Return whether it has every version of the other, apart from usage counts."""
         known = {version.number: _said(version) for version in self.versions}
-        return all(known.get(it.number) == _said(it) for it in other.versions)
+        return all(known.get(version.number) == _said(version) for version in other.versions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadMark:
-    """How far a session was read for what is worth remembering; `turn` is the last one read.
+    """How far extraction has read a session; `turn` is the last turn that was read.
 
-    By that turn it is known elsewhere whether the session there is the same.
+    By that turn the importing side knows whether its session is the same.
     """
 
     scope: Scope
@@ -44,13 +44,13 @@ class ReadMark:
     turn: str
 
 
-# What is about records and turns, which have to be there before it.
+# Things that refer to records and turns, which must be imported before.
 Attached = Conflict | Link | ReadMark | Proposal | StoredItem
 Item = RecordHistory | Turn | Archive | Document | Attached
 
 
 def name_of(item: Item) -> str:
-    """How an item is named to people."""
+    """Return the name of an item for people."""
     match item:
         case RecordHistory():
             return item.current.id
@@ -68,7 +68,7 @@ def scope_of(item: Item) -> Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedContents:
-    """How many contents of archives went into a copy; those that were gone or damaged did not."""
+    """How many archived contents were copied; missing and damaged ones were not."""
 
     copied: int
     lost: tuple[str, ...] = ()
@@ -76,9 +76,9 @@ class CopiedContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportCounts:
-    """How much an export holds; everything but a version is one line of it.
+    """The counts of an export; each item except a version is one line.
 
-    `lost` are archives that were written without their content, which was gone or damaged.
+    `lost` counts archives that were written without their content, which was missing or damaged.
     """
 
     records: int
@@ -110,9 +110,9 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What an import did with each line; of many problems only the first ones are listed.
+    """The result of an import by line; only the first problems are listed.
 
-    `lost` is how many archives were left out because their content did not come with them.
+    `lost` counts archives that were left out because the export has no content for them.
     """
 
     added: int
@@ -125,10 +125,10 @@ class Imported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedChats:
-    """What an import of chat histories did with each message.
+    """The result of an import of chat histories by message.
 
-    `known` were here before, `empty` have no words to keep; of many problems only the first ones
-    are listed, each with the number of its entry in the file.
+    `known` messages were already stored, `empty` ones have no text; only the first problems are
+    listed, each with the number of its entry in the file.
     """
 
     conversations: int

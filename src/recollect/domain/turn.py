@@ -1,4 +1,4 @@
-"""A turn: one message of a conversation, kept as it was said."""
+"""Turns: the messages of a session, stored as they were said."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from recollect.domain.scope import Scope
 from recollect.domain.times import moment_of
 from recollect.errors import InvalidInput
 
-# With room for a picture that stands in the message itself.
+# Large enough for an image that is embedded in the message.
 MAX_PAYLOAD: Final = 5_000_000
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-_OWN: Final = frozenset({"role", "content", "name", "at", "timestamp", "task"})
+_COLUMN_KEYS: Final = frozenset({"role", "content", "name", "at", "timestamp", "task"})
 
 Act = Literal["statement", "question", "request", "tool_output", "memory_output", "retracted"]
-"""What somebody does by saying something. Only what is stated can become a fact.
+"""What a turn does. Only a statement can become a fact.
 
-What is retracted was taken back by whoever keeps the conversation: it is kept, and not found."""
+The owner of the conversation took a `retracted` turn back: it is kept, but not found."""
 
 
 class MessageFields(TypedDict, total=False):
-    """A message as agents write it; further keys (tool calls …) are kept as they are."""
+    """A message as agents write it; other keys (tool calls …) are kept as they are."""
 
     role: str
     content: Any
@@ -37,7 +37,7 @@ class MessageFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One message in a session: who said what, when, and its place in the order."""
+    """One message of a session: who said what, when, and its position."""
 
     id: str
     scope: Scope
@@ -51,13 +51,13 @@ class Turn:
     recorded_at: datetime
     payload: Mapping[str, Any] = field(hash=False)
     act: Act | None = field(default=None, compare=False)
-    """Decided once, when the turn is stored; None while that is not done for an older one."""
+    """Decided once, when the turn is stored; None for an older turn that is not classified yet."""
 
 
 def new_turn(
     message: Mapping[str, Any], scope: Scope, session: str, now: datetime, task: str | None
 ) -> Turn:
-    """A turn from a message; its ordinal is given by the store when it is written."""
+    """Return a turn from a message; the store sets its ordinal when it is written."""
     if not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(
             f"A message must be a mapping, not {type(message).__name__}",
@@ -92,7 +92,7 @@ def new_turn(
 
 
 def time_of(message: Mapping[str, Any]) -> datetime | None:
-    """When a message says that it was said: its `at`, else its `timestamp`."""
+    """Return the time of a message: its `at`, else its `timestamp`."""
     for name in ("at", "timestamp"):
         if (given := message.get(name)) is not None:
             return moment_of(given, name)
@@ -100,8 +100,8 @@ def time_of(message: Mapping[str, Any]) -> datetime | None:
 
 
 def _payload(message: Mapping[str, Any], content: object) -> Mapping[str, Any]:
-    """Everything of the message that the plain columns do not hold."""
-    rest = {name: value for name, value in message.items() if name not in _OWN}
+    """Return the parts of the message that have no columns of their own."""
+    rest = {name: value for name, value in message.items() if name not in _COLUMN_KEYS}
     if content is not None and not isinstance(content, str):
         rest["content"] = content
     # Most messages are plain.
@@ -109,7 +109,7 @@ def _payload(message: Mapping[str, Any], content: object) -> Mapping[str, Any]:
 
 
 def _text_of(content: object) -> str:
-    """The words in a message's content, whether it is plain text or a list of parts."""
+    """Return the text of a message's content, which is text or a list of parts."""
     if content is None:
         return ""
     if isinstance(content, str):

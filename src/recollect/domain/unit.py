@@ -1,4 +1,4 @@
-"""A unit: one searchable piece of a record or a turn. Every index points at units only."""
+"""Units: the searchable pieces of records, turns, archives and documents."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from recollect.domain.turn import Act
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A piece of its owner's content (characters start to end); number 0 is all of it.
+    """A part of its owner's content (characters start to end); number 0 is all of it.
 
-    `text` is what it is found by, `terms` are the keys of its terms in order, and `vector` is what
-    an embedding model made of it (16-bit floats, little-endian), if there is one.
+    `text` is what is searched, `terms` are the keys of its terms in order, and `vector` is its
+    embedding (16-bit floats, little-endian), if there is one.
     """
 
     ordinal: int
@@ -30,7 +30,7 @@ class Unit:
 
 
 class Trait(IntFlag):
-    """What kind of utterance a text is and what it has, as far as it matters for finding it."""
+    """Properties of a text that matter for finding it."""
 
     NONE = 0
     ASKS = 1
@@ -53,16 +53,16 @@ ACT_TRAITS: Final[Mapping[Act, Trait]] = {
     "memory_output": Trait.MEMORY_OUTPUT,
     "retracted": Trait.NONE,
 }
-"""How the units of a turn show its act."""
+"""The trait of the units of a turn for each act."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What an owner is found among: what was said or happened around it explains it.
+    """Where an owner stands among others: its neighbours help to understand it.
 
-    A turn stands in its session, a record on its day: `cluster` tells which, `place` where in it.
-    `speaker` is the key of who said it, `size` how long it is (in characters, a Chinese one
-    counts for several), `variety` how many different terms it has. 0 means that there is none.
+    A turn belongs to its session, a record to its day: `cluster` is which, `place` where in it.
+    `speaker` is the key of who said it, `size` its length (in characters, where a Chinese one
+    counts as several), `variety` the number of its distinct terms. 0 means none.
     """
 
     cluster: int = 0
@@ -75,10 +75,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerUnits:
-    """All units that an owner has from now on; none at all takes it out of the search index.
+    """All units of an owner from now on; without any, it is removed from the search index.
 
-    `version` is the owner's version they were made of: if the owner has moved on meanwhile, its
-    newer units stay.
+    `version` is the owner's version that they were made from: if the owner has changed since, its
+    newer units are kept.
     """
 
     scope: Scope
@@ -92,5 +92,5 @@ class OwnerUnits:
 
     @property
     def pieces(self) -> tuple[Unit, ...]:
-        """The passages of a long text, or the one unit of a short one."""
+        """Return the passages of a long text, or the single unit of a short one."""
         return self.units[1:] or self.units

@@ -1,4 +1,4 @@
-"""Keeping records in order: which ones are looked at, what is done with them, and the account."""
+"""Upkeep of records: selections, retention rules, and the result of a sweep."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from recollect.domain.scope import Scope
 RetentionAction = Literal["expire", "delete", "purge"]
 SweepAction = Literal["promote", "expire", "delete", "purge"]
 SweepReason = Literal["recalled", "unread", "time", "grace", "retention", "capacity"]
-"""recalled: often enough to stay. unread: past its time, and nobody ever read it. time: past its
-time. grace: expired so long ago that nobody will bring it back."""
+"""recalled: often enough to stay. unread: expired without ever being read. time: expired. grace:
+expired longer ago than the grace period. retention, capacity: by a rule, or over the limit."""
 EXPIRED_BY: Final[tuple[SweepReason, ...]] = ("time", "retention", "capacity")
-"""Why records are expired; the history of each begins its reason with one of these and a colon."""
+"""Why records expire; the reason in a record's history begins with one of these and a colon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which records upkeep looks at; what is None is any.
+    """Which records to select; None means any.
 
-    `scopes` are the only ones looked at, None is everybody's. Of an agent or a user, `-` is none.
+    `scopes` limits the selection, None means all scopes. For an agent or a user, `-` means none.
     """
 
     scopes: tuple[Scope, ...] | None = None
@@ -38,16 +38,16 @@ class Selection:
     agent: str | None = None
     user: str | None = None
     expires_by: datetime | None = None
-    """Whose time is over at this moment."""
+    """Only records that are expired at this time."""
     expires_after: datetime | None = None
-    """Whose time is not over at this moment, or who have none."""
+    """Only records that are not expired at this time, or never expire."""
     untouched_since: datetime | None = None
-    """What nobody has changed or confirmed after this moment."""
+    """Only records that were not changed or confirmed after this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionRule:
-    """What becomes of records that nobody changed or confirmed for so long."""
+    """What to do with records that were not changed or confirmed for some time."""
 
     older_than: timedelta
     action: RetentionAction
@@ -61,7 +61,7 @@ class RetentionRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worth:
-    """What is known of a record that tells how much it is worth keeping."""
+    """The properties of a record that determine how much it is worth keeping."""
 
     id: str
     importance: float
@@ -74,7 +74,7 @@ class Worth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """What a sweep did with records and archives, or in a dry run what it would do."""
+    """What a sweep did with records and archives, or would do in a dry run."""
 
     is_dry_run: bool
     promoted: int = 0
@@ -90,11 +90,11 @@ class Swept:
     ids: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict[str, tuple[str, ...]], hash=False
     )
-    """action → the records, of very many the first thousand."""
+    """action → the ids of the records, at most the first thousand."""
 
     @property
     def records(self) -> int:
-        """How many records that concerns."""
+        """Return the number of affected records."""
         return self.promoted + self.expired + self.deleted + self.purged
 
 
@@ -126,7 +126,7 @@ def swept_together(several: Sequence[Swept]) -> Swept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """An open conflict with both of its records."""
+    """An open conflict with its two records."""
 
     conflict: Conflict
     first: Record

@@ -1,4 +1,4 @@
-"""The one JSON form of the values that leave Recollect, at the command line and over HTTP."""
+"""The JSON form of values, at the command line and over HTTP."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from recollect.domain.stats import CacheStats
 from recollect.errors import RecollectError
 
 Json = dict[str, Any]
-# What follows from the fields of a value, and is told first.
-_CONCLUSIONS: Final[Mapping[type, tuple[str, ...]]] = {
+# Properties that are included before the fields.
+_DERIVED_FIELDS: Final[Mapping[type, tuple[str, ...]]] = {
     AuditVerdict: ("is_intact",),
     Replay: ("is_same",),
     Document: ("collection",),
@@ -26,7 +26,7 @@ _CONCLUSIONS: Final[Mapping[type, tuple[str, ...]]] = {
 
 
 def as_json(value: object) -> Json:
-    """A value as one JSON object: times in UTC, several values under `items`."""
+    """Return a value as a JSON object: times in UTC, a list under `items`."""
     form = _form(value)
     return cast("Json", form) if isinstance(form, dict) else {"items": form}
 
@@ -59,12 +59,12 @@ def _form(value: object) -> Any:
 
 
 def _fields(value: Any) -> Json:
-    names = (*_CONCLUSIONS.get(value.__class__, ()), *(field.name for field in fields(value)))
+    names = (*_DERIVED_FIELDS.get(value.__class__, ()), *(field.name for field in fields(value)))
     return {name: _form(getattr(value, name)) for name in names}
 
 
 def _record(record: Record) -> Json:
-    """What a kind adds stands beside the other fields, under the names it is saved with."""
+    """Return a record with the details of its kind beside the other fields."""
     form = _fields(record)
     details = cast("Json | None", form.pop("details"))
     return form if details is None else {**form, **details}

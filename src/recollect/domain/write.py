@@ -1,4 +1,4 @@
-"""One run of the write pipeline: what each step made of it, and what came out."""
+"""Runs of the write pipeline: the trace of the steps, and the result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WriteStatus = Literal["created", "merged", "versioned", "quarantined", "buffered
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one step of the pipeline decided, in words that a person can read."""
+    """The decision of one step of the pipeline, readable for people."""
 
     name: str
     result: Mapping[str, Any] = field(hash=False)
@@ -23,7 +23,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """The steps of a write in their order; kept until it is forgotten."""
+    """The steps of a write in their order; stored until it is forgotten."""
 
     id: str
     scope: Scope
@@ -32,19 +32,18 @@ class Trace:
     steps: tuple[Step, ...]
 
     def step(self, name: str) -> Mapping[str, Any]:
-        """What a step decided; empty for one that was not reached."""
-        results = (it.result for it in self.steps if it.name == name)
+        """Return the decision of a step; empty if the step was not reached."""
+        results = (step.result for step in self.steps if step.name == name)
         return next(results, dict[str, Any]())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What became of one thing that was to be remembered.
+    """The result of writing one record.
 
-    `record` is the one that holds it, as this write left it: the new one, or the stored one it was
-    merged into.
-    `conflict` is the id of the open question between it and a stored one that it contradicts.
-    `degraded` is the code of what kept a configured model from deciding; rules did.
+    `record` is the new record, or the stored one that it was merged into, as this write left it.
+    `conflict` is the id of the open conflict with a stored record that it contradicts.
+    `degraded` is the error code for which rules decided instead of the configured model.
     """
 
     write_id: str
@@ -57,10 +56,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watermark:
-    """How far the turns of a session were read for what is worth remembering.
+    """How far extraction has read the turns of a session.
 
-    It is raised only from `before`: whoever read the same turns at the same time is told so, and
-    what both found is written once.
+    It is raised only from `before`: if two processes read the same turns at the same time, one of
+    them fails, and what both found is written once.
     """
 
     scope: Scope

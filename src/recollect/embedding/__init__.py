@@ -1,1 +1,1 @@
-"""Make and replace the vectors of what is stored."""
+"""Creation and replacement of the vectors of stored units."""

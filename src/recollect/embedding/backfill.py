@@ -1,4 +1,4 @@
-"""Create the vectors that units lack, with whichever model serves their scope."""
+"""Backfill of missing vectors, with whichever model serves their scope."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Meaning
 from recollect.recall.reader import Reader
 
-# The units of an archive or a document, whose text is read first; None when it cannot be read.
+# Returns the units of an archive or document from its stored text; None if it cannot be read.
 StoredUnits = Callable[[Archive | Document], Awaitable[OwnerUnits | None]]
 _BATCH_UNITS: Final = 64
 
 
 class VectorMaker:
-    """Embeds a few owners at a time and stores their vectors, so that a kill loses little."""
+    """The embedding of a few owners at a time, so that little is lost if it is killed."""
 
     def __init__(self, store: Store, stored_units: StoredUnits) -> None:
         self._store = store
         self._stored_units = stored_units
-        # A background job and a person's `reindex` must not embed the same things twice.
+        # Keeps a background job and a manual `reindex` from embedding the same units twice.
         self.alone = asyncio.Lock()
 
     async def make(self, batch: Sequence[PlainUnit], reader: Reader) -> None:
@@ -51,7 +51,7 @@ class VectorMaker:
             UnitVector(scope=unit.owner.scope, unit=unit.unit, owner=unit.owner.id, vector=vector)
             for unit in batch
             if unit.owner is not None
-            # A text that the model cannot read stays without.
+            # A text that the model cannot read gets no vector.
             and (vector := made.get((unit.owner.id, unit.ordinal))) is not None
         ]
         if vectors:
@@ -75,7 +75,7 @@ class VectorMaker:
 
 
 class VectorBackfill:
-    """Goes once through the units without a vector, a few at a time."""
+    """A job that goes once through the units without a vector, in batches."""
 
     def __init__(
         self,
@@ -94,12 +94,12 @@ class VectorBackfill:
     async def schedule(self) -> None:
         """Queue the work if units lack vectors of this memory's own model.
 
-        Units of another model are left alone: a person decides on embedding them again.
+        Units of another model are left alone: reembedding them is decided by a person.
         """
         model = self._meaning.model
         if model is None:
             return
-        # What is being embedded at this moment lacks nothing.
+        # Units that are being embedded right now are not missing.
         await self._late.settled()
         has_none = any(served.model is None for served in await self._serving.served())
         if has_none or await self._serving.lacking(model, after=0, limit=1):

@@ -1,4 +1,4 @@
-"""Switch to another embedding model while the vectors of the old one are used.
+"""The switch to another embedding model, while the vectors of the old one are still used.
 
 Scope by scope, new vectors are stored beside the old ones; one transaction then makes the new model
 serve the scope. The old vectors are deleted at the end.
@@ -40,7 +40,7 @@ def reembed_job(choice: str) -> NewJob:
 
 
 class ModelSwitch:
-    """Makes one model serve every scope, with vectors of everything it can read."""
+    """A job that makes one model serve every scope, with vectors of everything it can read."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ModelSwitch:
         own = self._meaning.model
         if own is None or not own.choice or await self._serving.coming():
             return
-        gone = await self._gone()
+        gone = await self._served_by_missing()
         if not gone:
             return
         for served in gone:
@@ -89,10 +89,10 @@ class ModelSwitch:
     async def change_to(self, reader: Reader) -> None:
         """Make this reader's model serve every scope."""
         async with self._maker.alone:
-            await self._replace_gone(reader)
+            await self._replace_missing(reader)
             while scopes := await self._serving.others(reader.model, limit=_BATCH_SCOPES):
                 for scope in scopes:
-                    await self._move(scope, reader)
+                    await self._switch_scope(scope, reader)
             await self._filler.fill(reader, self._tell)
             while await self._serving.discard(reader.model, limit=_BATCH_DISCARDED):
                 pass
@@ -119,7 +119,7 @@ class ModelSwitch:
         finally:
             self._tell = before
 
-    async def _gone(self) -> list[Served]:
+    async def _served_by_missing(self) -> list[Served]:
         """Return what is served by models that no longer exist.
 
         A model that cannot be reached now, such as a server or a folder of another machine, may
@@ -128,10 +128,10 @@ class ModelSwitch:
         return [
             served
             for served in await self._serving.served()
-            if served.model is not None and await self._is_gone(served.model)
+            if served.model is not None and await self._is_missing(served.model)
         ]
 
-    async def _is_gone(self, model: EmbeddingModel) -> bool:
+    async def _is_missing(self, model: EmbeddingModel) -> bool:
         if await self._meaning.reader(model) is not None:
             return False
         try:
@@ -140,19 +140,19 @@ class ModelSwitch:
             return problem.code == "unknown_embedder"
         return opened.model != model
 
-    async def _replace_gone(self, reader: Reader) -> None:
+    async def _replace_missing(self, reader: Reader) -> None:
         """Make the reader's model serve at once wherever the serving model is gone."""
         model = reader.model
-        for served in await self._gone():
+        for served in await self._served_by_missing():
             assert served.model is not None
             while scopes := await self._serving.answered_by(served.model, limit=_BATCH_SCOPES):
                 for scope in scopes:
                     await self._serving.switch(scope, model, after=_NO_LATER_UNIT)
                 self._meaning.notice(scopes, {model})
 
-    async def _move(self, scope: Scope, reader: Reader) -> None:
+    async def _switch_scope(self, scope: Scope, reader: Reader) -> None:
         model, after = reader.model, 0
-        # What is written meanwhile has the old model's vectors only, and is done before the step.
+        # Units written meanwhile have only vectors of the old model; embed them before the switch.
         while not await self._serving.switch(scope, model, after=after):
             while batch := await self._serving.lacking(
                 model, scope=scope, after=after, limit=_BATCH_UNITS

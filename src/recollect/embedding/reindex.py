@@ -1,4 +1,4 @@
-"""Reindex: analyse text again after a change of the analyzer, and create missing vectors.
+"""Reindexing: analysis of text after a change of the analyzer, and missing vectors.
 
 Scope by scope, new units are stored beside the old ones; one transaction then makes them serve the
 scope. The old ones are deleted afterwards.
@@ -38,14 +38,14 @@ REINDEX: Final = "reindex"
 _BATCH_OWNERS: Final = 200
 _BATCH_DISCARDED: Final = 2_000
 
-# What stores its text apart from what it is.
+# Owners whose text is stored outside the database.
 _Stored = Archive | Document
-# How often it is asked how far another process is.
+# The interval at which the progress of another process is read.
 _POLL_SECONDS: Final = 1.0
 
 
 class Reindexer:
-    """Brings the index up to date with the analyzer; until then the old terms serve a scope."""
+    """A job that updates the index to the current analyzer; until then old terms serve a scope."""
 
     def __init__(self, editions: Editions, stored_units: StoredUnits, jobs: Jobs) -> None:
         self._editions = editions
@@ -62,9 +62,9 @@ class Reindexer:
         """Reindex until nothing is left; after a kill it continues where it was."""
         await self._discard()
         while (scope := await self._editions.stale(ANALYZER_VERSION)) is not None:
-            await self._renew(scope)
+            await self._reindex_scope(scope)
             await self._discard()
-        # A text that is cut otherwise now has pieces that no vector was made of.
+        # A text that is now split differently has units without a vector.
         await self._jobs.add([MISSING_VECTORS])
 
     async def count_stale(self) -> int:
@@ -88,8 +88,8 @@ class Reindexer:
         finally:
             self._tell = before
 
-    async def _renew(self, scope: Scope) -> None:
-        # What is written meanwhile answers at once, and is beside too before the step.
+    async def _reindex_scope(self, scope: Scope) -> None:
+        # Units written meanwhile are searchable at once, and are added before the switch too.
         while not await self._editions.switch(scope, ANALYZER_VERSION):
             while left := await self._editions.left(scope, ANALYZER_VERSION, limit=_BATCH_OWNERS):
                 made = await asyncio.to_thread(_units, left.owners)
@@ -114,7 +114,7 @@ def _units(owners: Sequence[Record | Turn | _Stored]) -> list[OwnerUnits]:
 
 
 class ReindexService:
-    """What `reindex` does: run the work as a job, so that another process can continue it."""
+    """The `reindex` operation: the work runs as a job, so that another process can continue it."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class ReindexService:
             if model.choice:
                 await self._until_done(model, progress, lacking)
             else:
-                # Only this process has the model, so nobody else could go on.
+                # Only this process has the model, so no other could continue.
                 await self._reembedder.change_to(reader)
         return lacking
 
@@ -208,7 +208,7 @@ class ReindexService:
         while not await self._worker.run_now(REEMBED):
             if await self._jobs.next_due([REEMBED]) is None:
                 break
-            # Another process has begun it.
+            # Another process is running it.
             await asyncio.sleep(_POLL_SECONDS)
             if progress is not None:
                 left = await self._serving.count_lacking(model, everywhere=True)

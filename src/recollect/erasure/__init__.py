@@ -1,1 +1,1 @@
-"""Remove memory for good and prove it."""
+"""Erasure: memory is removed for good, and its removal verified."""

@@ -1,4 +1,4 @@
-"""Forget for good: by id, filter, session or user. Once begun, it is always finished."""
+"""Forgetting for good: by id, filter, session or user. Once begun, it is always finished."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 
 _PAGE_RECORDS: Final = 500
-# So many batches follow each other without a rest.
-_BATCHES_WITHOUT_REST: Final = 5
-# What progress counts.
+# The number of batches that run without a pause.
+_BATCHES_WITHOUT_PAUSE: Final = 5
+# The kinds that progress counts.
 _OWNERS: Final = ("records", "turns", "archives", "documents")
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetRequest:
-    """What a caller wants to forget, in exactly one of these ways."""
+    """A request to forget something, in exactly one of these ways."""
 
     ids: tuple[str, ...] = ()
     session: str | None = None
@@ -49,9 +49,9 @@ class ForgetRequest:
     everything: bool = False
     where: Filter | None = None
     with_evidence: bool = False
-    """Of records: the turns they rest on too."""
+    """Whether the turns that support a record are forgotten with it."""
     all_agents: bool = False
-    """For an operator: a user, whoever is asking."""
+    """Whether an operator forgets a user for all agents."""
 
 
 def make_forget_request(
@@ -64,7 +64,7 @@ def make_forget_request(
     all_agents: bool,
     **filters: Unpack[CommonFilters],
 ) -> ForgetRequest:
-    """Check a request; an empty one is not a request for everything."""
+    """Check and return a request; an empty one does not mean everything."""
     ids = (target,) if isinstance(target, str) else checked_items(target or (), "target")
     given = [value for value in filters.values() if value not in (None, [], ())]
     ways = (target is not None, session is not None, user is not None, everything, bool(given))
@@ -94,7 +94,7 @@ async def erase(
 ) -> None:
     """Erase what is hidden, batch by batch, until nothing is left.
 
-    A long erasure rests as long as it works, so that others are served.
+    A long erasure pauses as long as it works, so that other requests are served.
     """
     timer = asyncio.get_running_loop().time
     for number in itertools.count():
@@ -106,12 +106,12 @@ async def erase(
             await blobs.delete(erased.blobs)
             await erasure.dropped(forget_id)
         tell(erased.counts)
-        if number >= _BATCHES_WITHOUT_REST:
+        if number >= _BATCHES_WITHOUT_PAUSE:
             await asyncio.sleep(timer() - start)
 
 
 async def clean_up(erasure: Erasure, forget_id: str, *, even_large: bool) -> Cleaning:
-    """Clean the files, which ends the forgetting; what must wait is left to a job."""
+    """Clean the files, which ends the forgetting; a job does it if it is not possible now."""
     cleaning = await erasure.clean(forget_id, even_large=even_large)
     if cleaning == "waits":
         await erasure.postpone(forget_id)
@@ -123,7 +123,7 @@ async def clean_up(erasure: Erasure, forget_id: str, *, even_large: bool) -> Cle
 
 
 class Forgetting:
-    """Erases what callers want to forget and finishes what was interrupted."""
+    """The service that erases what callers want to forget, and finishes interrupted work."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Forgetting:
         let_go: Callable[[Target], Awaitable[None]],
         own_document: Callable[[Caller, str], Awaitable[Document]],
     ) -> None:
-        # What this process has yet to write would otherwise come after it is forgotten.
+        # Writes pending in this process must come before the forgetting.
         self._settle = settle
         self._erasure = erasure
         self._proof = proof
@@ -147,7 +147,7 @@ class Forgetting:
         self._blobs = blobs
         self._clock = clock
         self._let_go = let_go
-        # Finds a document that the caller may erase.
+        # Returns a document that the caller may erase.
         self._own_document = own_document
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -164,7 +164,7 @@ class Forgetting:
         try:
             await self._settle()
         except StorageError as problem:
-            # Whoever writes it later is told that it was forgotten in between.
+            # A later write notices that its target was forgotten meanwhile.
             _log.warning("usage is not counted yet: %s", problem)
         target = await self._target(caller, wish)
         if dry_run:
@@ -182,12 +182,12 @@ class Forgetting:
         cleaning: Cleaning = "waits"
         try:
             async with self._turn(forget_id):
-                tell = _counting(begun.counts, progress)
+                tell = _report_progress(begun.counts, progress)
                 await erase(self._erasure, self._blobs, forget_id, tell)
-                # Nothing is proven gone before the files are clean, so `verify` waits for that.
+                # Nothing can be verified before the files are clean, so `verify` waits for that.
                 cleaning = await clean_up(self._erasure, forget_id, even_large=verify)
         except StorageError as problem:
-            # It is hidden and will go: what is left of the work is a job.
+            # It is hidden already; a job does the rest.
             _log.warning("%s will be finished later: %s", forget_id, problem)
             with contextlib.suppress(StorageError):
                 await self._erasure.postpone(forget_id)
@@ -212,7 +212,7 @@ class Forgetting:
             cleaning = await clean_up(self._erasure, job.key, even_large=True)
         if cleaning == "waits":
             raise StorageBusy(
-                "The files are not clean yet: somebody reads the database, or the disk is full",
+                "The files are not clean yet: the database is being read, or the disk is full",
                 code="log_in_use",
             )
 
@@ -228,22 +228,24 @@ class Forgetting:
             return Target(scopes=(caller.scope,))
         own = tuple(scope for scope in caller.writable if _is_own(caller, scope))
         if wish.session is not None:
-            made_of_it = await self._chosen(
+            derived = await self._matching_records(
                 caller, make_filter(session=wish.session, status=list(Status))
             )
             return Target(
                 sessions=tuple((scope, wish.session) for scope in own),
-                records=tuple(
-                    record.id for record in made_of_it if not _is_own(caller, record.scope)
-                ),
+                records=tuple(record.id for record in derived if not _is_own(caller, record.scope)),
                 within=own,
             )
         if wish.where is not None:
-            chosen = await self._chosen(caller, wish.where)
+            chosen = await self._matching_records(caller, wish.where)
         else:
-            named = [it for it in wish.ids if not is_document_id(it)]
-            chosen = [await self._own(caller, it) for it in named]
-        documents = [await self._own_document(caller, it) for it in wish.ids if is_document_id(it)]
+            named = [wanted for wanted in wish.ids if not is_document_id(wanted)]
+            chosen = [await self._own_record(caller, record_id) for record_id in named]
+        documents = [
+            await self._own_document(caller, document_id)
+            for document_id in wish.ids
+            if is_document_id(document_id)
+        ]
         return Target(
             records=tuple(record.id for record in chosen),
             documents=tuple(document.id for document in documents),
@@ -251,13 +253,13 @@ class Forgetting:
             within=own,
         )
 
-    async def _own(self, caller: Caller, record_id: str) -> Record:
+    async def _own_record(self, caller: Caller, record_id: str) -> Record:
         """Return a record that the caller may erase."""
         record = await self._listing.get(caller, record_id, even_deleted=True)
         caller.require_write(record.scope, is_profile=is_user_profile(record.category))
         return record
 
-    async def _chosen(self, caller: Caller, where: Filter) -> list[Record]:
+    async def _matching_records(self, caller: Caller, where: Filter) -> list[Record]:
         """Return the records that match the filter and that the caller may erase."""
         chosen: list[Record] = []
         after: Cursor | None = None
@@ -273,11 +275,11 @@ class Forgetting:
         return chosen
 
 
-def _counting(
-    all_of_it: Mapping[str, int], progress: Progress | None
+def _report_progress(
+    counts: Mapping[str, int], progress: Progress | None
 ) -> Callable[[Mapping[str, int]], None]:
     """Return a function that reports the progress after each batch."""
-    total, gone = sum(all_of_it.get(kind, 0) for kind in _OWNERS), 0
+    total, gone = sum(counts.get(kind, 0) for kind in _OWNERS), 0
 
     def tell(erased: Mapping[str, int]) -> None:
         nonlocal gone
@@ -304,6 +306,6 @@ def _person(caller: Caller, user: str, *, is_operator: bool) -> Person:
             f"agent: ?user={user} over HTTP, --user {user} at the command line, memory.scope("
             f"user={user!r}, agent=None) in Python; all_agents is for an operator.",
         )
-    # Checked as any user is.
+    # Raises an error for a name that is not valid.
     Scope(org=here.org, workspace=here.workspace, user=user)
     return Person(org=here.org, workspace=here.workspace, name=user)

@@ -75,34 +75,38 @@ class ForgettingPlaces:
         return self._holding(record.scope)
 
 
-def _together(done: Sequence[Forgotten]) -> Forgotten:
-    """Return one result for all; it is named as the first store's."""
+def _merge(done: Sequence[Forgotten]) -> Forgotten:
+    """Return one result for all stores, under the id of the first one."""
     if len(done) == 1:
         return done[0]
     counts: Counter[str] = Counter()
-    for it in done:
-        counts.update(it.counts)
+    for result in done:
+        counts.update(result.counts)
     return Forgotten(
         forget_id=done[0].forget_id,
         counts=dict(counts),
-        evidence_left=tuple(turn for it in done for turn in it.evidence_left),
+        evidence_left=tuple(turn for result in done for turn in result.evidence_left),
         is_dry_run=done[0].is_dry_run,
-        erasure_pending=any(it.erasure_pending for it in done),
-        wal_pending=any(it.wal_pending for it in done),
-        unused_room_kept=any(it.unused_room_kept for it in done),
-        verification=_proof([it.verification for it in done]),
+        erasure_pending=any(result.erasure_pending for result in done),
+        wal_pending=any(result.wal_pending for result in done),
+        unused_room_kept=any(result.unused_room_kept for result in done),
+        verification=_merge_verifications([result.verification for result in done]),
     )
 
 
-def _proof(found: Sequence[Verification | None]) -> Verification | None:
-    """Return what all searches found; None while one of them is still to come."""
-    known = [it for it in found if it is not None]
+def _merge_verifications(found: Sequence[Verification | None]) -> Verification | None:
+    """Return the combined verification; None while one is missing."""
+    known = [verification for verification in found if verification is not None]
     if len(known) < len(found):
         return None
     return Verification(
-        terms=sum(it.terms for it in known),
-        searched=tuple(dict.fromkeys(place for it in known for place in it.searched)),
-        traces=tuple(trace for it in known for trace in it.traces),
-        also_said={term: place for it in known for term, place in it.also_said.items()},
-        copies=tuple(dict.fromkeys(copy for it in known for copy in it.copies)),
+        terms=sum(verification.terms for verification in known),
+        searched=tuple(
+            dict.fromkeys(place for verification in known for place in verification.searched)
+        ),
+        traces=tuple(trace for verification in known for trace in verification.traces),
+        also_said={
+            term: place for verification in known for term, place in verification.also_said.items()
+        },
+        copies=tuple(dict.fromkeys(copy for verification in known for copy in verification.copies)),
     )

@@ -1,1 +1,1 @@
-"""Measuring: how well questions are answered, and how fast."""
+"""Benchmarks: how well questions are answered, and how fast."""

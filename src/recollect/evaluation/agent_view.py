@@ -1,4 +1,4 @@
-"""A set's unit as an agent would have met it: a message of a session, or a record."""
+"""Units of a recall set in the form that an agent sees: messages of a session, or records."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from recollect.domain.turn import MessageFields
 from recollect.evaluation.recall_sets import SetUnit
 from recollect.evaluation.source_times import parse_time
 
-# Sets whose units are plain messages of one user, without saying so in each line.
-_MESSAGES_OF_A_USER: Final = frozenset({"memdaily_noise"})
+# Sets whose units are messages of one user, although the lines do not say so.
+_SETS_OF_USER_MESSAGES: Final = frozenset({"memdaily_noise"})
 _ONLY_SESSION: Final = "messages"
 _BATCH: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Units that are handed over in one call: messages of one session, or records."""
+    """Units that are saved in one call: messages of one session, or records."""
 
     session: str | None
     units: tuple[SetUnit, ...]
 
 
 def batches(set_name: str, units: Iterable[SetUnit]) -> Iterator[Batch]:
-    """The units in their order, cut where the session changes and at a handy size."""
+    """Yield the units in order, split where the session changes and at a maximum size."""
     for session, group in groupby(units, lambda unit: session_of(set_name, unit)):
         rest = tuple(group)
         for start in range(0, len(rest), _BATCH):
@@ -35,8 +35,8 @@ def batches(set_name: str, units: Iterable[SetUnit]) -> Iterator[Batch]:
 
 
 def session_of(set_name: str, unit: SetUnit) -> str | None:
-    """The session in which the unit was said; None when it is no turn."""
-    if set_name in _MESSAGES_OF_A_USER:
+    """Return the session of a unit; None if it is not a turn."""
+    if set_name in _SETS_OF_USER_MESSAGES:
         return _ONLY_SESSION
     if "speaker" in unit.meta or "role" in unit.meta:
         return str(unit.meta.get("session", unit.meta.get("batch", _ONLY_SESSION)))
@@ -44,13 +44,13 @@ def session_of(set_name: str, unit: SetUnit) -> str | None:
 
 
 def text_of(unit: SetUnit) -> str:
-    """What was said, without the name or role in front of it: that goes beside the text."""
+    """Return the text of a unit without the name or role before it."""
     said_by = unit.meta.get("speaker") or unit.meta.get("role")
     return unit.text.removeprefix(f"{said_by}:").strip() if said_by else unit.text
 
 
 def message_of(unit: SetUnit) -> MessageFields:
-    """A turn: role, words, who said them and when."""
+    """Return a unit as a message: role, content, speaker and time."""
     message = MessageFields(role=str(unit.meta.get("role", "user")), content=text_of(unit))
     if "speaker" in unit.meta:
         message["name"] = str(unit.meta["speaker"])
@@ -61,7 +61,7 @@ def message_of(unit: SetUnit) -> MessageFields:
 
 
 def record_of(unit: SetUnit) -> Draft:
-    """A record: its text, and when it came to be if that is known."""
+    """Return a unit as a record: its text, and its time if known."""
     draft = Draft(content=text_of(unit))
     at = parse_time(unit.time)
     if at is not None:

@@ -1,7 +1,8 @@
-"""How much of what answers a question is in the first passages of the knowledge base.
+"""Coverage of the answers by the first passages of the knowledge base.
 
-A set of whole documents: gold are spans of characters, and the share of them that the passages
-cover is the score. The characters returned stand beside it, for more text covers more.
+The set consists of whole documents. The answers are spans of characters, and the share of them
+that the passages cover is the score. The characters returned are reported too, since more text
+covers more.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Span = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSet:
-    """Documents by their ids, and questions with the spans that answer them."""
+    """Documents by id, and questions with the spans that answer them."""
 
     documents: Mapping[str, str] = field(hash=False)
     queries: tuple[tuple[str, tuple[Span, ...]], ...]
@@ -35,7 +36,7 @@ class ChunkSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkResult:
-    """Coverage and the characters returned, by how many passages are looked at."""
+    """Coverage and returned characters, by the number of passages."""
 
     questions: int
     recall: Mapping[int, float] = field(hash=False)
@@ -62,7 +63,7 @@ def read_chunk_set(folder: Path, name: str = "chunking") -> ChunkSet:
     return ChunkSet(
         documents={line["id"]: line["text"] for line in _lines(corpus)},
         queries=tuple(
-            (line["query"], tuple((it[0], it[1], it[2]) for it in line["spans"]))
+            (line["query"], tuple((span[0], span[1], span[2]) for span in line["spans"]))
             for line in _lines(queries)
         ),
     )

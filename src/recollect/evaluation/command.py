@@ -1,4 +1,4 @@
-"""`recollect bench`: measure how good recall is, and how fast memory is."""
+"""`recollect bench`: measure the quality of recall and the speed of memory."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def recall(
         bool, typer.Option("--json", help="the result as JSON, last on standard output")
     ] = False,
 ) -> None:
-    """How often the right thing is found, and how fast."""
+    """Measure how often recall finds the right answer, and how fast."""
     results: list[RecallResult] = []
     for name, folder in _chosen(set_name, data, suite):
         recall_set = read_set(folder, name)
@@ -60,7 +60,7 @@ def recall(
     if not as_json:
         Console().print(as_table(results))
     elif suite is not None:
-        typer.echo(json.dumps({"suite": [it.as_json() for it in results]}, ensure_ascii=False))
+        typer.echo(json.dumps({"suite": [one.as_json() for one in results]}, ensure_ascii=False))
 
 
 @bench.command()
@@ -71,7 +71,7 @@ def chunks(
         bool, typer.Option("--json", help="the result as JSON, last on standard output")
     ] = False,
 ) -> None:
-    """How much of what answers is in the first passages of the knowledge base."""
+    """Measure how much of the answers the first passages of the knowledge base cover."""
     chunk_set = read_chunk_set(data, set_name)
     with _progress() as progress:
         asking = progress.add_task("ask", total=len(chunk_set.queries))
@@ -94,7 +94,7 @@ def judge(
         bool, typer.Option("--json", help="the result as JSON, last on standard output")
     ] = False,
 ) -> None:
-    """How often a written statement is taken rightly for same, update, conflict or different.
+    """Measure how often statements are judged correctly as same, update, conflict or different.
 
     Each pair of FILE (JSON lines: label, old, new, lang) is written through `write`, old first.
     """
@@ -120,7 +120,7 @@ def speed(
         bool, typer.Option("--json", help="the result as JSON, last on standard output")
     ] = False,
 ) -> None:
-    """How fast saving, recalling and starting are, on made-up text, half of it Chinese."""
+    """Measure how fast saving, recalling and starting are, on synthetic text, half Chinese."""
     with _progress() as progress:
         filling = progress.add_task("save", total=records)
         result = asyncio.run(
@@ -145,13 +145,13 @@ def _print_values(values: Mapping[str, object]) -> None:
 
 
 def _progress() -> Progress:
-    # On standard error: what is printed on standard output is the result and nothing else.
+    # On standard error, because standard output has only the result.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True))
 
 
 def _settings(path: str) -> Settings:
-    """The settings of this machine, with one path or all of them."""
+    """Return the settings of this machine, with one search path or all of them."""
     match path:
         case "fused" | "knowledge":
             return Settings.load()

@@ -1,4 +1,4 @@
-"""Playing a set through the knowledge base: every unit is a document, and passages answer."""
+"""Replay of a recall set through the knowledge base, with every unit as a document."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from recollect.evaluation.metrics import Judged
 from recollect.evaluation.recall_sets import SetQuery
 from recollect.evaluation.replay import LIMIT, Replay
 
-# Several passages may be of one document.
+# Several passages may come from one document.
 _PASSAGES: Final = 3 * LIMIT
 _AT_ONCE: Final = 16
 
 
 class DocumentReplay(Replay):
-    """One set on its way through a knowledge base; each scope is a user with one collection."""
+    """The replay of one set; each scope is a user with one collection."""
 
     async def _tell(self, scope: str, before: float = math.inf) -> None:
         knowledge = self._memory.scope(user=scope).knowledge
         started = time.perf_counter()
-        # Several at a time, as the folders of a user are read.
+        # Several at a time, as when a folder is synchronised.
         due = list(self._due(scope, before))
         for first in range(0, len(due), _AT_ONCE):
             some = due[first : first + _AT_ONCE]
@@ -39,5 +39,5 @@ class DocumentReplay(Replay):
         found = await knowledge.search(query.query, limit=_PASSAGES)
         self._seconds_asking.append(time.perf_counter() - started)
         self._asked(1)
-        units = dict.fromkeys(self._unit_of[it.citation.document] for it in found)
+        units = dict.fromkeys(self._unit_of[passage.citation.document] for passage in found)
         return Judged(category=query.category, ranking=tuple(units)[:LIMIT], gold=query.gold)

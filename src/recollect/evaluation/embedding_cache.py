@@ -1,4 +1,4 @@
-"""Vectors kept on disk between runs of a benchmark: the same texts are embedded once."""
+"""A cache of vectors on disk, so that benchmarks embed the same texts only once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 
 
 class DiskCachedEmbedder(EmbedderAround):
-    """An embedder in front of which a file remembers, by model, purpose and text."""
+    """An embedder with a cache file, by model, purpose and text."""
 
     def __init__(self, embedder: Embedder, path: Path | None = None) -> None:
         super().__init__(embedder)
@@ -53,7 +53,7 @@ class DiskCachedEmbedder(EmbedderAround):
         return np.frombuffer(joined, np.float32).reshape(len(texts), self.dimension)
 
     async def close(self) -> None:
-        """The embedder is closed by whoever opened it; several memories may share it."""
+        """Do nothing: the embedder is closed by its owner, since several memories may share it."""
 
     def _find(self, key: bytes) -> bytes | None:
         row = self._file.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()

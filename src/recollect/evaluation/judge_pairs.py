@@ -1,4 +1,4 @@
-"""Labelled pairs of statements, written one after the other: what became of each of the two."""
+"""Benchmark of the judge: labelled pairs of statements, written one after the other."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from recollect.settings import Settings
 from recollect.writing.judge_rules import normalised
 
 Became = Literal["merged", "replaced", "same", "update", "conflict", "apart"]
-"""What became of a pair: one record with either text, two with a link, or two without."""
+"""The outcome of a pair: one record with either text, two with a link, or two without."""
 
 _BETWEEN: Final = timedelta(days=3)
 _FIRST: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
-# Which figure a label is judged by.
+# The figure for each label.
 _FIGURES: Final[Mapping[Relation, str]] = {
     "same": "once",
     "update": "followed",
@@ -41,7 +41,7 @@ _COUNTING: Final[Mapping[Relation, frozenset[Became]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledPair:
-    """Two statements, the older one first, and how they relate."""
+    """Two statements, the older one first, and their relation."""
 
     label: Relation
     old: str
@@ -52,16 +52,16 @@ class LabelledPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeResult:
-    """What became of every pair, by label."""
+    """The outcomes of all pairs, by label."""
 
     judge: str
     seconds: float
     outcomes: Sequence[tuple[LabelledPair, Became]]
 
     def as_json(self) -> dict[str, Any]:
-        hand = [it for it in self.outcomes if not it[0].is_generated]
-        generated = [it for it in self.outcomes if it[0].is_generated]
-        groups = {"hand": hand, "auto": generated}
+        by_hand = [outcome for outcome in self.outcomes if not outcome[0].is_generated]
+        generated = [outcome for outcome in self.outcomes if outcome[0].is_generated]
+        groups = {"hand": by_hand, "auto": generated}
         return {
             "judge": self.judge,
             "pairs": len(self.outcomes),
@@ -79,7 +79,7 @@ class _SetClock:
 
 
 def read_pairs(file: Path) -> list[LabelledPair]:
-    """The pairs of a file with one JSON object a line: label, old, new, lang, and perhaps auto."""
+    """Return the pairs of a file of JSON lines with label, old, new, lang, and optionally auto."""
     pairs: list[LabelledPair] = []
     for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
         if not line.strip():
@@ -134,18 +134,19 @@ async def measure_judge(
 async def _became(memory: Memory, pair: LabelledPair) -> Became:
     records = (await memory.list()).items
     said = [normalised(record.content) for record in records]
-    has_old, has_new = (any(normalised(text) in it for it in said) for text in (pair.old, pair.new))
+    has_old = any(normalised(pair.old) in content for content in said)
+    has_new = any(normalised(pair.new) in content for content in said)
     if not has_old or not has_new:
         return "replaced" if has_new else "merged"
-    for link in (it for record in records for it in record.links):
+    for link in (link for record in records for link in record.links):
         return cast("Became", link.relation)
     return "apart" if normalised(pair.old) != normalised(pair.new) else "merged"
 
 
 def _by_language(outcomes: Sequence[tuple[LabelledPair, Became]]) -> dict[str, Any]:
     grouped: defaultdict[str, list[tuple[LabelledPair, Became]]] = defaultdict(list)
-    for it in outcomes:
-        grouped[it[0].language].append(it)
+    for outcome in outcomes:
+        grouped[outcome[0].language].append(outcome)
     parts = {"all": outcomes, **dict(sorted(grouped.items()))}
     return {name: _figures(part) for name, part in parts.items()}
 
@@ -158,7 +159,7 @@ def _figures(outcomes: Iterable[tuple[LabelledPair, Became]]) -> dict[str, Any]:
     for label in CLASSES:
         of = counts[label].total()
         if of:
-            right = sum(counts[label][it] for it in _COUNTING[label])
+            right = sum(counts[label][outcome] for outcome in _COUNTING[label])
             figures[label] = {
                 "of": of,
                 _FIGURES[label]: round(right / of, 4),

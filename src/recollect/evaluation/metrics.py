@@ -1,4 +1,4 @@
-"""What a ranking is worth. Pure functions over unit ids; relevance is yes or no."""
+"""Quality metrics of a ranking, over unit ids with binary relevance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DEPTH = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One answered question: what was returned, best first, and what should have been."""
+    """A question's ranking, best first, and the relevant units."""
 
     category: str
     ranking: tuple[str, ...]
@@ -19,7 +19,7 @@ class Judged:
 
 
 def quality(answers: Sequence[Judged]) -> dict[str, float]:
-    """Every measure of the bench, each the mean over the questions."""
+    """Return all metrics, each the mean over the questions."""
     return {
         "hit@1": _mean(hit(it.ranking, it.gold, 1) for it in answers),
         "hit@5": _mean(hit(it.ranking, it.gold, 5) for it in answers),
@@ -33,7 +33,7 @@ def quality(answers: Sequence[Judged]) -> dict[str, float]:
 
 
 def quality_by_category(answers: Sequence[Judged]) -> dict[str, Mapping[str, float]]:
-    """The two measures that tell most, and the number of questions, for each category."""
+    """Return the two most telling metrics and the number of questions of each category."""
     groups: dict[str, list[Judged]] = {}
     for answer in answers:
         groups.setdefault(answer.category, []).append(answer)
@@ -48,35 +48,35 @@ def quality_by_category(answers: Sequence[Judged]) -> dict[str, Mapping[str, flo
 
 
 def hit(ranking: Sequence[str], gold: Set[str], depth: int) -> float:
-    """1 when the first `depth` hold at least one that is wanted."""
+    """Return 1 if the first `depth` units include a relevant one, else 0."""
     return float(not gold.isdisjoint(ranking[:depth]))
 
 
 def found_all(ranking: Sequence[str], gold: Set[str], depth: int) -> float:
-    """1 when the first `depth` hold everything that is wanted."""
+    """Return 1 if the first `depth` units include all relevant ones, else 0."""
     return float(gold <= set(ranking[:depth]))
 
 
 def recall(ranking: Sequence[str], gold: Set[str], depth: int = _DEPTH) -> float:
-    """The share of what is wanted that the first `depth` hold."""
+    """Return the share of the relevant units among the first `depth`."""
     return len(gold & set(ranking[:depth])) / len(gold)
 
 
 def reciprocal_rank(ranking: Sequence[str], gold: Set[str], depth: int = _DEPTH) -> float:
-    """One over the place of the first that is wanted; 0 when none is among the first `depth`."""
+    """Return one over the rank of the first relevant unit; 0 if it is not in the first `depth`."""
     places = (place for place, unit in enumerate(ranking[:depth], start=1) if unit in gold)
     first = next(places, None)
     return 0.0 if first is None else 1 / first
 
 
 def ndcg(ranking: Sequence[str], gold: Set[str], depth: int = _DEPTH) -> float:
-    """Gain of the wanted, less the later they come, as a share of the best possible order."""
+    """Return the normalised discounted cumulative gain of the first `depth` units."""
     gained = sum(_gain(place) for place, unit in enumerate(ranking[:depth]) if unit in gold)
     return gained / sum(_gain(place) for place in range(min(depth, len(gold))))
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """The smallest value that at least this share of the values does not exceed."""
+    """Return the smallest value that at least this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[max(math.ceil(share * len(ordered)), 1) - 1] if ordered else 0.0
 

@@ -1,4 +1,4 @@
-"""Recall sets on disk: `<set>.corpus.jsonl.gz` and `<set>.queries.jsonl.gz`, a line an item."""
+"""Recall sets on disk: `<set>.corpus.jsonl.gz` and `<set>.queries.jsonl.gz`, one item per line."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 _CORPUS: Final = ".corpus.jsonl.gz"
 _QUERIES: Final = ".queries.jsonl.gz"
-# Asks for spans of characters, not for units.
+# Its answers are spans of characters, not units.
 _NOT_RECALL: Final = frozenset({"chunking"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetUnit:
-    """One thing that can be found: a turn, a session, a passage."""
+    """A unit that can be found: a turn, a session or a passage."""
 
     scope: str
     id: str
@@ -33,13 +33,13 @@ class SetUnit:
 
     @property
     def order(self) -> int:
-        """Its place in the history of its scope; only sets that are replayed tell."""
+        """Return its position in the history of its scope; only replayed sets have one."""
         return int(self.meta.get("order", 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetQuery:
-    """One question, the units that answer it, and the place in history where it is asked."""
+    """A question, the units that answer it, and the position in history where it is asked."""
 
     id: str
     scope: str
@@ -52,14 +52,14 @@ class SetQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallSet:
-    """A set as it was read, in the order of its files."""
+    """A recall set in the order of its files."""
 
     name: str
     units: tuple[SetUnit, ...]
     queries: tuple[SetQuery, ...]
 
     def first(self, queries: int) -> RecallSet:
-        """A quick look: so many questions, and only the scopes that they ask."""
+        """Return a smaller set: the first questions, and only their scopes."""
         chosen = self.queries[:queries]
         asked = {query.scope for query in chosen}
         return RecallSet(
@@ -70,7 +70,7 @@ class RecallSet:
 
 
 def sets_in(folder: Path) -> tuple[str, ...]:
-    """The names of the recall sets in a folder."""
+    """Return the names of the recall sets in a folder."""
     names = sorted(path.name.removesuffix(_CORPUS) for path in folder.glob(f"*{_CORPUS}"))
     return tuple(
         name

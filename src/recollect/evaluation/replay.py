@@ -1,4 +1,4 @@
-"""Playing a set through the public API: tell everything in its order, then ask."""
+"""Replay of a recall set through the public API: save everything in order, then ask."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from recollect.settings import Settings
 Advance = Callable[[int], None]
 
 LIMIT: Final = 10
-# So much is told to a memory without the cache, to see how fast that really is: units, characters.
-_SAMPLE: Final = 500
+# How many units and characters are saved without the cache, to measure the real speed.
+_SAMPLE_UNITS: Final = 500
 _SAMPLE_CHARACTERS: Final = 100_000
 _WARM_UP: Final = 10
 
@@ -50,7 +50,7 @@ async def measure(
     if embedder is None:
         async with _thrown_away(settings, None) as memory:
             return await play(recall_set, memory, told, asked).run()
-    # What takes long once, like loading the model and the patterns of names, is not part of it.
+    # One-time work, like loading the model and patterns, is not measured.
     await told_per_second(first_told(recall_set, most=_WARM_UP), settings, embedder, play)
     ingest_per_s = await told_per_second(first_told(recall_set), settings, embedder, play)
     with DiskCachedEmbedder(embedder) as cached:
@@ -66,14 +66,14 @@ async def told_per_second(
     embedder: Embedder,
     play: type[Replay] | None = None,
 ) -> float:
-    """Units a second through the whole of saving, each of them embedded."""
+    """Return the saved units per second, including their embedding."""
     async with _thrown_away(settings, embedder) as memory:
         replay = (play or Replay)(recall_set, memory, lambda _: None, lambda _: None)
         return (await replay.run()).ingest_per_s
 
 
-def first_told(recall_set: RecallSet, most: int = _SAMPLE) -> RecallSet:
-    """The first units of a set, as many as are told in some seconds, and no questions."""
+def first_told(recall_set: RecallSet, most: int = _SAMPLE_UNITS) -> RecallSet:
+    """Return the first units of a set, enough for some seconds of saving, without questions."""
     lengths = accumulate(len(unit.text) for unit in recall_set.units)
     within = len(tuple(takewhile(lambda read: read <= _SAMPLE_CHARACTERS, lengths)))
     units = recall_set.units[: min(most, max(_WARM_UP, within))]
@@ -83,11 +83,11 @@ def first_told(recall_set: RecallSet, most: int = _SAMPLE) -> RecallSet:
 @asynccontextmanager
 async def _thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGenerator[Memory]:
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        # A file, not a folder: the settings of this machine may name another database.
+        # A file, not a folder, because the settings of this machine may name another database.
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
-        # All that is found is judged, also what is far below the best, and found anew each time.
+        # Return everything that is found, also far below the best, and without the cache.
         recall = settings.recall.model_copy(update={"gap": 0.0, "cache_seconds": 0})
-        # Only what the set holds is looked for: nothing else is made of it.
+        # Search only what the set holds, and extract nothing from it.
         writing = settings.writing.model_copy(update={"policy": "off"})
         own = settings.model_copy(update={"storage": storage, "recall": recall, "writing": writing})
         async with Memory.open(own, embedder=embedder) as memory:
@@ -95,7 +95,7 @@ async def _thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGe
 
 
 class Replay:
-    """One set on its way through a memory, with what came back and how long it took."""
+    """The replay of one set through a memory, with the results and times."""
 
     def __init__(
         self, recall_set: RecallSet, memory: Memory, told: Advance, asked: Advance
@@ -115,9 +115,9 @@ class Replay:
         self._seconds_asking: list[float] = []
 
     async def run(self) -> RecallResult:
-        """Tell and ask all of it."""
+        """Save and ask everything."""
         self._embedder = (await self._memory.stats()).embedder
-        # A memory that was just opened looks for work that is left: no part of telling.
+        # A memory that was just opened looks for pending jobs, which is not measured.
         await self._memory.drain()
         replayed = {query.scope for query in self._set.queries if query.before is not None}
         for scope in [scope for scope in self._waiting if scope not in replayed]:
@@ -130,12 +130,12 @@ class Replay:
         return self._result(answers)
 
     async def _tell(self, scope: str, before: float = math.inf) -> None:
-        """Hand over the scope's units that lie before this place in its history."""
+        """Save the units of a scope before this position in its history."""
         memory = self._memory.scope(user=scope)
         for batch in batches(self._set.name, self._due(scope, before)):
             await self._tell_batch(memory, batch)
             self._told(len(batch.units))
-        # What is told counts when all of it has its vectors.
+        # Saving is complete when all vectors exist.
         started = time.perf_counter()
         await memory.drain()
         self._seconds_telling += time.perf_counter() - started
@@ -176,11 +176,11 @@ class Replay:
         return Judged(category=query.category, ranking=self._ranking(recalled), gold=query.gold)
 
     def _asked_at(self, query: SetQuery) -> datetime | None:
-        """When a question is asked: as the set says, or else after all that was told."""
+        """Return when a question is asked: the time in the set, or else after everything saved."""
         return parse_time(query.time, at_end=True) or self._latest.get(query.scope)
 
     def _ranking(self, recalled: Recalled) -> tuple[str, ...]:
-        """The units behind the hits; one that is hit twice counts where it came first."""
+        """Return the units of the hits, each at its first position."""
         return tuple(dict.fromkeys(self._unit_of[hit.id] for hit in recalled))
 
     def _result(self, answers: list[Judged]) -> RecallResult:
@@ -199,5 +199,5 @@ class Replay:
 
 
 def _moment(query: SetQuery) -> float:
-    """Where in the history of its scope a question is asked; as a rule at the end."""
+    """Return the position in history where a question is asked, by default the end."""
     return math.inf if query.before is None else query.before

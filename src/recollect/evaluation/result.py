@@ -1,4 +1,4 @@
-"""The outcome of one recall set, as the line of JSON that others read and as a table."""
+"""The result of one recall set, as a line of JSON and as a table."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 from rich import box
 from rich.table import Table
 
-# What fits in eighty columns; the rest is in the JSON.
+# The metrics that fit into eighty columns; the JSON has all.
 _SHOWN: Final = ("hit@1", "hit@5", "hit@10", "all@10", "ndcg@10")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallResult:
-    """Quality and speed of one set, measured in one run."""
+    """The quality and speed of one set, measured in one run."""
 
     set_name: str
     questions: int
@@ -28,7 +28,7 @@ class RecallResult:
     skipped_units: int
 
     def as_json(self) -> dict[str, Any]:
-        """The object of INTERFACES, with no more digits than mean something."""
+        """Return the result as JSON, rounded to significant digits."""
         return {
             "set": self.set_name,
             "n": self.questions,
@@ -42,7 +42,7 @@ class RecallResult:
 
 
 def as_table(results: Iterable[RecallResult]) -> Table:
-    """One row a set."""
+    """Return a table with one row per set."""
     table = Table(
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
@@ -65,7 +65,7 @@ def as_table(results: Iterable[RecallResult]) -> Table:
 
 
 def as_judge_table(result: Mapping[str, Any]) -> Table:
-    """One row a group of pairs."""
+    """Return a table with one row per group of pairs."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption=f"judge: {result['judge']}")
     table.add_column("pairs", no_wrap=True)
     figures = {"same": "once", "update": "followed", "conflict": "surfaced", "different": "lost"}

@@ -1,4 +1,4 @@
-"""The notations in which recall sets write a moment, read as UTC."""
+"""Parsing of the time notations of recall sets, as UTC."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-# A weekday says nothing that the date does not, and is written in many ways.
+# A weekday adds nothing to the date, and is written in many ways.
 _WEEKDAY: Final = re.compile(r"\s*(?:\([A-Za-z]+\)|周[一二三四五六日天]|星期[一二三四五六日天])")
 
 _MONTH: Final = re.compile(r"\d{4}-\d{2}")
@@ -21,9 +21,9 @@ _NOTATIONS: Final = (
 
 
 def parse_time(text: str | None, *, at_end: bool = False) -> datetime | None:
-    """The moment that a set's own notation names, or None when it names none.
+    """Return the moment of a set's own notation, or None if there is none.
 
-    A month stands for its beginning or, where that is asked for, for its end.
+    A month means its beginning or, optionally, its end.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""How fast memory is: saving, recalling and starting, at a given size."""
+"""Benchmark of the speed of saving, recalling and starting, at a given size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _QUESTIONS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedResult:
-    """The figures of INTERFACES; `recall_*` leave out the embedding of the question."""
+    """The measured figures; `recall_*` exclude the embedding of the question."""
 
     records: int
     users: int
@@ -50,9 +50,9 @@ class SpeedResult:
 
 
 class _QuickPassages:
-    """A model that reads questions, while what is saved gets vectors of no meaning.
+    """An embedder that embeds questions, but gives passages random vectors.
 
-    So a large memory is filled at once; reading what is saved is measured by `benchmarks/ingest`.
+    So a large memory is filled quickly; embedding is measured by `benchmarks/ingest`.
     """
 
     def __init__(self, model: Embedder) -> None:
@@ -81,7 +81,7 @@ class _QuickPassages:
 
 
 async def measure_speed(records: int, users: int, settings: Settings, told: Told) -> SpeedResult:
-    """Fill a memory of its own with `records` spread over `users`, and measure."""
+    """Fill a new memory with `records` spread over `users`, and measure."""
     writer = Writer()
     model = await asyncio.to_thread(wanted_embedder, settings)
     embedder = None if model is None else _QuickPassages(model)
@@ -94,7 +94,7 @@ async def measure_speed(records: int, users: int, settings: Settings, told: Told
             await _warm(scopes, writer)
             questions = [writer.question(number) for number in range(_QUESTIONS)]
             with_model = await _ask(scopes, questions)
-            # Asked again, a question's vector is known; its answer is not (the cache is off).
+            # The second time, a question's vector is cached; its answer is not (that cache is off).
             times = await _ask(scopes, questions)
         return SpeedResult(
             records=records,
@@ -111,7 +111,7 @@ async def measure_speed(records: int, users: int, settings: Settings, told: Told
 
 
 async def _fill(scopes: list[Memory], writer: Writer, records: int, told: Told) -> float:
-    """Records a second when they are saved many at a time."""
+    """Return the records per second when many are saved at a time."""
     each = max(1, records // len(scopes))
     seconds = 0.0
     for scope in scopes:
@@ -141,7 +141,7 @@ async def _warm(scopes: list[Memory], writer: Writer) -> None:
 
 
 async def _ask(scopes: list[Memory], questions: Sequence[str]) -> list[float]:
-    """Milliseconds a question."""
+    """Return the milliseconds of each question."""
     times: list[float] = []
     for number, question in enumerate(questions):
         began = time.perf_counter()
@@ -155,7 +155,7 @@ def _disk_mb(folder: Path) -> float:
 
 
 def _cold_start(folder: Path) -> float:
-    """Seconds from nothing to the answer of `recollect recall`, in a process of its own."""
+    """Return the seconds that `recollect recall` takes in a new process."""
     command = [sys.executable, "-m", "recollect", "recall", "今天开会讨论了什么事情"]
     began = time.perf_counter()
     subprocess.run(

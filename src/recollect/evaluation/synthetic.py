@@ -1,7 +1,7 @@
-"""Made-up text with the shape of real text: words by Zipf's law, half Chinese, half English.
+"""Synthetic text that resembles real text: words by Zipf's law, half Chinese, half English.
 
-Measured beside public conversations: the share of texts that have a word of a question (.03 to .05)
-is about the same, and a question has some more tokens than one of a person's.
+Compared with public conversations, the share of texts with a word of a question (.03 to .05) is
+about the same, and a question has some more tokens than a person's.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Final
 from recollect.evaluation import vocabulary
 
 _WORDS: Final = 30_000
-# Counted from here, as the very first words of a language are those that an index leaves out.
+# Start here, since an index leaves out the most frequent words of a language.
 _FIRST_RANK: Final = 10
 _LONGEST_PIECE: Final = 5
 
 
 class Writer:
-    """Writes texts and questions that are the same for the same seed.
+    """Writes texts and questions, deterministically for each seed.
 
-    Common words are real; rare ones are made of two pieces, as names and terms often are.
+    Common words are real; rare ones are made of two pieces, like many names and terms.
     """
 
     def __init__(self, seed: int = 7) -> None:
@@ -34,12 +34,12 @@ class Writer:
         self._weights = list(accumulate(1 / rank for rank in ranks))
 
     def text(self, number: int) -> str:
-        """A text of about 25 words or 50 characters; every second one is Chinese."""
+        """Return a text of about 25 words or 50 characters; every second one is Chinese."""
         length = self._random.randint(15, 35)
         return self._zh(length) + "。" if number % 2 else " ".join(self._en(length)) + "."
 
     def question(self, number: int) -> str:
-        """A question with at least 12 different English words or 25 pairs of Chinese characters."""
+        """Return a question with at least 12 distinct English words or 25 Chinese pairs."""
         if number % 2:
             return self._zh(13) + "？"
         return " ".join(list(dict.fromkeys(self._en(40)))[:13]) + "?"

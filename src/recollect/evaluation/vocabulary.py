@@ -1,6 +1,6 @@
-"""Common words of both languages, for made-up text that a model reads as it reads real text.
+"""Common words of both languages for synthetic text that a model treats like real text.
 
-Words that every index leaves out (the, of, 的) are not among them.
+Words that every index leaves out (the, of, 的) are not included.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ CHINESE: Final = tuple(_CHINESE.split())
 
 
 def common_characters() -> str:
-    """The 3,755 characters of the first level of GB 2312, which are those in common use."""
+    """Return the 3,755 common characters of the first level of GB 2312."""
     pairs = (bytes((row, cell)) for row in range(0xB0, 0xD8) for cell in range(0xA1, 0xFF))
-    # The last row is not full.
+    # The last row is incomplete.
     return b"".join(pairs).decode("gb2312", errors="ignore")

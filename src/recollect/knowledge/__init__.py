@@ -1,1 +1,1 @@
-"""The knowledge base: documents are read, split, indexed and found again, with citations."""
+"""The knowledge base: documents are read, split, indexed and searched, with citations."""

@@ -1,4 +1,4 @@
-"""The knowledge base as a caller sees it: who may read and write which collection."""
+"""The knowledge base as a caller sees it: which collections it may read and write."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from recollect.knowledge.originals import Originals
 from recollect.knowledge.retrieval import Retriever
 from recollect.ports.documents import Documents
 
-_MOST_ASKED: Final = 2_000
+_MAX_QUESTION_CHARS: Final = 2_000
 
 
 class KnowledgeBase:
-    """The parts of the knowledge base, and the rule of who may use what."""
+    """The services of the knowledge base, and the rules of access."""
 
     def __init__(
         self,
@@ -44,26 +44,30 @@ class KnowledgeBase:
         self._min_score = min_score
 
     async def close(self) -> None:
-        """End what was started to read files."""
+        """Stop the process that reads files."""
         await self.ingester.close()
 
     async def collections(self, caller: Caller, name: str | None = None) -> list[Collection]:
         """Return the collections that a caller may read, or those with this name."""
         found = await self.documents.collections(readable_owners(caller))
-        return [it for it in found if name is None or it.name == name]
+        return [collection for collection in found if name is None or collection.name == name]
 
     async def scopes(self, caller: Caller, names: Iterable[str] | None = None) -> list[Scope]:
-        """Return where the documents lie that a caller may read, in collections of these names."""
+        """Return the scopes of the collections with these names that a caller may read."""
         found = await self.collections(caller)
         wanted = None if names is None else set(names)
-        missing = set[str]() if wanted is None else wanted - {it.name for it in found}
+        missing = (
+            set[str]() if wanted is None else wanted - {collection.name for collection in found}
+        )
         if missing:
             raise NotFound(
                 f"There is no collection {', '.join(sorted(missing))}",
                 code="unknown_collection",
                 hint="`recollect kb stats` lists the collections.",
             )
-        return [it.scope for it in found if wanted is None or it.name in wanted]
+        return [
+            collection.scope for collection in found if wanted is None or collection.name in wanted
+        ]
 
     async def document(self, caller: Caller, document_id: str) -> Document:
         """Return a document that the caller may read."""
@@ -77,23 +81,23 @@ class KnowledgeBase:
         return found[0]
 
     async def own_document(self, caller: Caller, document_id: str) -> Document:
-        """Return a document that the caller may change or remove."""
+        """Return a document that the caller may change or delete."""
         document = await self.document(caller, document_id)
         if document.scope not in writable_scopes(caller, document.collection):
             raise NotAllowed(
                 f"{caller.scope.key} may not change {document_id}; it was kept",
-                hint="A document is changed by the key that its collection belongs to.",
+                hint="Only the owner of a collection may change its documents.",
             )
         return document
 
     async def passages(self, caller: Caller, question: str, *, max_tokens: int) -> Passages:
-        """Return what answers a question well enough for a prompt."""
+        """Return the passages that answer a question well enough for a prompt."""
         scopes = await self.scopes(caller)
         if not scopes:
             return Passages(passages=())
         return await self.retriever.search(
             scopes,
-            question[:_MOST_ASKED],
+            question[:_MAX_QUESTION_CHARS],
             limit=self._prompt_limit,
             min_score=self._min_score,
             max_tokens=max_tokens,
@@ -102,17 +106,17 @@ class KnowledgeBase:
     async def add(
         self, caller: Caller, given: GivenFile, collection: str = DEFAULT_COLLECTION
     ) -> Ingested:
-        """Store a file in a collection of the caller's own key; it is read later."""
+        """Store a file in a collection of the caller; it is read later."""
         scope = collection_scope(caller.scope, collection)
         return await self.ingester.add(scope, given, by=caller.principal)
 
     async def read(self, caller: Caller, document: Document, tell: Tell | None = None) -> Document:
-        """Make what waits of a document searchable now."""
+        """Make pending content of a document searchable now."""
         return await self.ingester.read(document, by=caller.principal, tell=tell)
 
 
 def readable_owners(caller: Caller) -> tuple[Scope, ...]:
-    """Return the keys whose collections a caller may read.
+    """Return the scopes whose collections a caller may read.
 
     These are the workspace's, the user's, the agent's own and those of its children.
     """
@@ -123,6 +127,8 @@ def readable_owners(caller: Caller) -> tuple[Scope, ...]:
 
 
 def writable_scopes(caller: Caller, name: str) -> Sequence[Scope]:
-    """Return where collections of this name lie that the caller may write to."""
-    own = [it for it in caller.writable if it == caller.scope or it != caller.scope.of_user]
-    return [collection_scope(owner, name) for owner in own]
+    """Return the scopes of collections with this name that the caller may write to."""
+    owners = (
+        owner for owner in caller.writable if owner == caller.scope or owner != caller.scope.of_user
+    )
+    return [collection_scope(owner, name) for owner in owners]

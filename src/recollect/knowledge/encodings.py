@@ -1,4 +1,4 @@
-"""Reading the bytes of a text file, whichever encoding it was written in."""
+"""Decoding of text files in any encoding."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DECLARED: Final = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_\-]+)", re.IGNORECASE)
-# Two bytes of a common Chinese character in GB2312 and its successors.
+# The two bytes of a common Chinese character in GB2312 and its successors.
 _CHINESE_PAIR: Final = re.compile(rb"[\xb0-\xf7][\xa1-\xfe]")
 _HIGH_BYTE: Final = re.compile(rb"[\x80-\xff]")
 _CONTROLS: Final = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
-_SAMPLE: Final = 65_536
-_DECLARED_WITHIN: Final = 2_048
-# Text has hardly any control characters; what has many is no text.
-_MOST_CONTROLS: Final = 0.02
-_CHINESE_SHARE: Final = 0.6
+_SAMPLE_SIZE: Final = 65_536
+_DECLARATION_BYTES: Final = 2_048
+# Text has hardly any control characters.
+_MAX_CONTROL_SHARE: Final = 0.02
+_MIN_CHINESE_SHARE: Final = 0.6
 
 
 def decode(data: bytes, *, declared: bool = False) -> str:
     """Return the text of these bytes; with `declared` the file may name its own encoding.
 
-    A mark at the beginning is left out, a NUL character becomes U+FFFD.
+    A byte order mark is left out; a NUL character becomes U+FFFD.
     """
     text = _decode(data, declared=declared)
-    sample = text[:_SAMPLE]
-    if len(_CONTROLS.findall(sample)) > _MOST_CONTROLS * len(sample):
+    sample = text[:_SAMPLE_SIZE]
+    if len(_CONTROLS.findall(sample)) > _MAX_CONTROL_SHARE * len(sample):
         raise InvalidInput(
             "The file is not text",
             code="not_text",
@@ -47,16 +47,16 @@ def _decode(data: bytes, *, declared: bool) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
-    if encoding := _wide_encoding(data[:_SAMPLE]):
+    if encoding := _wide_encoding(data[:_SAMPLE_SIZE]):
         return data.decode(encoding, "replace")
-    named = _DECLARED.search(data[:_DECLARED_WITHIN]) if declared else None
+    named = _DECLARED.search(data[:_DECLARATION_BYTES]) if declared else None
     candidates = [named[1].decode("ascii")] if named else []
     for encoding in (*candidates, "utf-8"):
         try:
             return data.decode(encoding)
         except (UnicodeDecodeError, LookupError):
             continue
-    if _is_chinese(data[:_SAMPLE]):
+    if _is_chinese(data[:_SAMPLE_SIZE]):
         return data.decode("gb18030", "replace")
     # UTF-8 with a few broken bytes, else the common single-byte encoding.
     lenient = data.decode("utf-8", "replace")
@@ -66,7 +66,7 @@ def _decode(data: bytes, *, declared: bool) -> str:
 
 
 def _wide_encoding(sample: bytes) -> str | None:
-    """Return UTF-16 when every other byte of mostly Latin text is zero."""
+    """Return UTF-16 if every other byte of mostly Latin text is zero."""
     pairs = len(sample) // 2
     if pairs < 2:
         return None
@@ -79,4 +79,4 @@ def _wide_encoding(sample: bytes) -> str | None:
 
 def _is_chinese(sample: bytes) -> bool:
     high = len(_HIGH_BYTE.findall(sample))
-    return high > 0 and 2 * len(_CHINESE_PAIR.findall(sample)) >= _CHINESE_SHARE * high
+    return high > 0 and 2 * len(_CHINESE_PAIR.findall(sample)) >= _MIN_CHINESE_SHARE * high

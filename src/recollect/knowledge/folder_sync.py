@@ -1,4 +1,4 @@
-"""Bringing a collection to the state of a folder: added, updated, unchanged, archived, failed."""
+"""Syncing of a folder into a collection: added, updated, unchanged, archived and failed files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from recollect.errors import NotFound, RecollectError
 from recollect.knowledge.folders import files_of, opened, source_of
 from recollect.knowledge.originals import hash_of_file
 
-_PAGE = 200
+_PAGE_DOCUMENTS = 200
 
 
 class Library(Protocol):
-    """Where the documents of a folder go, in this process or behind a server."""
+    """The target of a sync, in this process or on a server."""
 
     async def add(
         self,
@@ -38,14 +38,14 @@ class Library(Protocol):
         ...
 
     async def archive(self, document_id: str) -> Document:
-        """Take a document out of the search."""
+        """Archive a document, so that no search finds it."""
         ...
 
 
 class FolderSync:
-    """One folder on its way into a collection. Stopped, it goes on next time.
+    """One run that syncs a folder into a collection; if interrupted, the next run continues.
 
-    Progress is told in thousandths of files, so that a long one is seen moving.
+    Progress is reported in thousandths of files, so that a long file shows progress too.
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class FolderSync:
         self._total = 0
 
     async def run(self, place: str | Path, *, archive: bool) -> SyncedFolder:
-        """Add what is new, update what changed, and archive what is gone."""
+        """Add new files, update changed ones, and archive the documents of deleted ones."""
         files = await asyncio.to_thread(files_of, place)
         known = await self._known()
         self._total = 1_000 * len(files)
         for path in files:
-            self._tell(0, 1)
-            self._outcomes.append(await self._take(path, known.get(source_of(path))))
-        self._tell(0, 1)
+            self._report(0, 1)
+            self._outcomes.append(await self._sync_file(path, known.get(source_of(path))))
+        self._report(0, 1)
         gone: list[Document] = []
         if archive and files != [Path(place)]:
-            gone = _missing(Path(place), files, known)
+            gone = _find_missing(Path(place), files, known)
         for document in gone:
             await self._library.archive(document.id)
         return SyncedFolder(
@@ -77,13 +77,13 @@ class FolderSync:
         )
 
     async def _known(self) -> dict[str, Document]:
-        """Return the documents of the collection by their sources."""
+        """Return the documents of the collection by source."""
         known: dict[str, Document] = {}
         cursor: str | None = None
         while True:
             try:
                 page = await self._library.list(
-                    collection=self._collection, limit=_PAGE, cursor=cursor
+                    collection=self._collection, limit=_PAGE_DOCUMENTS, cursor=cursor
                 )
             except NotFound:
                 return known
@@ -92,20 +92,20 @@ class FolderSync:
             if cursor is None:
                 return known
 
-    async def _take(self, path: Path, before: Document | None) -> FileOutcome:
-        """Take one file in; what is wrong with it is told and stops no other."""
+    async def _sync_file(self, path: Path, before: Document | None) -> FileOutcome:
+        """Sync one file; a problem with it is reported and does not stop the others."""
         source = source_of(path)
         try:
             with opened(path) as file:
                 content_hash = await asyncio.to_thread(hash_of_file, file)
-                if before is not None and _answers(before, content_hash) and not self._tags:
+                if before is not None and _is_current(before, content_hash) and not self._tags:
                     return FileOutcome(source=source, outcome="unchanged", document=before.id)
                 document = await self._library.add(
                     file,
                     source,
                     collection=self._collection,
                     tags=self._tags,
-                    progress=self._tell,
+                    progress=self._report,
                 )
         except RecollectError as problem:
             error = f"{problem.message} ({problem.code})"
@@ -121,20 +121,20 @@ class FolderSync:
             source=source, outcome="unchanged" if is_same else "updated", document=document.id
         )
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report(self, done: int, total: int) -> None:
         if self._progress is not None:
-            behind = 1_000 * len(self._outcomes)
-            self._progress(behind + 1_000 * done // max(total, 1), self._total)
+            finished = 1_000 * len(self._outcomes)
+            self._progress(finished + 1_000 * done // max(total, 1), self._total)
 
 
-def _answers(document: Document, content_hash: str) -> bool:
-    """Return whether this very content is what is searched."""
-    is_current = document.status == "ready" and not document.error and not document.pending_hash
-    return is_current and document.content_hash == content_hash
+def _is_current(document: Document, content_hash: str) -> bool:
+    """Return whether exactly this content is what a search finds."""
+    is_ready = document.status == "ready" and not document.error and not document.pending_hash
+    return is_ready and document.content_hash == content_hash
 
 
-def _missing(folder: Path, files: list[Path], known: dict[str, Document]) -> list[Document]:
-    """Return the documents whose files were in the folder and are gone."""
+def _find_missing(folder: Path, files: list[Path], known: dict[str, Document]) -> list[Document]:
+    """Return the documents whose files have been deleted from the folder."""
     beneath = f"{source_of(folder).rstrip('/')}/"
     present = {source_of(path) for path in files}
     return [

@@ -1,4 +1,4 @@
-"""The files of a folder that are documents."""
+"""The files in a folder that can become documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.knowledge.formats import is_readable
 
 
 def files_of(place: str | Path) -> list[Path]:
-    """Return a file itself, or the readable files of a folder in their order.
+    """Return a file itself, or the readable files of a folder in order.
 
     Hidden files and folders are left out, and links are not followed.
     """
@@ -29,16 +29,16 @@ def files_of(place: str | Path) -> list[Path]:
 
 
 def source_of(path: Path) -> str:
-    """Return what a file of this machine is known by: its whole path."""
+    """Return the source of a local file: its absolute path."""
     return path.resolve().as_posix()
 
 
 @contextmanager
 def opened(path: Path) -> Generator[BinaryIO]:
-    """Open a file for reading; an error says why its bytes cannot be had."""
+    """Open a file for reading; raise an error that says why it cannot be read."""
     try:
         if not path.is_file():
-            raise InvalidInput(f"{path} is no file", code="not_a_file")
+            raise InvalidInput(f"{path} is not a file", code="not_a_file")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InvalidInput(
                 f"{path} has {path.stat().st_size:,} bytes; {MAX_FILE_BYTES:,} are allowed. "

@@ -1,4 +1,4 @@
-"""Which type a file is of, by its name and its first bytes."""
+"""The type of a file, by its name and its first bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Formats:
 
 
 def type_of(name: str, data: bytes = b"") -> DocumentType:
-    """Return the type of a file; one that cannot be read is an error that says so."""
+    """Return the type of a file; raise an error if it cannot be read."""
     ending = _ending(name)
     if data.startswith(b"%PDF-"):
         return "pdf"
@@ -39,12 +39,12 @@ def type_of(name: str, data: bytes = b"") -> DocumentType:
 
 
 def is_readable(name: str) -> bool:
-    """Return whether a file of a folder is one that the knowledge base takes."""
+    """Return whether a file has a type that the knowledge base can read."""
     return _ending(name) in _formats().types
 
 
 def media_type(kind: DocumentType) -> str:
-    """Return how the library that reads it calls a type."""
+    """Return the media type of a document type, for the library that reads it."""
     return _formats().media[kind]
 
 
@@ -55,20 +55,20 @@ def _ending(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _formats() -> _Formats:
-    told = tomllib.loads(
+    data = tomllib.loads(
         files("recollect.knowledge").joinpath("formats.toml").read_text(encoding="utf-8")
     )
     return _Formats(
-        types={ending: kind for kind, endings in told["types"].items() for ending in endings},
-        unreadable=frozenset(told["unreadable"]["endings"]),
-        media=told["media"],
+        types={ending: kind for kind, endings in data["types"].items() for ending in endings},
+        unreadable=frozenset(data["unreadable"]["endings"]),
+        media=data["media"],
     )
 
 
 def _unknown(name: str) -> InvalidInput:
     return InvalidInput(
-        f"{PurePath(name).name} is of a type that cannot be read; it was not stored",
+        f"{PurePath(name).name} has a type that cannot be read; it was not stored",
         code="unknown_type",
-        hint="Readable are Markdown, text, HTML, source code, JSON and CSV, and with "
-        "recollect[documents] PDF, DOCX, PPTX and XLSX.",
+        hint="Use Markdown, text, HTML, source code, JSON or CSV, or with "
+        "recollect[documents] PDF, DOCX, PPTX or XLSX.",
     )

@@ -1,4 +1,4 @@
-"""Where the headings of a text stand, of what level they are and what they say."""
+"""The headings of a text: their positions, levels and titles."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from recollect.domain.document import MAX_HEADING
 _FENCE: Final = re.compile(r" {0,3}(```+|~~~+)")
 _ATX: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
-_LONGEST_LINE: Final = 100
+_MAX_LINE_CHARS: Final = 100
 _ENDS_LIKE_A_SENTENCE: Final = tuple("。；，,;.!！?？:：")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """A heading: where its line begins, its level from 1, and its words."""
+    """A heading: the start of its line, its level from 1, and its title."""
 
     start: int
     level: int
@@ -36,17 +36,17 @@ class _Rules:
 
 
 def markdown_headings(text: str) -> tuple[Heading, ...]:
-    """Return the headings of Markdown, those within code left out."""
+    """Return the headings of Markdown, except those inside code."""
     return tuple(_markdown(text))
 
 
 def text_headings(text: str) -> tuple[Heading, ...]:
-    """Return the headings of plain text: numbered ones in Chinese and English, framed ones."""
+    """Return the numbered (Chinese and English) and framed headings of plain text."""
     return tuple(_plain(text))
 
 
 def code_headings(text: str) -> tuple[Heading, ...]:
-    """Return where the definitions of source code begin that stand at the left edge."""
+    """Return the unindented definitions in source code as headings."""
     pattern = _rules().code
     return tuple(
         Heading(start=start, level=1, title=found[1][:MAX_HEADING])
@@ -72,7 +72,7 @@ def _markdown(text: str) -> Iterator[Heading]:
             before = None
             continue
         underline = _UNDERLINE.fullmatch(line)
-        if underline and before is not None and len(before[1]) <= _LONGEST_LINE:
+        if underline and before is not None and len(before[1]) <= _MAX_LINE_CHARS:
             level = 1 if underline[1].startswith("=") else 2
             yield Heading(start=before[0], level=level, title=before[1][:MAX_HEADING])
         is_words = bool(line.strip()) and not line.startswith((" ", "\t", "-", "*", ">", "|", "+"))
@@ -83,21 +83,23 @@ def _plain(text: str) -> Iterator[Heading]:
     rules = _rules()
     for start, line in _lines(text):
         words = line.strip()
-        if not words or len(words) > _LONGEST_LINE:
+        if not words or len(words) > _MAX_LINE_CHARS:
             continue
-        if framed := next((it for rule in rules.framed if (it := rule.fullmatch(words))), None):
+        if framed := next(
+            (found for rule in rules.framed if (found := rule.fullmatch(words))), None
+        ):
             yield Heading(
                 start=start, level=framed[1].count("="), title=framed[2].strip()[:MAX_HEADING]
             )
         elif not words.endswith(_ENDS_LIKE_A_SENTENCE):
-            # The longest match is the most particular: 1.1.1 is no 1.1.
+            # The deepest match is the most specific: 1.1.1 also matches 1.1.
             levels = [level for level, rule in rules.numbered if rule.match(words)]
             if levels:
                 yield Heading(start=start, level=max(levels), title=words[:MAX_HEADING])
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Go through the lines, each with where it begins and without its end."""
+    """Yield the lines with their start positions, without line endings."""
     start = 0
     while start < len(text):
         end = text.find("\n", start)
@@ -108,11 +110,11 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
-    told = tomllib.loads(
+    data = tomllib.loads(
         files("recollect.knowledge").joinpath("headings.toml").read_text(encoding="utf-8")
     )
     return _Rules(
-        numbered=tuple((rule["level"], re.compile(rule["pattern"])) for rule in told["numbered"]),
-        framed=tuple(re.compile(rule["pattern"]) for rule in told["framed"]),
-        code=re.compile(told["code"]["pattern"]),
+        numbered=tuple((rule["level"], re.compile(rule["pattern"])) for rule in data["numbered"]),
+        framed=tuple(re.compile(rule["pattern"]) for rule in data["framed"]),
+        code=re.compile(data["code"]["pattern"]),
     )

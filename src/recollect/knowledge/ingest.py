@@ -1,7 +1,7 @@
-"""Taking documents in: the raw file first, durably, then its text, all of it in one step.
+"""Ingestion of documents: the original file is stored durably first, then read in one step.
 
-Until that step the earlier version of a document answers, and of a new one nothing does. What is
-interrupted is a job that goes on where it was: the raw file is kept and read again.
+Until that step, a search finds the previous version of a document, or nothing of a new one. An
+interrupted ingestion is a job that continues: the original file is kept and read again.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ from recollect.ports.meaning import MeaningService
 from recollect.ports.store import Store
 
 Outcome = Literal["added", "updated", "unchanged"]
-# Tells how many of how many pieces of a document are embedded.
+# Reports how many of how many chunks of a document are embedded.
 Tell = Callable[[int, int], None]
 
-_EMBEDDED_AT_ONCE: Final = 128
+_EMBEDDING_BATCH_CHUNKS: Final = 128
 _SUMMARISED_CHARACTERS: Final = 3_000
 _SUMMARY_CHARACTERS: Final = 300
-_BATCH: Final = 50
-# Enough to tell of what type a file is.
-_HEAD: Final = 1 << 16
+_BATCH_DOCUMENTS: Final = 50
+# Enough bytes to detect the type of a file.
+_HEAD_BYTES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What became of a file that was given."""
+    """The outcome of adding a file."""
 
     document: Document
     outcome: Outcome
@@ -69,7 +69,7 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenFile:
-    """A file to take in: what it is known by, and its bytes, which are read piece by piece."""
+    """A file to add: its source, and its content, which is read piece by piece."""
 
     source: str
     content: BinaryIO
@@ -78,7 +78,7 @@ class GivenFile:
 
 
 class Ingester:
-    """Stores documents and makes them searchable."""
+    """The service that stores documents and makes them searchable."""
 
     def __init__(
         self,
@@ -99,16 +99,16 @@ class Ingester:
         self._jobs = jobs
         self._clock = clock
         self._parser = parser
-        # Takes out what may not be stored; None where everything may.
+        # Masks what may not be stored; None if everything may be.
         self._mask = mask
         self._max_file_bytes = max_file_bytes
-        # Whoever asked for a document and the worker of this process do not both read it.
+        # Locks keep the caller and the worker of this process from reading the same document.
         self._progress: dict[str, tuple[int, int]] = {}
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def add(self, scope: Scope, given: GivenFile, *, by: str) -> Ingested:
-        """Store a file durably, to be read later; one that is there unchanged stays as it is."""
-        content, size, kind = await asyncio.to_thread(self._prepared, given)
+        """Store a file durably, to be read later; an unchanged one stays as it is."""
+        content, size, kind = await asyncio.to_thread(self._prepare, given)
         content_hash = await asyncio.to_thread(hash_of_file, content)
         known = await self._documents.find([scope], sources=[given.source])
         before = known[0] if known else None
@@ -127,19 +127,19 @@ class Ingester:
         await self._originals.drop(committed.unused_blobs)
         return Ingested(document=document, outcome="added" if before is None else "updated")
 
-    def _prepared(self, given: GivenFile) -> tuple[BinaryIO, int, DocumentType]:
-        """Return the bytes to store, how many they are, and their type."""
+    def _prepare(self, given: GivenFile) -> tuple[BinaryIO, int, DocumentType]:
+        """Return the bytes to store, their number, and their type."""
         size = given.content.seek(0, os.SEEK_END)
-        kind = _checked(given, size, self._max_file_bytes)
+        kind = _check(given, size, self._max_file_bytes)
         if self._mask is None:
             return given.content, size, kind
-        masked = _masked(given, kind, self._mask)
+        masked = _mask_file(given, kind, self._mask)
         return BytesIO(masked), len(masked), kind
 
     async def read(self, document: Document, *, by: str, tell: Tell | None = None) -> Document:
-        """Make what waits of a document searchable; return the document as it is then.
+        """Make pending content of a document searchable; return the resulting document.
 
-        What cannot be read is told in the document itself.
+        If the file cannot be read, the document says why.
         """
         lock = self._reading.setdefault(document.id, asyncio.Lock())
         async with lock:
@@ -147,27 +147,27 @@ class Ingester:
             if not found or not found[0].pending_hash:
                 return found[0] if found else document
             try:
-                return await self._read(found[0], by, self._telling(document.id, tell))
+                return await self._read(found[0], by, self._reporting(document.id, tell))
             except StaleVersion:
-                # Somebody has given a newer version, whose own job reads it.
+                # A newer version was added meanwhile, and its own job reads it.
                 return found[0]
             finally:
                 self._progress.pop(document.id, None)
 
     def progress(self, document_id: str) -> tuple[int, int] | None:
-        """Return how many of how many pieces are embedded of a document that is being read."""
+        """Return how many of how many chunks are embedded of a document that is being read."""
         return self._progress.get(document_id)
 
-    def _telling(self, document_id: str, tell: Tell | None) -> Tell:
-        def told(done: int, total: int) -> None:
+    def _reporting(self, document_id: str, tell: Tell | None) -> Tell:
+        def report(done: int, total: int) -> None:
             self._progress[document_id] = (done, total)
             if tell is not None:
                 tell(done, total)
 
-        return told
+        return report
 
     async def run(self, job: Job) -> Mapping[str, Any] | None:
-        """Do the job's work; a document that is gone by now needs none."""
+        """Run the job; skip a document that is gone."""
         found = await self._documents.find([Scope(**job.payload)], ids=[job.key])
         if not found:
             return None
@@ -175,25 +175,25 @@ class Ingester:
         return {"status": document.status, "chunks": document.chunks}
 
     async def schedule(self) -> None:
-        """Queue the documents whose content waits to be read."""
+        """Queue the documents whose content is pending."""
         after = ""
-        while batch := await self._documents.pending(after=after, limit=_BATCH):
+        while batch := await self._documents.pending(after=after, limit=_BATCH_DOCUMENTS):
             after = batch[-1].id
             await self._jobs.add([ingest_job(document) for document in batch])
 
     async def close(self) -> None:
-        """End what was started to read files."""
+        """Stop the process that reads files."""
         await self._parser.close()
 
     async def units(self, document: Document) -> OwnerUnits | None:
-        """Return what is searched of a document, made anew from its sections."""
+        """Return the units of a document, made from its sections."""
         if document.status != "ready":
             return None
         sections = await self._documents.sections(document.id)
         return await asyncio.to_thread(document_units, document, sections)
 
     async def remove(self, documents: Sequence[Document], *, by: str) -> None:
-        """Remove documents with their chunks, and each raw file that nothing else needs."""
+        """Delete documents with their chunks, and every original file that nothing else needs."""
         for document in documents:
             committed = await self._store.commit(
                 ChangeSet(principal=by, scope=document.scope, removed_documents=(document,))
@@ -201,7 +201,7 @@ class Ingester:
             await self._originals.drop(committed.unused_blobs)
 
     async def archive(self, document: Document, *, by: str) -> Document:
-        """Take a document out of the search and keep it, as when its file is gone."""
+        """Archive a document, so that no search finds it; used when its file is gone."""
         now = self._clock.now()
         archived = replace(
             document, status="archived", version=document.version + 1, updated_at=now
@@ -222,12 +222,12 @@ class Ingester:
             data = await self._originals.read(document.scope, document.pending_hash)
             name = PurePath(document.source).name
             parsed = await self._parser.parse(data, document.type, name)
-            ready, sections = await asyncio.to_thread(_described, document, parsed)
+            ready, sections = await asyncio.to_thread(_describe, document, parsed)
         except RecollectError as problem:
             return await self._fail(document, problem, by)
         ready = replace(ready, version=document.version + 1, updated_at=self._clock.now())
         units = await asyncio.to_thread(document_units, ready, sections)
-        embedded, model, jobs = await self._embedded(units, tell)
+        embedded, model, jobs = await self._embed(units, tell)
         committed = await self._store.commit(
             ChangeSet(
                 principal=by,
@@ -242,7 +242,7 @@ class Ingester:
         return ready
 
     async def _fail(self, document: Document, problem: RecollectError, by: str) -> Document:
-        """Note why a file cannot be read; an earlier version goes on answering."""
+        """Record why a file cannot be read; the previous version stays searchable."""
         failed = replace(
             document,
             status="ready" if document.content_hash else "failed",
@@ -259,20 +259,20 @@ class Ingester:
         )
         return failed
 
-    async def _embedded(
+    async def _embed(
         self, owner: OwnerUnits, tell: Tell
     ) -> tuple[OwnerUnits, Any, tuple[NewJob, ...]]:
-        """Embed the chunks some at a time, so that a long document shows how far it is."""
+        """Embed the chunks in batches, so that a long document reports progress."""
         first, pieces = owner.units[:1], owner.units[1:]
         made: list[Unit] = []
         means: list[tuple[int, Unit]] = []
         model, jobs = None, ()
-        for start in range(0, len(pieces), _EMBEDDED_AT_ONCE):
-            some = pieces[start : start + _EMBEDDED_AT_ONCE]
-            result = await self._meaning.of_units([replace(owner, units=(*first, *some))])
+        for start in range(0, len(pieces), _EMBEDDING_BATCH_CHUNKS):
+            batch = pieces[start : start + _EMBEDDING_BATCH_CHUNKS]
+            result = await self._meaning.of_units([replace(owner, units=(*first, *batch))])
             whole, *rest = result.owners[0].units
             made += rest
-            means.append((len(some), whole))
+            means.append((len(batch), whole))
             model, jobs = result.model or model, (*jobs, *result.jobs)
             tell(len(made), len(pieces))
         if not made:
@@ -318,7 +318,7 @@ class Ingester:
 
 
 def ingest_job(document: Document) -> NewJob:
-    """Return the work that a new content leaves for later; it is stored together with it."""
+    """Return the job that reads new content; it is stored with the content."""
     scope = document.scope
     payload = {
         "org": scope.org,
@@ -329,7 +329,7 @@ def ingest_job(document: Document) -> NewJob:
     return NewJob(kind=INGEST_DOCUMENT, key=document.id, payload=payload)
 
 
-def _checked(given: GivenFile, size: int, most: int) -> DocumentType:
+def _check(given: GivenFile, size: int, most: int) -> DocumentType:
     checked_text(given.source, "source", MAX_SOURCE)
     checked_text(given.title, "title", MAX_TITLE, blank=True)
     for tag in given.tags:
@@ -347,17 +347,17 @@ def _checked(given: GivenFile, size: int, most: int) -> DocumentType:
             hint="Split the file, or set knowledge.max_file_mb higher.",
         )
     given.content.seek(0)
-    return type_of(given.source, given.content.read(_HEAD))
+    return type_of(given.source, given.content.read(_HEAD_BYTES))
 
 
 def _is_blank(content: BinaryIO) -> bool:
     content.seek(0)
-    pieces = iter(lambda: content.read(_HEAD), b"")
+    pieces = iter(lambda: content.read(_HEAD_BYTES), b"")
     return not any(piece.strip() for piece in pieces)
 
 
 def _is_same(before: Document, content_hash: str, given: GivenFile) -> bool:
-    """Return whether nothing is to be done: it answers already, or waits to be read."""
+    """Return whether nothing is to be done: the same content is searchable or pending."""
     if before.error or before.status in ("failed", "archived"):
         return False
     changed = (given.title and given.title != before.title) or (
@@ -366,8 +366,8 @@ def _is_same(before: Document, content_hash: str, given: GivenFile) -> bool:
     return not changed and content_hash == (before.pending_hash or before.content_hash)
 
 
-def _described(document: Document, parsed: ParsedText) -> tuple[Document, tuple[Section, ...]]:
-    """Return the document as its text makes it, and its sections with their summaries."""
+def _describe(document: Document, parsed: ParsedText) -> tuple[Document, tuple[Section, ...]]:
+    """Return the document with the figures of its text, and its sections with summaries."""
     if not parsed.text.strip():
         raise InvalidInput(
             "There is no text in the file",
@@ -380,10 +380,10 @@ def _described(document: Document, parsed: ParsedText) -> tuple[Document, tuple[
     for chunk in chunks:
         counts[chunk.section] = counts.get(chunk.section, 0) + 1
     sections = tuple(
-        replace(it, summary=_summary(it.text))
-        if counts.get(it.ordinal, 0) >= SUMMARISED_FROM
-        else it
-        for it in plain
+        replace(section, summary=_summary(section.text))
+        if counts.get(section.ordinal, 0) >= SUMMARISED_FROM
+        else section
+        for section in plain
     )
     title = parsed.title if parsed.title and document.version == 1 else document.title
     ready = replace(
@@ -402,10 +402,10 @@ def _described(document: Document, parsed: ParsedText) -> tuple[Document, tuple[
 
 
 def _overview(parsed: ParsedText, sections: Sequence[Section]) -> str:
-    """Return what a document is about: its main headings and its most telling sentences."""
-    names = " · ".join(dict.fromkeys(it.path[0] for it in sections if it.path))
-    told = _summary(parsed.text)
-    return "\n".join(filter(None, (names[:_SUMMARY_CHARACTERS], told)))
+    """Return a summary of a document: its main headings and most informative sentences."""
+    names = " · ".join(dict.fromkeys(section.path[0] for section in sections if section.path))
+    summary = _summary(parsed.text)
+    return "\n".join(filter(None, (names[:_SUMMARY_CHARACTERS], summary)))
 
 
 def _summary(text: str) -> str:
@@ -413,7 +413,7 @@ def _summary(text: str) -> str:
 
 
 def _mean(parts: Sequence[tuple[int, Unit]]) -> Unit:
-    """Return the unit of the whole, its vector the mean of those of its parts."""
+    """Return the unit of the whole document, with the mean vector of its parts."""
     whole = parts[0][1]
     weighed = [
         count * np.frombuffer(unit.vector, "<f2").astype(np.float32)
@@ -427,11 +427,11 @@ def _mean(parts: Sequence[tuple[int, Unit]]) -> Unit:
     return replace(whole, vector=np.divide(mean, length).astype("<f2").tobytes())
 
 
-def _masked(given: GivenFile, kind: DocumentType, mask: Callable[[str], str]) -> bytes:
+def _mask_file(given: GivenFile, kind: DocumentType, mask: Callable[[str], str]) -> bytes:
     if kind in BINARY_TYPES:
         raise InvalidInput(
-            f"{given.source} may hold what must not be stored, and a {kind} file cannot be "
-            "masked; it was not stored",
+            f"{given.source} may contain personal data, and a {kind} file cannot be masked; "
+            "it was not stored",
             code="redaction_needs_text",
             hint="Save it as text or Markdown, or set writing.redact to off for this memory.",
         )

@@ -1,4 +1,4 @@
-"""Reading PDF and Office files with kreuzberg. Only the child process of `parser` runs this."""
+"""Reading of PDF and Office files with kreuzberg; runs only in the child process of `parser`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PAGE_BREAK: Final = "\n\n"
 
 
 def parse_office(data: bytes, kind: DocumentType) -> ParsedText:
-    """Return the text of a file, with its pages or its headings."""
+    """Return the text of a file with its pages or headings."""
     try:
         from kreuzberg import ExtractionConfig, KreuzbergError, PageConfig, extract_bytes_sync
     except ImportError:
         raise NotAvailable(
-            f"A {kind} file needs another library to be read",
+            f"Reading a {kind} file needs another library",
             code="documents_extra_missing",
             hint="Install it with: pip install 'recollect[documents]'",
         ) from None
     if kind != "pdf":
         _require_small(data)
-    # The library's own description of its options lacks one of these.
+    # Unpacked from a dict, because the library's type hints lack one of these.
     options: dict[str, Any] = {
         "use_cache": False,
         "disable_ocr": True,
@@ -39,19 +39,19 @@ def parse_office(data: bytes, kind: DocumentType) -> ParsedText:
     try:
         result = extract_bytes_sync(data, media_type(kind), config)
     except (KreuzbergError, ValueError, RuntimeError) as problem:
-        told = str(problem).partition(": ")[2] or str(problem)
+        reason = str(problem).partition(": ")[2] or str(problem)
         raise InvalidInput(
-            f"The {kind} file cannot be read: {told}",
+            f"The {kind} file cannot be read: {reason}",
             code="unreadable_document",
             hint="Save it again without a password, or as another type.",
         ) from None
     if kind == "pdf" and result.pages:
-        return _paged([(page["page_number"], page["content"]) for page in result.pages])
+        return _with_pages([(page["page_number"], page["content"]) for page in result.pages])
     text = result.content.replace("\x00", "\ufffd")
     return ParsedText(text=text, headings=markdown_headings(text))
 
 
-def _paged(pages: list[tuple[int, str]]) -> ParsedText:
+def _with_pages(pages: list[tuple[int, str]]) -> ParsedText:
     text = ""
     starts: list[tuple[int, int]] = []
     for number, content in pages:
@@ -61,7 +61,7 @@ def _paged(pages: list[tuple[int, str]]) -> ParsedText:
 
 
 def _require_small(data: bytes) -> None:
-    """Refuse what is small as it lies there and huge when it is unpacked."""
+    """Raise an error for a file that is huge when unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             size = sum(part.file_size for part in file.infolist())
@@ -69,7 +69,7 @@ def _require_small(data: bytes) -> None:
         raise InvalidInput(
             f"The file is cut off or damaged: {problem}",
             code="unreadable_document",
-            hint="Copy it again from where it comes.",
+            hint="Get an undamaged copy.",
         ) from None
     if size > MAX_UNPACKED_BYTES:
         raise InvalidInput(

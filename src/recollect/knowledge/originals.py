@@ -1,4 +1,4 @@
-"""The raw files of documents in the blob store: compressed, and checked when they come back."""
+"""The original files of documents in the blob store: compressed, and checked when read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from recollect.errors import StorageError
 from recollect.ports.blobs import Blobs
 from recollect.ports.documents import Documents
 
-_LEVEL: Final = 3
-_PIECE: Final = 1 << 20
+_COMPRESSION_LEVEL: Final = 3
+_PIECE_BYTES: Final = 1 << 20
 
 _log: Final = logging.getLogger(__name__)
 
 
 class Originals:
-    """Puts raw files away and brings them back, byte for byte or not at all."""
+    """The store of original files, which returns them byte for byte or raises an error."""
 
     def __init__(self, blobs: Blobs, documents: Documents) -> None:
         self._blobs = blobs
@@ -32,15 +32,15 @@ class Originals:
     async def put(
         self, scope: Scope, content_hash: str, content: BinaryIO, size: int
     ) -> Blob | None:
-        """Store a raw file unless the workspace holds it; nothing refers to it yet."""
+        """Store an original file unless the workspace has it; nothing refers to it yet."""
         if await self._documents.blob(scope, content_hash) is not None:
             return None
-        # What is shorter never touches the disk twice.
-        with tempfile.SpooledTemporaryFile(_PIECE) as stored:
+        # A small file stays in memory until it is stored.
+        with tempfile.SpooledTemporaryFile(_PIECE_BYTES) as stored:
             stored_size = await asyncio.to_thread(
                 _compress, content, size, cast("BinaryIO", stored)
             )
-            # A name of a scope may hold anything; its digest is safe in a path.
+            # The name of a scope may contain anything; its digest is safe in a path.
             workspace = content_hash_of(f"{scope.org}/{scope.workspace}".encode())[:16]
             blob = Blob(
                 hash=content_hash,
@@ -53,17 +53,17 @@ class Originals:
         return blob
 
     async def read(self, scope: Scope, content_hash: str) -> bytes:
-        """Return a raw file, or an error that tells how it is damaged."""
+        """Return an original file, or raise an error that describes the damage."""
         blob = await self._documents.blob(scope, content_hash)
         stored = None if blob is None else await self._blobs.get(blob.key)
         if blob is None or stored is None:
             raise _damaged(content_hash, "it is not in the blob store")
         if content_hash_of(stored) != blob.stored_hash:
-            raise _damaged(content_hash, "its checksum is another one")
-        return await asyncio.to_thread(_decompressed, stored, blob.size)
+            raise _damaged(content_hash, "its checksum does not match")
+        return await asyncio.to_thread(_decompress, stored, blob.size)
 
     async def drop(self, keys: Sequence[str]) -> None:
-        """Delete contents that nothing refers to; what cannot be deleted is collected later."""
+        """Delete unreferenced contents; what cannot be deleted now is deleted later."""
         if not keys:
             return
         try:
@@ -73,15 +73,15 @@ class Originals:
 
 
 def content_hash_of(data: bytes) -> str:
-    """Return what a content is known by."""
+    """Return the hash that identifies a content."""
     return hashlib.sha256(data).hexdigest()
 
 
 def hash_of_file(content: BinaryIO) -> str:
-    """Return what the content of a file is known by; the file stands at its start again."""
+    """Return the hash of a file's content; the file is at its start afterwards."""
     content.seek(0)
     digest = hashlib.sha256()
-    while piece := content.read(_PIECE):
+    while piece := content.read(_PIECE_BYTES):
         digest.update(piece)
     content.seek(0)
     return digest.hexdigest()
@@ -91,11 +91,13 @@ def _compress(content: BinaryIO, size: int, stored: BinaryIO) -> int:
     import zstandard
 
     content.seek(0)
-    _, written = zstandard.ZstdCompressor(level=_LEVEL).copy_stream(content, stored, size=size)
+    _, written = zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL).copy_stream(
+        content, stored, size=size
+    )
     return written
 
 
-def _decompressed(stored: bytes, size: int) -> bytes:
+def _decompress(stored: bytes, size: int) -> bytes:
     import zstandard
 
     return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)
@@ -103,7 +105,7 @@ def _decompressed(stored: bytes, size: int) -> bytes:
 
 def _damaged(content_hash: str, why: str) -> StorageError:
     return StorageError(
-        f"The raw file {content_hash[:12]} cannot be read: {why}",
+        f"The original file {content_hash[:12]} cannot be read: {why}",
         code="document_damaged",
         hint="Put the blob back from a backup, or add the file again.",
     )

@@ -1,7 +1,7 @@
-"""Reading a file of any type, the risky ones in a child process.
+"""Reading of files of any type, risky ones in a child process.
 
-A file may be made to harm whoever reads it: to take all memory, never to end, or to crash the
-library. The child has limits, and when it ends or is too slow only that file is not read.
+A hostile file may take all memory, never finish, or crash the library. The child process has
+limits; if it dies or is too slow, only that file is not read.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from recollect.knowledge.formats import BINARY_TYPES
 from recollect.knowledge.headings import Heading
 from recollect.knowledge.parsing import ParsedText, parse_text
 
-_SMALL_BYTES: Final = 2**20
+_MAX_INLINE_HTML_BYTES: Final = 2**20
 _PLAIN_TYPES: Final = frozenset({"markdown", "text", "code", "json", "csv"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserLimits:
-    """How long reading one file may take, and how much memory."""
+    """The limits on time and memory for reading one file."""
 
     seconds: float = 120.0
     memory_megabytes: int = 4_096
 
 
 class Parser:
-    """Turns the bytes of a file into its text."""
+    """The extraction of text from the bytes of a file."""
 
     def __init__(self, limits: ParserLimits | None = None) -> None:
         self._limits = limits or ParserLimits()
@@ -39,25 +39,27 @@ class Parser:
         self._turn = asyncio.Lock()
 
     async def parse(self, data: bytes, kind: DocumentType, name: str) -> ParsedText:
-        """Return the text of a file, or an error that says why it cannot be read."""
-        # Plain text is only decoded; a page that is small is read in no time.
-        is_harmless = kind in _PLAIN_TYPES or (kind == "html" and len(data) <= _SMALL_BYTES)
+        """Return the text of a file; raise an error that says why it cannot be read."""
+        # Plain text is only decoded, and a small HTML page is read quickly.
+        is_harmless = kind in _PLAIN_TYPES or (
+            kind == "html" and len(data) <= _MAX_INLINE_HTML_BYTES
+        )
         if kind not in BINARY_TYPES and is_harmless:
             return await asyncio.to_thread(parse_text, data, kind)
         async with self._turn:
             answer = await self._ask(data, kind, name)
         if "error" in answer:
             raise _problem(answer["error"])
-        told = answer["parsed"]
+        parsed = answer["parsed"]
         return ParsedText(
-            text=told["text"],
-            headings=tuple(Heading(**heading) for heading in told["headings"]),
-            pages=tuple((start, page) for start, page in told["pages"]),
-            title=told["title"],
+            text=parsed["text"],
+            headings=tuple(Heading(**heading) for heading in parsed["headings"]),
+            pages=tuple((start, page) for start, page in parsed["pages"]),
+            title=parsed["title"],
         )
 
     async def close(self) -> None:
-        """End the child process, if there is one."""
+        """Stop the child process, if there is one."""
         child, self._child = self._child, None
         if child is not None and child.returncode is None:
             child.kill()
@@ -77,7 +79,7 @@ class Parser:
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
             await self.close()
             raise InvalidInput(
-                f"{name} made its reader crash; nothing of it was taken in",
+                f"{name} made its reader crash; it was not added",
                 code="unreadable_document",
                 hint="Save it as another type.",
             ) from None
@@ -86,7 +88,7 @@ class Parser:
             raise
 
     async def _answer(self, data: bytes, kind: DocumentType) -> dict[str, Any]:
-        child = await self._started()
+        child = await self._start()
         assert child.stdin is not None
         assert child.stdout is not None
         request = json.dumps({"type": kind, "size": len(data)})
@@ -95,7 +97,7 @@ class Parser:
         size = int(await child.stdout.readuntil(b"\n"))
         return json.loads(await child.stdout.readexactly(size))
 
-    async def _started(self) -> asyncio.subprocess.Process:
+    async def _start(self) -> asyncio.subprocess.Process:
         if self._child is None or self._child.returncode is not None:
             self._child = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -109,6 +111,6 @@ class Parser:
         return self._child
 
 
-def _problem(told: dict[str, str]) -> RecollectError:
-    kind = NotAvailable if told["class"] == "NotAvailable" else InvalidInput
-    return kind(told["message"], code=told["code"], hint=told["hint"])
+def _problem(error: dict[str, str]) -> RecollectError:
+    kind = NotAvailable if error["class"] == "NotAvailable" else InvalidInput
+    return kind(error["message"], code=error["code"], hint=error["hint"])

@@ -1,7 +1,7 @@
-"""The child process that reads files: one after another, each from standard input.
+"""The child process that reads files one after another, each from standard input.
 
-A request is a line of JSON (type and size) and the bytes of the file; the answer is a line with
-its size and JSON: the text with its headings and pages, or why there is none.
+A request is a line of JSON (type and size) and the bytes of the file; the answer is a line with its
+size and JSON: the text with its headings and pages, or the error.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _MEGABYTE: Final = 2**20
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until standard input ends."""
     _limit_memory(int(sys.argv[1]) * _MEGABYTE)
-    # What a library prints must not be taken for an answer.
+    # Output that a library prints must not be taken for an answer.
     answers = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)  # noqa: SIM115
     sys.stdout = sys.stderr
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        told = json.dumps(_answer(sys.stdin.buffer.read(request["size"]), request["type"]))
-        data = told.encode()
+        answer = _answer(sys.stdin.buffer.read(request["size"]), request["type"])
+        data = json.dumps(answer).encode()
         answers.write(b"%d\n" % len(data))
         answers.write(data)
 
@@ -38,17 +38,17 @@ def _answer(data: bytes, kind: DocumentType) -> dict[str, Any]:
     try:
         parsed = parse_office(data, kind) if kind in BINARY_TYPES else parse_text(data, kind)
     except RecollectError as problem:
-        return _told(problem)
+        return _as_error(problem)
     except (MemoryError, RecursionError) as problem:
-        return _told(
+        return _as_error(
             InvalidInput(
-                f"The file takes too much room to be read ({type(problem).__name__})",
+                f"The file needs too much memory to be read ({type(problem).__name__})",
                 code="document_too_large",
                 hint="Split the file.",
             )
         )
     except Exception as problem:  # noqa: BLE001  (a library may fail on a hostile file in any way)
-        return _told(
+        return _as_error(
             InvalidInput(
                 f"The file cannot be read: {type(problem).__name__}: {problem}",
                 code="unreadable_document",
@@ -57,7 +57,7 @@ def _answer(data: bytes, kind: DocumentType) -> dict[str, Any]:
     return {"parsed": asdict(parsed)}
 
 
-def _told(problem: RecollectError) -> dict[str, Any]:
+def _as_error(problem: RecollectError) -> dict[str, Any]:
     return {
         "error": {
             "class": type(problem).__name__,

@@ -1,4 +1,4 @@
-"""From a file's bytes to its text, with the headings and pages that are in it."""
+"""Extraction of a file's text, with its headings and pages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SPACE: Final = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedText:
-    """The text of a file. `pages` says from which character on a page goes, if there are pages."""
+    """The text of a file; `pages` has the start and the number of each page, if there are any."""
 
     text: str
     headings: tuple[Heading, ...] = ()
@@ -55,9 +55,9 @@ class ParsedText:
 
 
 def parse_text(data: bytes, kind: DocumentType) -> ParsedText:
-    """Return the text of a file of one of the types that need no other library.
+    """Return the text of a file of a type that needs no other library.
 
-    Except for HTML the text is the file itself, so that its characters are where they were.
+    Except for HTML the text is the file itself, so that character positions stay the same.
     """
     if kind == "html":
         return parse_html(decode(data, declared=True))
@@ -74,7 +74,7 @@ def parse_text(data: bytes, kind: DocumentType) -> ParsedText:
 
 
 def parse_html(source: str) -> ParsedText:
-    """Return what a page shows, as text with its headings."""
+    """Return the visible text of an HTML page with its headings."""
     reader = _PageReader()
     reader.feed(source)
     reader.close()
@@ -84,7 +84,7 @@ def parse_html(source: str) -> ParsedText:
 
 
 class _PageReader(HTMLParser):
-    """Collects the text of a page; it goes through it once and holds no tree."""
+    """A parser that collects the text of a page in one pass, without a tree."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -93,7 +93,7 @@ class _PageReader(HTMLParser):
         self._skipping = 0
         self._preformatted = 0
         self._in_title = False
-        # Where the heading being read begins, among the parts and among the characters; its level.
+        # The start of the current heading, as part and as character index, and its level.
         self._heading: tuple[int, int, int] | None = None
         self.title = ""
         self.headings: list[Heading] = []
@@ -154,7 +154,7 @@ class _PageReader(HTMLParser):
             self._length += len(text)
 
     def _break(self, lines: int) -> None:
-        """End the line, and with two leave one empty; never more."""
+        """End the line; with `lines=2` leave one empty line, never more."""
         if not self._parts:
             return
         end = "".join(self._parts[-2:])

@@ -1,8 +1,8 @@
-"""Finding the passages of documents that answer a question.
+"""Search for the passages of documents that answer a question.
 
-Chunks are searched by their words and by meaning, and so are the summaries of sections and
-documents; a chunk counts for more when what it stands in fits too. Each hit is then read with its
-neighbours, those that touch become one passage, and every passage says where it stands.
+Chunks are searched by words and by meaning, and so are the summaries of sections and documents; a
+chunk scores higher if its section and document fit too. Each hit is extended by its neighbours,
+adjacent hits become one passage, and every passage has a citation.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from recollect.ports.vectors import Nearest, VectorIndex
 _DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
 _ATTEMPTS: Final = 3
 
-# What another way to ask counts, compared with the question itself.
-_TRUST_IN_REWRITTEN: Final = 0.9
+# The weight of a rewritten query, compared with the question itself.
+_REWRITTEN_WEIGHT: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalOptions:
-    """How documents are searched; the figures were measured (docs/decisions)."""
+    """The parameters of document search; the defaults were measured (docs/decisions)."""
 
     candidates: int = 200
     keyword_weight: float = 1.0
@@ -54,14 +54,14 @@ class RetrievalOptions:
     document_weight: float = 0.05
     reach: int = 1
     passage_tokens: int = 240
-    """A passage grows by its neighbours up to this."""
+    """The size up to which a passage is extended by its neighbours."""
     joined_tokens: int = 360
-    """Hits that touch become one passage up to this."""
+    """The size up to which adjacent hits become one passage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFilter:
-    """Which documents are meant; empty means any."""
+    """A filter of documents; an empty field matches any."""
 
     types: frozenset[DocumentType] = frozenset()
     tags: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ class DocumentFilter:
         return self == DocumentFilter()
 
     def accepts(self, document: Document) -> bool:
-        """Return whether a document is one of those that are meant."""
+        """Return whether a document matches the filter."""
         return (
             (not self.types or document.type in self.types)
             and self.tags.issubset(document.tags)
@@ -92,7 +92,7 @@ def make_filter(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> DocumentFilter:
-    """Return the filter for what a caller wrote."""
+    """Return the filter for a caller's arguments."""
     unknown = [name for name in types if name not in DOCUMENT_TYPES]
     if unknown:
         raise InvalidInput(
@@ -109,7 +109,7 @@ def make_filter(
 
 @dataclass(slots=True)
 class _Candidate:
-    """A unit that was found, and how well by each path."""
+    """A unit that was found, with its score by each path."""
 
     owner: str
     ordinal: int
@@ -123,7 +123,7 @@ class _Candidate:
 
 @dataclass(slots=True)
 class _Group:
-    """Hits of one section that touch each other when they are read with their neighbours."""
+    """Hits of one section that become one passage."""
 
     chunk: LocatedChunk
     score: float
@@ -133,7 +133,7 @@ class _Group:
 
 
 class Retriever:
-    """Searches collections."""
+    """A search in collections."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Retriever:
         max_tokens: int | None = None,
         where: DocumentFilter | None = None,
     ) -> Passages:
-        """Return the best passages of these collections, within a budget of tokens."""
+        """Return the best passages of these collections, within a token budget."""
         if not scopes or not query.strip():
             return Passages(passages=())
         rewritten = Rewritten()
@@ -175,8 +175,8 @@ class Retriever:
         wanted, attempts = self._options.candidates, 1
         found, degraded = await self._find(scopes, query, rewritten, wanted)
         groups, is_short = await self._locate(found, where, limit, min_score)
-        # Too many of what was found may be of documents that are not meant: look further.
-        while is_short and not where.is_empty and attempts < _ATTEMPTS and len(found) >= wanted:
+        # The filter may have removed too many hits: search further.
+        while is_short and not where.is_empty and attempts < _MAX_ATTEMPTS and len(found) >= wanted:
             wanted, attempts = wanted * 8, attempts + 1
             found, degraded = await self._find(scopes, query, rewritten, wanted)
             groups, is_short = await self._locate(found, where, limit, min_score)
@@ -186,20 +186,20 @@ class Retriever:
     async def _find(
         self, scopes: Sequence[Scope], query: str, rewritten: Rewritten, wanted: int
     ) -> tuple[list[tuple[int, _Candidate]], tuple[str, ...]]:
-        """Return chunks by what they are worth, best first, and what kept a path from finding."""
+        """Return chunks by score, best first, and the problems of the paths."""
         units: dict[int, _Candidate] = {}
         degraded = dict.fromkeys(filter(None, (rewritten.problem,)))
-        searches = [self._ask(scopes, it, wanted) for it in (query, *rewritten.queries)]
+        searches = [self._ask(scopes, text, wanted) for text in (query, *rewritten.queries)]
         if rewritten.answer:
-            # Its words are made up; only what it means is looked for.
+            # Its words are made up, so it is searched by meaning only.
             searches.append(self._ask(scopes, rewritten.answer, wanted, by_words=False))
         for number, (by_words, nearest, problems) in enumerate(await asyncio.gather(*searches)):
-            trust = 1.0 if number == 0 else _TRUST_IN_REWRITTEN
-            _take(units, by_words, "keyword", trust)
-            _take(units, nearest.matches, "vector", trust)
+            trust = 1.0 if number == 0 else _REWRITTEN_WEIGHT
+            _add_matches(units, by_words, "keyword", trust)
+            _add_matches(units, nearest.matches, "vector", trust)
             degraded |= dict.fromkeys(problems)
         has_vectors = any(found.vector for found in units.values())
-        return self._weighed(units, has_vectors=has_vectors), tuple(degraded)
+        return self._score_chunks(units, has_vectors=has_vectors), tuple(degraded)
 
     async def _ask(
         self, scopes: Sequence[Scope], query: str, wanted: int, *, by_words: bool = True
@@ -227,10 +227,10 @@ class Retriever:
     ) -> Nearest:
         return await self._vectors.search(scopes, asked.vectors, wanted, now=now)
 
-    def _weighed(
+    def _score_chunks(
         self, units: dict[int, _Candidate], *, has_vectors: bool
     ) -> list[tuple[int, _Candidate]]:
-        """Return the chunks, each weighed with what it stands in, best first."""
+        """Return the chunks, scored with their section and document, best first."""
         options = self._options
         documents: dict[str, float] = {}
         summaries: dict[str, list[_Candidate]] = {}
@@ -245,20 +245,20 @@ class Retriever:
                 chunks.append((unit, found))
         for _, found in chunks:
             within = (
-                it.score
-                for it in summaries.get(found.owner, ())
-                if it.start <= found.start and found.end <= it.end
+                summary.score
+                for summary in summaries.get(found.owner, ())
+                if summary.start <= found.start and found.end <= summary.end
             )
             found.around = options.section_weight * max(within, default=0.0)
             found.around += options.document_weight * documents.get(found.owner, 0.0)
             most = 1 + options.section_weight + options.document_weight
             found.score = (found.score + found.around) / most
-        chunks.sort(key=lambda it: (-it[1].score, it[0]))
+        chunks.sort(key=lambda chunk: (-chunk[1].score, chunk[0]))
         return chunks
 
     def _own_score(self, found: _Candidate, *, has_vectors: bool) -> float:
         options = self._options
-        # Where nothing is found by meaning, words alone must be able to be certain.
+        # If nothing is found by meaning, words alone must be able to reach the full score.
         total = options.keyword_weight + has_vectors * options.vector_weight
         return (
             options.keyword_weight * found.keyword + options.vector_weight * found.vector
@@ -271,17 +271,17 @@ class Retriever:
         limit: int,
         min_score: float,
     ) -> tuple[list[_Group], bool]:
-        """Return the best hits, those that touch as one, and whether there are too few."""
-        good = [(unit, it) for unit, it in found if it.score >= min_score]
-        # Hits that become one passage leave room for more.
+        """Return the best hits, adjacent ones combined, and whether there are too few."""
+        good = [(unit, candidate) for unit, candidate in found if candidate.score >= min_score]
+        # Hits that are combined leave room for more.
         step = 3 * limit
         groups: list[_Group] = []
         for first in range(0, len(good), step):
-            some = good[first : first + step]
+            batch = good[first : first + step]
             located = await self._documents.locate(
-                [unit for unit, _ in some], reach=self._options.reach
+                [unit for unit, _ in batch], reach=self._options.reach
             )
-            for unit, candidate in some:
+            for unit, candidate in batch:
                 chunk = located.get(unit)
                 if chunk is not None and where.accepts(chunk.document):
                     self._add(groups, chunk, candidate)
@@ -290,8 +290,8 @@ class Retriever:
         return groups, True
 
     def _add(self, groups: list[_Group], chunk: LocatedChunk, found: _Candidate) -> None:
-        """Add a hit to the passage that it touches, or as a passage of its own."""
-        span = self._grown(chunk)
+        """Add a hit to an adjacent passage, or as a passage of its own."""
+        span = self._extended_span(chunk)
         place = (chunk.document.id, chunk.section.ordinal)
         for group in groups:
             same = (group.chunk.document.id, group.chunk.section.ordinal) == place
@@ -302,7 +302,7 @@ class Retriever:
                     group.span = joined
                     group.matched.append(chunk.span)
                     return
-                # What it would bring again is left out.
+                # Without its neighbours, which the other passage has already.
                 span = chunk.span
         groups.append(
             _Group(
@@ -318,10 +318,10 @@ class Retriever:
             )
         )
 
-    def _grown(self, chunk: LocatedChunk) -> tuple[int, int]:
-        """Return the span of a hit with as many neighbours as a passage has room for."""
+    def _extended_span(self, chunk: LocatedChunk) -> tuple[int, int]:
+        """Return the span of a hit with as many neighbours as fit into a passage."""
         start, end = chunk.span
-        for near in sorted(chunk.neighbours, key=lambda it: abs(it[0] - chunk.span[0])):
+        for near in sorted(chunk.neighbours, key=lambda span: abs(span[0] - chunk.span[0])):
             wider = (min(start, near[0]), max(end, near[1]))
             if self._cost(chunk, wider) <= self._options.passage_tokens:
                 start, end = wider
@@ -345,8 +345,8 @@ class Retriever:
         return tuple(passages)
 
 
-def _take(units: dict[int, _Candidate], matches: Matches, path: str, trust: float) -> None:
-    """Note what a path has found; of several ways to ask the best counts."""
+def _add_matches(units: dict[int, _Candidate], matches: Matches, path: str, trust: float) -> None:
+    """Add the matches of a path; of several queries the best score counts."""
     columns = (matches.column(name) for name in ("unit", "kind", "owner", "ordinal"))
     spans = (matches.column("start"), matches.column("end"))
     rows = zip(*columns, *spans, matches.scores, strict=True)

@@ -1,7 +1,7 @@
-"""Asking in other words, by a model: up to two more queries, and an answer as a text may have it.
+"""Rewriting of a question by a model: up to two more queries, and a possible answer.
 
 The words of a question are often not those of the document. The made-up answer is only searched by
-meaning and shown to nobody. Without a model, or when it fails, the question itself is enough.
+meaning and never shown. Without a model, or if it fails, only the question itself is searched.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from recollect.errors import ModelError
 from recollect.language.detection import language
 from recollect.ports.language_model import LanguageModel, Prompt
 
-_MOST_QUERIES: Final = 2
-_LONGEST_QUERY: Final = 300
-_LONGEST_ANSWER: Final = 600
+_MAX_QUERIES: Final = 2
+_MAX_QUERY_CHARS: Final = 300
+_MAX_ANSWER_CHARS: Final = 600
 _ANSWER_TOKENS: Final = 400
 _ROLE: Final[Mapping[Tongue, str]] = {
     "en": (
@@ -35,7 +35,7 @@ _ROLE: Final[Mapping[Tongue, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """Other ways to ask, a text that could answer, and why there are none."""
+    """Other queries, a possible answer, and the reason if there are none."""
 
     queries: tuple[str, ...] = ()
     answer: str = ""
@@ -43,16 +43,16 @@ class Rewritten:
 
 
 class Rewriter:
-    """Asks a model for other ways to ask."""
+    """The rewriting of questions by a model."""
 
     def __init__(self, model: LanguageModel | None) -> None:
         self._model = model
 
     async def rewrite(self, question: str) -> Rewritten:
-        """Return other ways to ask; none when there is no model or it fails."""
+        """Return other queries; none if there is no model or it fails."""
         if self._model is None:
             return Rewritten()
-        # Only who has a model needs the library for its answers.
+        # Imported here: only callers with a model need the library for its answers.
         from recollect.knowledge.rewriting_form import SearchPlan
 
         tongue: Tongue = "zh" if language(question) == "zh" else "en"
@@ -60,9 +60,9 @@ class Rewriter:
         try:
             plan = (await self._model.fill(prompt, SearchPlan)).value
         except ModelError as problem:
-            return Rewritten(problem=f"the question was not asked in other words: {problem}")
-        queries = [query.strip()[:_LONGEST_QUERY] for query in plan.queries]
+            return Rewritten(problem=f"the question was not rewritten: {problem}")
+        queries = [query.strip()[:_MAX_QUERY_CHARS] for query in plan.queries]
         other = dict.fromkeys(query for query in queries if query and query != question)
         return Rewritten(
-            queries=tuple(other)[:_MOST_QUERIES], answer=plan.passage.strip()[:_LONGEST_ANSWER]
+            queries=tuple(other)[:_MAX_QUERIES], answer=plan.passage.strip()[:_MAX_ANSWER_CHARS]
         )

@@ -1,4 +1,4 @@
-"""The form that a model fills in when a question is asked in other words."""
+"""The form that a model fills in to rewrite a question; imported only when one is asked."""
 
 from __future__ import annotations
 

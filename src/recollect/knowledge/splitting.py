@@ -1,6 +1,6 @@
-"""From a text to its sections, and from a section to the chunks that are searched.
+"""Splitting of a text into sections, and of sections into the chunks that are searched.
 
-A chunk is a function of its section alone, so that an index can be made anew from the sections.
+A chunk depends on its section alone, so that the index can be rebuilt from the sections.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from recollect.knowledge.headings import Heading
 from recollect.knowledge.parsing import ParsedText
 from recollect.language.detection import script_share
 
-# Characters of a chunk, from when it may end at a good place to when it must. A character of a
-# script without spaces says as much as three letters.
+# The desired and the maximum number of characters of a chunk. A character of a script without
+# spaces says as much as three letters.
 CHUNK_CHARACTERS: Final = (500, 900)
 _WIDE_SHARE: Final = 0.2
-_WIDE: Final = 3
-_MARKED_UP: Final = frozenset({"markdown", "docx", "pptx", "xlsx", "pdf"})
-_PARAGRAPH_ENDS: Final = ("\n\n", "\n", "。", ". ", " ")
+_WIDE_FACTOR: Final = 3
+_MARKDOWN_TYPES: Final = frozenset({"markdown", "docx", "pptx", "xlsx", "pdf"})
+_BREAKS: Final = ("\n\n", "\n", "。", ". ", " ")
 
 
 def split_sections(parsed: ParsedText) -> tuple[Section, ...]:
-    """Return the sections of a text, one a heading; long ones are cut, and so are pages."""
+    """Split a text into sections, one per heading; long ones and pages are split further."""
     sections: list[Section] = []
-    for heading, path, start, end in _stretches(parsed):
+    for heading, path, start, end in _spans(parsed):
         for first, last, page in _parts(parsed, start, end):
             sections.append(
                 Section(
@@ -44,7 +44,7 @@ def split_sections(parsed: ParsedText) -> tuple[Section, ...]:
 
 
 def split_chunks(sections: Sequence[Section], kind: DocumentType) -> list[Chunk]:
-    """Return the chunks of all sections, numbered from 1."""
+    """Split all sections into chunks, numbered from 1."""
     chunks: list[Chunk] = []
     for section in sections:
         for start, text in _pieces(section.text, kind):
@@ -65,15 +65,15 @@ def _pieces(text: str, kind: DocumentType) -> list[tuple[int, str]]:
         return []
     least, most = CHUNK_CHARACTERS
     if script_share(text) >= _WIDE_SHARE:
-        least, most = least // _WIDE, most // _WIDE
-    splitter = MarkdownSplitter if kind in _MARKED_UP else TextSplitter
+        least, most = least // _WIDE_FACTOR, most // _WIDE_FACTOR
+    splitter = MarkdownSplitter if kind in _MARKDOWN_TYPES else TextSplitter
     return splitter((least, most)).chunk_indices(text)
 
 
-def _stretches(
+def _spans(
     parsed: ParsedText,
 ) -> Iterator[tuple[Heading | None, tuple[str, ...], int, int]]:
-    """Go through the text from heading to heading, each with the headings above it."""
+    """Yield the text from heading to heading, each with the headings above it."""
     length = len(parsed.text)
     first = parsed.headings[0].start if parsed.headings else length
     if first > 0:
@@ -81,12 +81,12 @@ def _stretches(
     above: list[Heading] = []
     ends = [*(heading.start for heading in parsed.headings), length][1:]
     for heading, end in zip(parsed.headings, ends, strict=True):
-        above = [*(it for it in above if it.level < heading.level), heading]
-        yield heading, tuple(it.title for it in above), heading.start, end
+        above = [*(outer for outer in above if outer.level < heading.level), heading]
+        yield heading, tuple(outer.title for outer in above), heading.start, end
 
 
 def _parts(parsed: ParsedText, start: int, end: int) -> Iterator[tuple[int, int, int | None]]:
-    """Cut a stretch where pages begin and where it is too long, each part with its page."""
+    """Split a span at page starts and where it is too long; yield each part with its page."""
     page: int | None = None
     borders: list[tuple[int, int | None]] = []
     for at, number in parsed.pages:
@@ -101,11 +101,11 @@ def _parts(parsed: ParsedText, start: int, end: int) -> Iterator[tuple[int, int,
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut behind a paragraph, line, sentence or word, as late as possible."""
+    """Split after a paragraph, line, sentence or word, as late as possible."""
     most = MAX_SECTION_CHARACTERS
     while end - start > most:
         stop = start + most
-        for mark in _PARAGRAPH_ENDS:
+        for mark in _BREAKS:
             at = text.rfind(mark, start + most // 2, stop)
             if at >= 0:
                 stop = at + len(mark)

@@ -1,4 +1,4 @@
-"""What of a document is searched: its chunks under their headings, and its summaries."""
+"""The units of a document: its chunks with their headings, and its summaries."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from recollect.domain.unit import OwnerUnits, Unit
 from recollect.knowledge.splitting import split_chunks
 from recollect.language.analysis import ANALYZER_VERSION, term_keys, terms
 
-# A section of so many chunks is worth a summary of its own.
+# The number of chunks from which a section gets a summary of its own.
 SUMMARISED_FROM: Final = 3
-# The summary of a section has this number and the section's: no document has so many chunks.
+# The summary of a section has this number plus the section's; no document has so many chunks.
 FIRST_SUMMARY: Final = 10_000_000
 
 
 def document_units(document: Document, sections: Sequence[Section]) -> OwnerUnits:
     """Return the units of a document.
 
-    Number 0 is the document as its title and summary tell it, 1 to `document.chunks` are its
-    chunks, and from FIRST_SUMMARY on stand the summaries of its longer sections.
+    Unit 0 is the document with its title and summary, 1 to `document.chunks` are its chunks, and
+    from FIRST_SUMMARY on come the summaries of its longer sections.
     """
     chunks = split_chunks(sections, document.type)
     by_ordinal = {section.ordinal: section for section in sections}
@@ -48,11 +48,15 @@ def document_units(document: Document, sections: Sequence[Section]) -> OwnerUnit
 def summarised(sections: Sequence[Section], chunks: Sequence[Chunk]) -> list[Section]:
     """Return the sections that have a summary in the index."""
     counts = Counter(chunk.section for chunk in chunks)
-    return [it for it in sections if it.summary and counts[it.ordinal] >= SUMMARISED_FROM]
+    return [
+        section
+        for section in sections
+        if section.summary and counts[section.ordinal] >= SUMMARISED_FROM
+    ]
 
 
 def headline(document: Document, section: Section) -> str:
-    """Return what a chunk stands under: the title of its document and the headings above it."""
+    """Return the title of the document and the headings above a chunk."""
     names = [document.title, *section.path]
     return " › ".join(dict.fromkeys(filter(None, names)))
 

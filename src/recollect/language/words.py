@@ -6,7 +6,7 @@ from typing import Protocol, cast
 
 from recollect.language.lexicon import lexicon
 
-# Longer than what people search for; keys and encoded data are known by their beginning.
+# Nobody searches for longer words; keys and encoded data are identified by their beginning.
 LONGEST_TERM = 64
 
 
@@ -14,7 +14,7 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...  # noqa: N802 (the library's own name)
 
 
-# The library's stemmer serves one caller at a time.
+# The library's stemmer is not thread-safe.
 _one_caller = Lock()
 
 

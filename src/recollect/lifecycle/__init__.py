@@ -1,1 +1,1 @@
-"""What happens to memories after they are written."""
+"""The lifecycle of records and other stored data after they are written."""

@@ -19,14 +19,14 @@ from recollect.ports.audit import Anchor, AuditLog, Sealed
 from recollect.ports.jobs import Jobs
 
 SEAL: Final = "seal"
-# A save that comes while a batch is sealed waits for it.
+# A save waits while a batch is being sealed.
 _BATCH_ENTRIES: Final = 200
-# Hashing so many takes a few milliseconds, in which nobody else gets a turn.
+# Hashing this many takes a few milliseconds, during which the event loop is blocked.
 _PAGE_ENTRIES: Final = 250
 _INTERVAL_SECONDS: Final = 30.0
-# A memory that is closed seals what it wrote itself; a longer tail is left to the next worker.
+# A memory seals its own entries when it is closed; a longer tail is left to the next worker.
 _BATCHES_AT_CLOSE: Final = 10
-# Where so much is wrong, the rest of the list says nothing new.
+# With this many faults, a longer list says nothing new.
 _MAX_UNCHAINED: Final = 100
 
 _log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class Verifier:
         """
         head, erased, faults = first_head(org, workspace), list[Sealed](), list[AuditFault]()
         links = 0
-        # Looked up first: what is sealed while we read only makes the chain longer.
+        # Read first: entries sealed meanwhile only make the chain longer.
         anchor = await asyncio.to_thread(self._anchor.known, org, workspace)
         while page := await self._audit.chain(org, workspace, after=head.seq, limit=_PAGE_ENTRIES):
             for sealed in page:
@@ -135,7 +135,7 @@ class Verifier:
             AuditFault(seq=fault.seq, entry=fault.entry, what=str(fault))
             for fault in compared.faults
         ]
-        # Looked up last: whoever forgets while we read has left a mark by now.
+        # Read last: a forgetting that ran meanwhile has left its mark by now.
         faults += _without_mark(erased, await self._audit.erasures(org, workspace))
         return AuditVerdict(
             org=org,
@@ -175,7 +175,7 @@ def _changed(link: ChainLink, entry: SealableEntry) -> list[str]:
         "at": link.at == entry.at,
         "action": link.action == entry.action,
         "target": link.target == entry.target,
-        # The key that they were hashed with is erased together with them.
+        # The key of their hashes is erased together with them.
         "actor": not entry.actor if entry.is_erased else link.actor == entry.pseudonym,
         "payload": not entry.payload if entry.is_erased else link.mac == entry.mac,
     }
@@ -188,7 +188,7 @@ def _without_mark(
     """Yield the emptied entries that no forgetting erased."""
     for sealed in erased:
         entry = sealed.link.entry
-        # An entry is erased once, so the runs of the marks do not overlap.
+        # An entry is erased only once, so the ranges of the marks do not overlap.
         place = bisect_right(marks, entry, key=itemgetter(0))
         if place == 0 or marks[place - 1][1] < entry:
             yield _fault(sealed.link, "the entry was emptied without a forgetting")

@@ -38,7 +38,7 @@ class AuditService:
     replayer: Replayer
     usage: Usage
     parties: Parties
-    # Where the documents lie that a caller may read.
+    # Returns the scopes of the documents that a caller may read.
     collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None
 
     @property
@@ -57,7 +57,7 @@ class AuditService:
     ) -> Page[AuditEntry]:
         """Return a page of entries, newest first."""
         checked_limit(limit, MAX_PAGE)
-        # What this process has not written yet has happened too.
+        # Include what this process has not written yet.
         await self.usage.flush()
         logs = split(await self._scopes(caller), self.holding)
         before = [None] * len(logs) if cursor is None else _places(cursor, len(logs))
@@ -75,7 +75,7 @@ class AuditService:
         return _page(found, before, limit)
 
     async def show(self, caller: Caller, ident: str) -> tuple[AuditEntry, ...]:
-        """Return every entry about one thing, oldest first."""
+        """Return every entry about one record, turn or recall, oldest first."""
         checked_text(ident, "id", MAX_LABEL)
         await self.usage.flush()
         found = [

@@ -40,9 +40,9 @@ class ChangeFeed:
         wait: float,
         may_grow: bool = False,
     ) -> Changes:
-        """Return what changed behind the mark, oldest first in each scope; without one only a mark.
+        """Return the changes after the mark, oldest first in each scope; without one, only a mark.
 
-        With `may_grow`, scopes that the list gained at its end since the mark was made are followed
+        With `may_grow`, scopes that were appended to the list since the mark was made are followed
         from their beginning.
         """
         checked_limit(limit, _MAX_CHANGES)
@@ -75,7 +75,7 @@ class ChangeFeed:
                     ScopeChange(mark=_mark(reached), scope=scope, version=version, changes=changes)
                 )
             if len(found) < room:
-                # What came between changed only how things are found.
+                # The versions in between only changed the index.
                 reached[index] = max(now[index], reached[index])
         return Changes(items=tuple(items), mark=_mark(reached))
 

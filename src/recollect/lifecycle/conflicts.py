@@ -126,7 +126,7 @@ class Conflicts:
         )
 
     async def _write(self, caller: Caller, before: Dispute, after: Dispute, reason: str) -> Dispute:
-        # Only a merge says something new, and it is in the first.
+        # Only a merge creates new content, which is in the first record.
         reason = self._redactor.note(reason)
         first, counts = self._redactor.kept(after.first, before.first)
         pairs = ((before.first, first), (before.second, after.second))

@@ -1,4 +1,4 @@
-"""What `doctor` finds in the database; it changes nothing."""
+"""The findings of `doctor` about the database, which it does not change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recollect.ports.scope_models import Serving
 
 _MEGABYTE: Final = 1 << 20
 _MAX_LISTED_FAULTS: Final = 10
-# About what the packed indexes take: a term of a unit, and a number of its vector.
+# The approximate memory of the packed indexes, per term and per number of a vector.
 _BYTES_PER_TERM: Final = 17
 _BYTES_PER_NUMBER: Final = 4
 

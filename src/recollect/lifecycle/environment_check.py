@@ -1,4 +1,4 @@
-"""What `doctor` finds around the database: program, settings, folders, disk and models."""
+"""The findings of `doctor` about the program, settings, folders, disk and models."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Places:
     database: Path
     log_file: Path
     private: tuple[Path, ...] = ()
-    """What holds memories, and so is nobody else's to read."""
+    """Files and folders with content, which only the owner should be able to read."""
 
 
 def look_around(places: Places) -> list[Finding]:

@@ -28,7 +28,7 @@ from recollect.writing.judge_rules import certainly_same
 _MAX_COMPARED: Final = 200
 _MANY_RECORDS: Final = 50
 _MAX_NEIGHBOURS: Final = 3
-# Turns that say the same stand beside the records made of them, and are passed over.
+# Turns are also found beside the records that were extracted from them, and are skipped.
 _MAX_UNITS: Final = 50
 _RECORD: Final = UNIT_OWNERS.index(RECORD)
 # A claim shows in its beginning what it is about.
@@ -83,7 +83,7 @@ class HealthCheck:
             pair: 1.0
             for pair in pairs
             if all(record_id in records for record_id in pair)
-            and certainly_same(*(_said(records[record_id]) for record_id in pair))
+            and certainly_same(*(_comparable_text(records[record_id]) for record_id in pair))
         }
         alike |= {
             pair: probability
@@ -122,5 +122,5 @@ class HealthCheck:
         return records | {record.id: record for record in more}
 
 
-def _said(record: Record) -> Statement:
+def _comparable_text(record: Record) -> Statement:
     return Statement(text=record.content, said_at=record.last_confirmed)

@@ -57,7 +57,7 @@ class IdempotentWork:
             try:
                 committed = await self._store.commit(kept)
             except StorageError as problem:
-                # The work is done: whoever asked for it is told so.
+                # The work is done, so return its result.
                 _log.warning("the result of a request is not stored: %s", problem)
                 return result
             return result if committed.replayed is None else committed.replayed

@@ -1,4 +1,4 @@
-"""Keeping items: what is checked, cleaned and indexed before it is stored, and how it is found."""
+"""Items: validate, redact and index them before they are stored, and search them."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from recollect.writing.redaction import Redactor
 
 Vectors = NDArray[np.float32]
 
-# The name of vectors that a caller brought along.
-_CALLERS: Final = "caller"
-# How much nearness counts beside words.
+# The model name of vectors that the caller provides.
+_CALLERS_MODEL: Final = "caller"
+# The weight of vectors compared with words.
 _VECTOR_WEIGHT: Final = 0.7
-# Of a longer text so much is indexed.
-_LONGEST_TEXT: Final = 4_000
-# So many items that were imported, or put without this model, are embedded while one waits.
-_MOST_EMBEDDED: Final = 100
+# Only this much of a longer text is indexed.
+_MAX_TEXT_CHARACTERS: Final = 4_000
+# How many items without vectors of this model are embedded during a search.
+_MAX_EMBEDDED_ITEMS: Final = 100
 
 
 class ItemKeeper:
-    """Puts items, and finds them again."""
+    """Stores and searches items."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ItemKeeper:
         drafts: Sequence[ItemDraft],
         removed: Sequence[tuple[Sequence[str], str]] = (),
     ) -> list[StoredItem]:
-        """Put items and remove others, all of it or nothing."""
+        """Put and remove items, all or nothing."""
         now = self._clock.now()
         gone = [_checked_place(*place) for place in removed]
         items = [await self._made(scope, draft, now) for draft in drafts]
@@ -97,7 +97,7 @@ class ItemKeeper:
         offset: int,
         refresh: bool,
     ) -> list[ItemHit]:
-        """Return a page of the items under a prefix: best first, or without a question in order."""
+        """Return a page of the items under a prefix: best first, or in order without a query."""
         labels = checked_namespace(prefix, empty=True)
         now = self._clock.now()
         is_asked = query is not None or vector is not None
@@ -140,10 +140,10 @@ class ItemKeeper:
         limit: int,
         offset: int,
     ) -> list[Namespace]:
-        """Return the namespaces that begin and end so, cut off at a depth, each once."""
+        """Return the namespaces with this prefix and suffix, cut off at a depth, each once."""
         found = await self._items.namespaces(scope, now=self._clock.now())
-        fitting = (it for it in found if begins_with(it, prefix) and ends_with(it, suffix))
-        cut = sorted({it if max_depth is None else it[:max_depth] for it in fitting})
+        matching = (name for name in found if begins_with(name, prefix) and ends_with(name, suffix))
+        cut = sorted({name if max_depth is None else name[:max_depth] for name in matching})
         return cut[max(0, offset) :][: max(0, limit)]
 
     async def pop(self, scope: Scope, namespace: Sequence[str]) -> StoredItem | None:
@@ -163,9 +163,9 @@ class ItemKeeper:
         if self._redactor.mode != "off":
             value, _ = self._redactor.value(value)
             texts = [self._redactor.value(text)[0] for text in texts]
-        # Of many texts the whole tells what the item is about.
+        # With many texts, all of them together tell what the item is about.
         texts = ["\n".join(texts)] if len(texts) > MAX_TEXTS or draft.texts is None else texts
-        texts = [text[:_LONGEST_TEXT] for text in texts if text.strip()]
+        texts = [text[:_MAX_TEXT_CHARACTERS] for text in texts if text.strip()]
         vectors, model = await self._vectors(texts, draft.vectors)
         return StoredItem(
             id=new_id("item"),
@@ -189,7 +189,7 @@ class ItemKeeper:
             rows = np.array(given, np.float32)
             if texts and rows.shape[:1] != (len(texts),):
                 raise InvalidInput("There must be one vector for each text", code="bad_vectors")
-            return rows, _CALLERS
+            return rows, _CALLERS_MODEL
         if not texts:
             return None, ""
         made = await self._meaning.of_texts(texts)
@@ -199,7 +199,7 @@ class ItemKeeper:
     async def _refreshed(
         self, scope: Scope, items: Sequence[StoredItem], now: datetime
     ) -> list[StoredItem]:
-        """Let the time to live of items that were read begin anew."""
+        """Restart the time to live of items that were read."""
         mortal = [item.place for item in items if item.ttl is not None]
         if not mortal:
             return [*items]
@@ -213,29 +213,31 @@ class ItemKeeper:
         if query is None and vector is None:
             return [ItemHit(item=item) for item in items]
         if vector is not None:
-            nearness = _nearest(items, np.array(vector, np.float32), _CALLERS)
+            nearness = _nearest(items, np.array(vector, np.float32), _CALLERS_MODEL)
             scores = [*nearness]
         else:
             scores = await self._scores(items, query or "")
         hits = [ItemHit(item=item, score=score) for item, score in zip(items, scores, strict=True)]
-        # What has nothing to compare comes last, in its order.
+        # Items without a score come last, in order.
         return sorted(hits, key=lambda hit: (hit.score is None, -(hit.score or 0.0)))
 
     async def _embedded(self, items: Sequence[StoredItem], model: str) -> list[StoredItem]:
         """Return the items, with vectors for those that were put without this model."""
-        lacking = [it for it in items if it.texts and it.model != model and not _of_caller(it)]
-        texts = [text for item in lacking[:_MOST_EMBEDDED] for text in item.texts]
+        lacking = [
+            item for item in items if item.texts and item.model != model and not _of_caller(item)
+        ]
+        texts = [text for item in lacking[:_MAX_EMBEDDED_ITEMS] for text in item.texts]
         rows = await self._meaning.of_texts(texts) if texts else None
         if rows is None:
             return [*items]
         made: dict[str, StoredItem] = {}
-        for item in lacking[:_MOST_EMBEDDED]:
+        for item in lacking[:_MAX_EMBEDDED_ITEMS]:
             own, rows = rows[: len(item.texts)], rows[len(item.texts) :]
             made[item.id] = replace(item, vectors=own.astype("<f4").tobytes(), model=model)
         return [made.get(item.id, item) for item in items]
 
     async def _scores(self, items: Sequence[StoredItem], query: str) -> list[float | None]:
-        """Return how well each item fits a question, by words and by meaning."""
+        """Return the score of each item for a query, by words and by vectors."""
         keys = term_keys(query_terms(query))
         read = [term_keys(terms("\n".join(item.texts))) for item in items]
         by_words = await self._units.rank(keys, read) if keys else [0.0] * len(items)
@@ -261,11 +263,11 @@ class ItemKeeper:
 
 
 def _of_caller(item: StoredItem) -> bool:
-    return item.model == _CALLERS
+    return item.model == _CALLERS_MODEL
 
 
 def _nearest(items: Sequence[StoredItem], asked: Vectors, model: str) -> list[float | None]:
-    """Return the largest cosine of each item's vectors, None where it has none of this model."""
+    """Return the largest cosine of each item's vectors; None if it has none of this model."""
     wanted = asked / max(float(np.linalg.norm(asked)), 1e-9)
     near: list[float | None] = []
     for item in items:

@@ -33,7 +33,7 @@ class JobControl:
         self._jobs = jobs
         self._clock = clock
         self._reindexing = reindexing
-        # How far a document is that this process reads.
+        # Returns the progress of a document that this process is reading.
         self._reading = reading
 
     async def list(

@@ -16,7 +16,7 @@ from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
 from recollect.ports.tracing import span
 
-# Does a job; what it gives, in numbers, is told as its result.
+# Runs a job and returns its result in numbers.
 Handler = Callable[[Job], Coroutine[Any, Any, Mapping[str, Any] | None]]
 
 _LEASE: Final = timedelta(seconds=60)
@@ -46,15 +46,15 @@ class Worker:
         self._lease = lease
         self._clock = clock
         self._handlers = handlers
-        # Jobs that wait on purpose: `drain` does not wait for them, but runs those that are due.
+        # Jobs that are delayed on purpose: `drain` does not wait for them, but runs due ones.
         self._hurried = [kind for kind in handlers if kind not in unhurried]
-        # Asked once, before the first job: what nobody has queued yet.
+        # Called once before the first job, to queue work that is pending.
         self._look_for_work = look_for_work
         self._looking = asyncio.Lock()
         self._name = new_holder()
         self._loops: list[asyncio.Task[None]] = []
-        # Jobs that take long run in a lane of their own, so that the others do not wait for them.
-        # In each lane one job at a time: whoever asks for due work waits for what is being done.
+        # Slow jobs run in their own lane, so that the others do not wait for them.
+        # Each lane runs one job at a time; a caller of `run_due` waits for the running one.
         self._lanes = {
             tuple(kind for kind in handlers if (kind in slow) is is_slow): asyncio.Lock()
             for is_slow in ([False, True] if slow else [False])
@@ -80,7 +80,7 @@ class Worker:
         """Run every job that is due; return how many ran."""
         await self._look()
         count = 0
-        # What runs in one lane may leave work for another.
+        # A job in one lane may add jobs to another.
         while ran := sum([await self._run_lane(kinds) for kinds in self._lanes]):
             count += ran
         return count

@@ -26,17 +26,17 @@ from recollect.ports.keys import Keys, StoredKey
 # Every key begins with this, so that people and scanners of source code recognise one.
 _MARK: Final = "rk"
 _SECRET_BYTES: Final = 32
-_LONGEST_KEY: Final = 200
-_LONGEST_NAME: Final = 60
-# When a key was last used is written down at most this often.
+_MAX_KEY_CHARACTERS: Final = 200
+_MAX_NAME_CHARACTERS: Final = 60
+# The last use of a key is stored at most this often.
 _USE_NOTED_EVERY: Final = timedelta(minutes=1)
-_USUAL_ORG: Final = "local"
+_DEFAULT_ORG: Final = "local"
 
 _log = logging.getLogger(__name__)
 
 
 class KeyDesk:
-    """Makes, checks and revokes keys, and signs browsers in with them."""
+    """Creates, checks and revokes API keys, and signs browsers in with them."""
 
     def __init__(self, keys: Keys, clock: Clock) -> None:
         self._keys = keys
@@ -54,7 +54,7 @@ class KeyDesk:
         agents: Iterable[str] = (),
         expires_at: datetime | None = None,
     ) -> NewKey:
-        """Make a key; its secret is told this once."""
+        """Create a key and return it with its secret, which is shown only once."""
         now = self._clock.now()
         if expires_at is not None and aware(expires_at, "expires_at") <= now:
             raise InvalidInput("expires_at is in the past; no key was made", code="bad_time")
@@ -62,7 +62,7 @@ class KeyDesk:
         secret = f"{_MARK}_{key_id.removeprefix('key_')}_{secrets.token_urlsafe(_SECRET_BYTES)}"
         key = ApiKey(
             id=key_id,
-            name=checked_text(name, "name", _LONGEST_NAME),
+            name=checked_text(name, "name", _MAX_NAME_CHARACTERS),
             prefix=secret[: len(_MARK) + 13],
             role=role_of(role),
             workspaces=_names(map(_full_name, workspaces), "workspaces"),
@@ -76,7 +76,7 @@ class KeyDesk:
         return NewKey(key=key, secret=secret)
 
     async def list(self, page: PageWanted) -> Page[ApiKey]:
-        """Return keys, the newest first, revoked ones too."""
+        """Return keys, newest first, including revoked ones."""
         found = await self._keys.listed(after=page.after, limit=page.one_more)
         return page.of([(Cursor(at=to_micros(key.created_at), id=key.id), key) for key in found])
 
@@ -87,27 +87,27 @@ class KeyDesk:
         return found.key
 
     async def revoke(self, key_id: str) -> ApiKey:
-        """Let a key open nothing any more, and end its sign-ins."""
+        """Revoke a key and end its sign-ins."""
         revoked = await self._keys.revoke(key_id, self._clock.now())
         if revoked is None:
             raise _no_such_key(key_id)
         return revoked
 
     async def has_any(self) -> bool:
-        """Return whether a key was ever made: from then on nobody gets in without one."""
+        """Return whether a key was ever created; from then on, every request needs one."""
         return await self._keys.has_any()
 
     async def has_usable(self) -> bool:
-        """Return whether there is a key that opens something."""
+        """Return whether there is a usable key."""
         return await self._keys.has_usable(self._clock.now())
 
     async def check(self, secret: str) -> ApiKey:
-        """Return the key with this secret, if it opens anything now."""
+        """Return the usable key with this secret, or raise `NotAuthenticated`."""
         mark, _, rest = secret.partition("_")
         key_id, _, _ = rest.partition("_")
-        is_plausible = mark == _MARK and len(secret) <= _LONGEST_KEY and secret.isascii()
+        is_plausible = mark == _MARK and len(secret) <= _MAX_KEY_CHARACTERS and secret.isascii()
         stored = await self._keys.find(f"key_{key_id}") if is_plausible else None
-        # Compared in any case, so that the time tells nothing about which ids there are.
+        # Always compare, so that timing does not reveal which ids exist.
         salt, digest = ("", "") if stored is None else (stored.salt, stored.digest)
         is_right = hmac.compare_digest(_digest(salt, secret), digest)
         now = self._clock.now()
@@ -145,11 +145,11 @@ class KeyDesk:
         return SignIn(token=token, key=found[0], expires_at=found[1])
 
     async def sign_out(self, token: str) -> None:
-        """End a sign-in, if it is one."""
+        """End a sign-in, if it exists."""
         await self._keys.sign_out(_token_digest(token))
 
     async def close(self) -> None:
-        """Wait for what is being written down."""
+        """Wait for pending writes."""
         if self._noting:
             await asyncio.wait(self._noting)
 
@@ -170,12 +170,12 @@ class KeyDesk:
 
 
 def csrf_token(token: str) -> str:
-    """Return what a page of ours sends back with every write, and no other page can know."""
+    """Return the token that our pages send with every write and that other pages cannot know."""
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
 def _digest(salt: str, secret: str) -> str:
-    """Return a keyed hash. A secret of 256 random bits needs no slow one: it cannot be guessed."""
+    """Return a keyed hash. A secret of 256 random bits needs no slow hash."""
     return hmac.new(salt.encode(), secret.encode(), hashlib.sha256).hexdigest()
 
 
@@ -185,7 +185,7 @@ def _token_digest(token: str) -> str:
 
 def _full_name(workspace: str) -> str:
     org, slash, name = workspace.rpartition("/")
-    scope = Scope(org=org if slash else _USUAL_ORG, workspace=name)
+    scope = Scope(org=org if slash else _DEFAULT_ORG, workspace=name)
     return f"{scope.org}/{scope.workspace}"
 
 

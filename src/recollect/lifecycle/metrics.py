@@ -1,4 +1,4 @@
-"""Hourly totals of what all processes did, kept for 30 days."""
+"""Hourly metrics of all processes, kept for 30 days."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from recollect.ports.metrics import MetricHours
 KEPT: Final = timedelta(days=30)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-_WRITTEN_EVERY_SECONDS: Final = 60.0
-_MOST_POINTS: Final = 1_000
+_INTERVAL_SECONDS: Final = 60.0
+_MAX_POINTS: Final = 1_000
 
 _log = logging.getLogger(__name__)
 
 
 class MetricsKeeper:
-    """Writes down once a minute what this process counted, and adds up what all of them did."""
+    """Stores the counters of this process once a minute, and adds up those of all processes."""
 
     def __init__(
         self, meter: Meter, hours: MetricHours, clock: Clock, take_over: Callable[[Meter], None]
@@ -41,18 +41,18 @@ class MetricsKeeper:
         self._meter = meter
         self._hours = hours
         self._clock = clock
-        # Brings in what other parts have counted themselves.
+        # Collects counters that other parts keep themselves.
         self._take_over = take_over
         self._written: dict[CounterName, float] = {}
         self._writing: asyncio.Task[None] | None = None
         self._one_by_one = asyncio.Lock()
 
     def start(self) -> None:
-        """Begin to write down what is counted."""
+        """Start to store counters periodically."""
         self._writing = asyncio.create_task(self._write_for_ever(), name="recollect-metrics")
 
     async def close(self) -> None:
-        """Write down the rest and stop; a process that lived for a moment leaves nothing."""
+        """Store the rest and stop; a process that ran only for a moment stores nothing."""
         if self._writing is None:
             return
         self._writing.cancel()
@@ -62,7 +62,7 @@ class MetricsKeeper:
         await self._flush_or_tell()
 
     async def flush(self) -> None:
-        """Write down what was counted since the last time."""
+        """Store what was counted since the last time."""
         async with self._one_by_one:
             self._take_over(self._meter)
             now, totals = self._clock.now(), self._meter.totals()
@@ -79,7 +79,7 @@ class MetricsKeeper:
     async def read(
         self, since: datetime | None, until: datetime | None, step_hours: int
     ) -> Metrics:
-        """Return what was counted in a time, by default the last day."""
+        """Return the metrics of a period, by default the last day."""
         now = self._clock.now()
         end = now if until is None else aware(until, "until")
         begin = end - _DAY if since is None else aware(since, "since")
@@ -88,9 +88,9 @@ class MetricsKeeper:
         begin, step = _hour_of(begin), _HOUR * step_hours
         if not 1 <= step_hours <= KEPT // _HOUR:
             raise InvalidInput("step is 1 to 720 hours", code="out_of_range")
-        if (end - begin) / step > _MOST_POINTS:
+        if (end - begin) / step > _MAX_POINTS:
             raise InvalidInput(
-                f"That is more than {_MOST_POINTS:,} steps",
+                f"That is more than {_MAX_POINTS:,} steps",
                 code="out_of_range",
                 hint="Use a longer step or a shorter time.",
             )
@@ -111,14 +111,14 @@ class MetricsKeeper:
         )
 
     async def last_day(self) -> MetricFigures:
-        """Return what was done in the last 24 hours."""
+        """Return the figures of the last 24 hours."""
         now = self._clock.now()
         await self.flush()
         return figures_of(summed((await self._hours.read(now - _DAY, now)).values()))
 
     async def _write_for_ever(self) -> None:
         while True:
-            await asyncio.sleep(_WRITTEN_EVERY_SECONDS)
+            await asyncio.sleep(_INTERVAL_SECONDS)
             await self._flush_or_tell()
 
     async def _flush_or_tell(self) -> None:

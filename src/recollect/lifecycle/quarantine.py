@@ -37,7 +37,7 @@ class Quarantine:
         def change(record: Record) -> Record:
             _require_quarantined(record)
             now = self._clock.now()
-            # Somebody has confirmed it, so it need not prove itself in the buffer.
+            # It was confirmed, so it skips the short-term buffer.
             accepted = after(record, "promote", now).evolve(last_confirmed=now)
             return accepted if content is None else accepted.evolve(content=content)
 

@@ -20,9 +20,9 @@ from recollect.ports.upkeep import UpkeepReader
 from recollect.writing.saver import Saver
 
 PROMOTION: Final = "promotion"
-_CAN_STAY: Final = frozenset({Status.ACTIVE, Status.EXPIRED})
-# A second's worth of importance breaks ties between what was
-# noticed together and never lifts anything over what is newer.
+_PROMOTABLE: Final = frozenset({Status.ACTIVE, Status.EXPIRED})
+# The importance counts as at most a second: it breaks ties between records of the same time and
+# never lifts one above a newer one.
 _SECOND: Final = 1.0
 
 
@@ -55,7 +55,7 @@ class Promoter:
         await self._clearing.do(PROMOTE, enough, SweepAccount(by=PROMOTION))
 
     def _kept(self, record: Record) -> Record:
-        if record.status not in _CAN_STAY:
+        if record.status not in _PROMOTABLE:
             raise Conflict(
                 f"{record.id} is {record.status}; only an active or expired record can be promoted",
                 code="not_active",

@@ -1,6 +1,6 @@
-"""Sweeps: expire, retain and limit records and archives, and delete unused blobs and state.
+"""Sweeps: expire, delete and limit records and archives, and delete unused blobs and state.
 
-A record's time ends at `expires_at`. `valid_to` is another matter: what was true once is still
+A record expires at `expires_at`. `valid_to` is different: what was once true is still
 remembered.
 """
 
@@ -40,11 +40,11 @@ from recollect.ports.state import State
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
 
-# Few enough that nobody who saves something has to wait for long.
+# Few enough that saves do not have to wait for long.
 _BATCH_RECORDS: Final = 20
 _PAGE_RECORDS: Final = 200
 _MAX_LISTED_IDS: Final = 1_000
-# What an action can still do something with.
+# The statuses that each action applies to.
 _CONCERNED: Final[Mapping[RetentionAction, frozenset[Status]]] = {
     "expire": frozenset({Status.ACTIVE, Status.QUARANTINED}),
     "delete": frozenset(Status) - {Status.DELETED},
@@ -56,10 +56,10 @@ _log = logging.getLogger(__name__)
 SWEEPER: Final = "sweep"
 Chore = Callable[[], Awaitable[object]]
 SWEEP: Final = "sweep"
-# A program that is open for a moment only does not sweep; the end of a session asks for it too.
+# A program that runs only for a moment does not sweep; the end of a session queues one too.
 _FIRST_AFTER_SECONDS: Final = 60.0
 _INTERVAL_SECONDS: Final = 6 * 60 * 60.0
-# It goes through everything, so many sessions that end share one.
+# A sweep reads everything, so sessions that end within this time share one.
 _NOT_WITHIN: Final = timedelta(hours=1)
 
 
@@ -164,7 +164,7 @@ class SweepRunner:
 def _changes(step: Step, records: Sequence[Record], by: str, now: datetime) -> ChangeSet:
     nothing_yet = ChangeSet(principal=by, scope=records[0].scope)
     if step.action == "purge":
-        # Only what is deleted can be purged; that is the same transaction's business.
+        # Only a deleted record can be purged, so delete it in the same transaction.
         hidden = [
             after(record, "delete", now)
             for record in records
@@ -238,7 +238,7 @@ class Expiry:
         if record.tier is Tier.LONG:
             return _EXPIRE
         if record.access_count >= self._options.promote_at:
-            # It earned its place while it lived; a process that was killed did not get to say so.
+            # It was recalled often enough, but a killed process did not promote it.
             return PROMOTE
         return _EXPIRE if record.access_count else _UNREAD
 
@@ -415,7 +415,7 @@ class RecordSweep:
         return account.told()
 
     async def _sweep(self, scopes: Sequence[Scope] | None, account: SweepAccount) -> Swept:
-        # What was recalled a moment ago is not unread.
+        # Write pending counts first, so that what was just recalled does not count as unread.
         await self._settle()
         await self._expiry.sweep(scopes, account)
         await self._rules.sweep(scopes, account)

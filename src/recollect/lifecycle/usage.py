@@ -25,18 +25,18 @@ from recollect.ports.state import ABSENT, State, StateKey
 from recollect.ports.store import Store
 from recollect.writing.redaction import Redactor
 
-# A session and the id of a record.
+# A session and a record id.
 Place = tuple[str, str]
-# What is to be done when short-term records of some scopes were recalled once more.
+# Called when short-term records of some scopes were recalled again.
 Recalled = Callable[[Sequence[Scope], Sequence[str]], Awaitable[None]]
 
 _PRINCIPAL: Final = "usage"
 _COUNT_DELAY_SECONDS: Final = 2.0
 _AUDIT_DELAY_SECONDS: Final = 0.03
 _MAX_WAITING: Final = 100
-# So many pairs of session and record are remembered as counted.
+# How many pairs of session and record are remembered as counted.
 _MAX_COUNTED: Final = 50_000
-# Where a session keeps what was counted in it, for other processes that go on with it.
+# The session state with what was counted, for other processes that continue the session.
 _STATE: Final = "recalled"
 _KEPT: Final = timedelta(days=30)
 _MAX_ATTEMPTS: Final = 5
@@ -64,7 +64,7 @@ class Usage:
         self._counted: OrderedDict[Place, None] = OrderedDict()
         self._waiting: dict[Place, Access] = {}
         self._injections: list[NewAuditEntry] = []
-        # Those of the waiting ones that a failed attempt has noted in their session already.
+        # Waiting entries that a failed attempt has already noted in their session.
         self._noted: set[Place] = set()
         self._short: set[str] = set()
         self._counting = WriteBehind(self._count, waits=lambda: bool(self._waiting), pause=pause)
@@ -86,7 +86,7 @@ class Usage:
     def injected(self, injection: Injection) -> None:
         """Store what a recall gave to a prompt or a tool result, and why."""
         if injection.items:
-            # A question may name somebody too; it is asked again without, when it is replayed.
+            # A question may contain personal data too; a replay uses the redacted question.
             question = self._redactor.note(injection.question)
             self._injections.append(replace(injection, question=question).entry())
             self._auditing.soon()
@@ -144,7 +144,7 @@ class Usage:
             try:
                 new = await _add(self._state, key, records, since)
             except NotFound:
-                # Forgotten meanwhile by another process: there is nothing to count any more.
+                # Another process has forgotten the session, so there is nothing to count.
                 continue
             self._noted |= {(key.session, record_id) for record_id in new}
 

@@ -18,9 +18,9 @@ from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 from recollect.writing.saver import Saver, require_version
 
-# What undoing must not bring back: how often a record was used is not part of what it says.
+# Undo does not restore usage counts, which are not part of the content.
 _NOT_UNDONE: Final = ("access_count", "last_accessed", "helped", "rejected")
-# How the history says that a version was made by undoing another.
+# The reason of a version that was made by undo.
 _UNDOES: Final = re.compile(r"undo of version (\d+)\b")
 
 
@@ -163,7 +163,7 @@ def _last_change(versions: Sequence[Version]) -> int:
     while undoes := _UNDOES.match(versions[now].reason):
         undone = index.get(int(undoes[1]), 0)
         if not 0 < undone < now:
-            # Somebody wrote a reason that reads like ours.
+            # A caller may have written a reason that looks like ours.
             break
         now = undone - 1
     return now

@@ -1,4 +1,4 @@
-"""List who and what is in a workspace."""
+"""List the scopes, agents, users, sessions, labels and records of a workspace."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from recollect.ports.clock import Clock
 from recollect.ports.directory import Directory
 from recollect.ports.store import Store
 
-# How the audit says that somebody looked into all of a workspace.
+# The audit action of reading a whole workspace.
 INSPECT: Final = "inspect"
-# A page that refreshes itself looks again and again: the audit tells of it once in this time.
+# A page that refreshes itself is audited once in this time.
 INSPECT_EVERY: Final = timedelta(minutes=10)
 _KNOWN_LOOKS: Final = 10_000
-# A search or a health check over a whole workspace looks into so many scopes.
+# The maximum number of scopes of a search or health check over a whole workspace.
 MAX_SCOPES: Final = 5_000
 
 
@@ -45,7 +45,7 @@ class WorkspaceDirectory:
         self._directory = directory
         self._store = store
         self._clock = clock
-        # By who looked, where and at what: when the audit was last told.
+        # When each access was last audited, by who, where and what.
         self._looks: dict[tuple[object, ...], datetime] = {}
 
     async def sessions(self, extent: Extent, page: PageWanted) -> Page[SessionEntry]:
@@ -62,12 +62,12 @@ class WorkspaceDirectory:
         )
 
     async def scopes(self, within: Workspace, page: PageWanted) -> Page[ScopeEntry]:
-        """Return the scopes that ever held anything, newest first."""
+        """Return the scopes that something was written to, newest first."""
         found = await self._directory.scopes(within, after=page.after, limit=page.one_more)
         return page.of(found)
 
     async def scopes_within(self, within: Workspace) -> Sequence[Scope]:
-        """Return the scopes of a workspace alone, the oldest first."""
+        """Return only the scopes of a workspace, oldest first."""
         return await self._directory.scopes_within(within, limit=MAX_SCOPES)
 
     async def names(self, within: Workspace, part: Part, page: PageWanted) -> Page[NameEntry]:
@@ -104,8 +104,8 @@ class WorkspaceDirectory:
     ) -> Workspace:
         """Return the caller's workspace if they may inspect it, and audit the access.
 
-        Without `what` the access goes on with one that the audit has already. Of the same view by
-        the same person it has one in `INSPECT_EVERY`: more would bury all else.
+        Without `what`, the access continues one that is already audited. The same view by the same
+        person is audited once in `INSPECT_EVERY`, to keep the log readable.
         """
         if (caller.scope.agent, caller.scope.user) != (None, None):
             raise NotAllowed(
@@ -132,7 +132,7 @@ class WorkspaceDirectory:
         )
 
     def _is_due(self, look: tuple[object, ...]) -> bool:
-        """Return whether the audit was not told of this look for a while."""
+        """Return whether this access was not audited recently."""
         since = self._clock.now() - INSPECT_EVERY
         if len(self._looks) >= _KNOWN_LOOKS:
             self._looks = {it: at for it, at in self._looks.items() if at > since}

@@ -1,4 +1,4 @@
-"""Write a little later, in batches, what nobody waits for."""
+"""Delayed writes in batches, for data that no caller waits for."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WriteBehind:
     async def close(self) -> None:
         """Write what waits and stop."""
         if self._writing is not None:
-            # Not in the middle of a write, or nobody would know whether it happened.
+            # Do not cancel in the middle of a write, or it would be unknown whether it happened.
             async with self._one_by_one:
                 self._writing.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""The audit of what administrators do: keys and agents, in the workspace they stand in."""
+"""Audit entries of administrators' actions on keys and agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESET_AGENT: Final = "reset_agent"
 async def audit_administration(
     store: Store, caller: Caller, action: str, target: str, payload: Mapping[str, Any]
 ) -> None:
-    """Write down who did what to which key or agent."""
+    """Record who did what to which key or agent, in the caller's workspace."""
     scope = Scope(org=caller.scope.org, workspace=caller.scope.workspace)
     entry = NewAuditEntry(scope=scope, action=action, target=target, payload=payload)
     await store.commit(ChangeSet(principal=caller.principal, scope=scope, audit=(entry,)))

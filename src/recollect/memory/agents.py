@@ -1,4 +1,4 @@
-"""memory.agents: how each agent uses memory, for an administrator."""
+"""`memory.agents`: how each agent uses memory, for an administrator."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _SETTABLE: Final = (
 
 
 class Agents:
-    """The agents that are set up, in the settings file or here; any other is as by default.
+    """The agents with settings of their own, from the settings file or set here.
 
-    What is set here is kept in the database and goes before the settings file. This process
-    follows at once, others when they next open the database.
+    What is set here is stored in the database and overrides the settings file. It takes effect in
+    this process at once, in others when they next open the database.
     """
 
     def __init__(self, parts: Parts, caller: Caller) -> None:
@@ -38,7 +38,7 @@ class Agents:
         self._caller = caller
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Agent]:
-        """Return the agents that are set up, by name."""
+        """Return a page of the agents with settings of their own, by name."""
         page = PageWanted(limit=limit, cursor=cursor)
         overlaid = await self._parts.agent_overlays.names()
         names = sorted(self._parts.settings.agents)
@@ -51,11 +51,11 @@ class Agents:
         )
 
     async def get(self, name: str) -> Agent:
-        """Return one agent as it is set up now."""
+        """Return the current settings of an agent."""
         if name not in self._parts.settings.agents:
             raise NotFound(
-                f"Nothing is set up for an agent {name!r}",
-                hint="Without settings of its own an agent is as by default.",
+                f"There are no settings for an agent {name!r}",
+                hint="An agent without settings of its own uses the defaults.",
             )
         return self._agent(name, await self._parts.agent_overlays.names())
 
@@ -70,7 +70,7 @@ class Agents:
         role: str | None = None,
         children: Iterable[str] | None = None,
     ) -> Agent:
-        """Set an agent up, in place of what was set here before; None is as the file says."""
+        """Replace what was set here for an agent; None means the value of the settings file."""
         Scope(agent=name)
         given: dict[str, Any] = {
             "enabled": enabled,
@@ -92,12 +92,12 @@ class Agents:
         return await self.get(name)
 
     async def delete(self, name: str) -> None:
-        """Remove what was set here: the agent is as the settings file says."""
+        """Remove what was set here for an agent, so that the settings file applies again."""
         await self._require_same_store(name, self._over_file(name, {}))
         if not await self._parts.agent_overlays.delete(name):
             raise NotFound(
-                f"Nothing was set here for an agent {name!r}; nothing was changed",
-                hint="What the settings file says is changed there.",
+                f"The database has no settings for an agent {name!r}; nothing was changed",
+                hint="To change what the settings file says, edit the file.",
             )
         declared = self._parts.declared_agents
         if name in declared:
@@ -109,11 +109,11 @@ class Agents:
         )
 
     def _agent(self, name: str, overlaid: frozenset[str]) -> Agent:
-        its = self._parts.settings.agents[name]
+        settings = self._parts.settings.agents[name]
         return Agent(
             name=name,
             origin="database" if name in overlaid else "file",
-            **{field: getattr(its, field) for field in _SETTABLE},
+            **{field: getattr(settings, field) for field in _SETTABLE},
         )
 
     def _over_file(self, name: str, wanted: dict[str, Any]) -> AgentSettings:
@@ -131,7 +131,7 @@ class Agents:
         before = "" if now is None else now.store
         if before != made.store and await self._parts.of_agent(name).has_memory_of(name):
             raise Conflict(
-                f"{name} has memory in the store that it has now; nothing was changed",
+                f"{name} has memory in its current store; nothing was changed",
                 code="agent_has_memory",
                 hint=f"Copy it first: recollect copy --agent {name}; then change the store.",
             )

@@ -79,8 +79,8 @@ class ToolArchives:
         archive = await self.get(archive_id)
         if archive.scope not in self._caller.writable:
             raise NotAllowed(
-                f"{self._caller.scope.key} may not remove {archive_id}; it was kept",
-                hint="An archive is removed by the caller whose session it is from.",
+                f"{self._caller.scope.key} may not delete {archive_id}; it was kept",
+                hint="Only the caller whose session it comes from may delete an archive.",
             )
         store = self._parts.of_agent(archive.scope.agent)
         await store.working.retention.remove([archive], by=self._caller.principal)

@@ -147,7 +147,7 @@ class Memory:
 
     @property
     def items(self) -> Items:
-        """Return what frameworks keep for themselves: JSON under a namespace and a key."""
+        """Return the view of items: JSON that frameworks store under a namespace and a key."""
         return Items(self._parts, self._caller)
 
     @property
@@ -372,7 +372,7 @@ class Memory:
 
     def tools(self, language: Tongue = "en", *, session: str | None = None) -> Toolbox:
         """Return the memory tools for a model in a session; none if memory is disabled."""
-        # Arguments are checked by a library that memory itself does not need.
+        # Imported here: memory itself does not need the library that checks arguments.
         from recollect.tools import open_toolbox
 
         return open_toolbox(self, self._parts, self._caller, self._session, session, language)
@@ -534,7 +534,7 @@ class Memory:
         an operator. `dry_run` only counts; `verify` searches every store and file for the erased
         text.
         """
-        # What is needed to forget is not needed to remember.
+        # Imported here: only forgetting needs these modules.
         from recollect.erasure.forgetting import make_forget_request
 
         wish = make_forget_request(
@@ -579,7 +579,7 @@ class Memory:
     async def stats(self) -> Stats:
         """Return how much this caller can read and the state of the services.
 
-        Without a user that is what belongs to no user; `workspace.users()` counts those.
+        Without a user, that is what belongs to no user; `workspace.users()` counts the others.
         """
         return await self._parts.figures.stats(self._caller.readable)
 

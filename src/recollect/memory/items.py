@@ -1,4 +1,4 @@
-"""memory.items: what frameworks keep for themselves, beside what is remembered."""
+"""`memory.items`: JSON objects that frameworks store beside the memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Items:
     """The items of this caller's own scope: JSON objects under a namespace and a key.
 
-    No other scope sees them, and they enter no prompt by themselves. They are exported and
+    No other scope sees them, and they never enter a prompt by themselves. They are exported and
     forgotten with everything else.
     """
 
@@ -36,10 +36,11 @@ class Items:
         texts: Iterable[str] | None = None,
         vectors: Sequence[Sequence[float]] | None = None,
     ) -> StoredItem:
-        """Put one item; what was there under its key is replaced.
+        """Store one item, replacing any with the same key.
 
-        `texts` are what a search finds it by: by default every text in the value, none leaves it
-        out. `vectors` of your own, one for each text, are compared with a search's `vector`.
+        A search finds it by its `texts`: by default every text in the value; an empty list leaves
+        it out. `vectors` of your own, one for each text, are compared with the `vector` of a
+        search.
         """
         draft = ItemDraft(
             namespace=checked_items(namespace, "namespace"),
@@ -57,13 +58,13 @@ class Items:
         drafts: Iterable[ItemDraft] = (),
         removed: Iterable[tuple[Sequence[str], str]] = (),
     ) -> tuple[StoredItem, ...]:
-        """Put several items and remove others, in one transaction."""
+        """Store several items and remove others, in one transaction."""
         return tuple(await self._parts.items.write(self._caller.scope, [*drafts], [*removed]))
 
     async def get(
         self, namespace: Iterable[str], key: str, *, refresh: bool = True
     ) -> StoredItem | None:
-        """Return an item, None where there is none; with `refresh` its time to live begins anew."""
+        """Return an item, or None; with `refresh` its time to live starts again."""
         labels = checked_items(namespace, "namespace")
         return await self._parts.items.get(self._caller.scope, labels, key, refresh=refresh)
 
@@ -82,7 +83,7 @@ class Items:
         offset: int = 0,
         refresh: bool = True,
     ) -> tuple[ItemHit, ...]:
-        """Return the items under a namespace, best first for a `query`, else as they were put.
+        """Return the items under a namespace, best first for a `query`, else in order of storage.
 
         `where` compares fields of the value: `{"kind": "note", "stars": {"$gte": 3}}`, with $eq,
         $ne, $gt, $gte, $lt, $lte and $in.
@@ -109,7 +110,7 @@ class Items:
         limit: int = 100,
         offset: int = 0,
     ) -> tuple[Namespace, ...]:
-        """Return the namespaces that hold anything and begin and end so; `*` is any label."""
+        """Return the non-empty namespaces with this prefix and suffix; `*` matches any label."""
         return tuple(
             await self._parts.items.namespaces(
                 self._caller.scope,
@@ -124,7 +125,7 @@ class Items:
     async def append(
         self, namespace: Iterable[str], values: Iterable[Mapping[str, Any]]
     ) -> tuple[StoredItem, ...]:
-        """Add values at the end of a namespace, under keys of our own, in their order."""
+        """Add values at the end of a namespace, in order, under generated keys."""
         labels = checked_items(namespace, "namespace")
         return await self.write(
             ItemDraft(namespace=labels, key=new_id("item"), value=value, texts=())
@@ -134,7 +135,7 @@ class Items:
     async def listed(
         self, namespace: Iterable[str], *, limit: int | None = None, last_first: bool = False
     ) -> tuple[StoredItem, ...]:
-        """Return the items of exactly this namespace in the order they were put."""
+        """Return the items of exactly this namespace in the order they were stored."""
         return tuple(
             await self._parts.items.listed(
                 self._caller.scope,

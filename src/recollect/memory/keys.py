@@ -1,4 +1,4 @@
-"""memory.keys: the keys that open a server on this database, for an administrator."""
+"""`memory.keys`: the API keys of a server on this database, for an administrator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ApiKeys:
-    """Keys with a role, bound to workspaces, users and agents where that is wished."""
+    """API keys with a role, optionally limited to workspaces, users and agents."""
 
     def __init__(self, parts: Parts, caller: Caller) -> None:
         self._parts = parts
@@ -32,7 +32,7 @@ class ApiKeys:
         agents: Iterable[str] = (),
         expires_at: datetime | None = None,
     ) -> NewKey:
-        """Make a key; its `secret` is told this once and kept nowhere.
+        """Create a key; its `secret` is returned only here and never stored.
 
         The role is reader, writer, coordinator or admin. An empty list of workspaces (each
         `org/workspace`, or a name in `local`), users or agents means all.
@@ -51,11 +51,11 @@ class ApiKeys:
         return made
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[ApiKey]:
-        """Return the keys, the newest first, revoked ones too; never their secrets."""
+        """Return a page of keys, newest first, including revoked ones; never their secrets."""
         return await self._parts.keys.list(PageWanted(limit=limit, cursor=cursor))
 
     async def revoke(self, key_id: str) -> ApiKey:
-        """Let a key open nothing any more, and end its sign-ins."""
+        """Revoke a key and end its sign-ins."""
         revoked = await self._parts.keys.revoke(key_id)
         await audit_administration(
             self._parts.store, self._caller, REVOKE_KEY, key_id, {"name": revoked.name}

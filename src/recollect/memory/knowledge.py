@@ -1,4 +1,4 @@
-"""memory.knowledge: documents that an agent can rely on."""
+"""`memory.knowledge`: documents that an agent can rely on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class KnowledgeDocuments:
-    """The documents this caller may read, in collections; a caller adds to those of its own key."""
+    """The documents that this caller may read, in collections, and may add to."""
 
     def __init__(self, parts: Parts, caller: Caller) -> None:
         self._parts = parts
@@ -48,9 +48,8 @@ class KnowledgeDocuments:
     ) -> Document:
         """Add a document, or the next version of the one with this source.
 
-        A file that is open for reading is taken piece by piece. An unchanged content changes
-        nothing. Without `wait` it is read in the background, and the
-        document says how that went.
+        An open file is read piece by piece. Adding unchanged content changes nothing. Without
+        `wait` the document is read in the background, and its status says how that went.
         """
         from recollect.knowledge.ingest import GivenFile
 
@@ -75,11 +74,10 @@ class KnowledgeDocuments:
         archive: bool = True,
         progress: Progress | None = None,
     ) -> SyncedFolder:
-        """Bring a collection to the state of a file or folder of this machine.
+        """Bring a collection to the state of a local file or folder.
 
-        New files are added, changed ones updated; with `archive` the documents of files that are
-        gone are taken out of the search and kept. A file that cannot be read does not stop the
-        others.
+        New files are added and changed ones updated; with `archive`, documents whose files are gone
+        are archived. A file that cannot be read does not stop the others.
         """
         from recollect.knowledge.folder_sync import FolderSync
 
@@ -87,7 +85,7 @@ class KnowledgeDocuments:
         return await sync.run(folder, archive=archive)
 
     async def collections(self) -> tuple[Collection, ...]:
-        """Return the collections this caller may read, and what they hold."""
+        """Return the collections that this caller may read, with counts."""
         return tuple(await self._parts.knowledge.collections(self._caller))
 
     async def list(
@@ -98,7 +96,7 @@ class KnowledgeDocuments:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Document]:
-        """Return the documents of a collection or of all, the last changed first."""
+        """Return a page of the documents of one collection or of all, last changed first."""
         base = self._parts.knowledge
         page = PageWanted(limit=limit, cursor=cursor)
         names = None if collection is None else [collection]
@@ -108,7 +106,12 @@ class KnowledgeDocuments:
             after=page.after,
             limit=page.one_more,
         )
-        return page.of([(Cursor(at=to_micros(it.updated_at), id=it.id), it) for it in found])
+        return page.of(
+            [
+                (Cursor(at=to_micros(document.updated_at), id=document.id), document)
+                for document in found
+            ]
+        )
 
     async def get(self, document_id: str) -> Document:
         """Return a document without its text."""
@@ -117,7 +120,7 @@ class KnowledgeDocuments:
     async def sections(
         self, document_id: str, *, after: int = -1, limit: int = 100
     ) -> tuple[Section, ...]:
-        """Return the sections of a document in their order, with their text."""
+        """Return the sections of a document in order, with their text."""
         document = await self.get(document_id)
         documents = self._parts.knowledge.documents
         return tuple(await documents.sections(document.id, after=after, limit=limit))
@@ -125,16 +128,16 @@ class KnowledgeDocuments:
     async def chunks(
         self, document_id: str, *, after: int = 0, limit: int = 100
     ) -> tuple[Chunk, ...]:
-        """Return the chunks of a document in their order, from the one behind `after`."""
+        """Return the chunks of a document in order, beginning after the number `after`."""
         from recollect.knowledge.splitting import split_chunks
 
         document = await self.get(document_id)
         sections = await self._parts.knowledge.documents.sections(document.id)
         chunks = split_chunks(sections, document.type)
-        return tuple(it for it in chunks if it.ordinal > after)[:limit]
+        return tuple(chunk for chunk in chunks if chunk.ordinal > after)[:limit]
 
     async def original(self, document_id: str) -> bytes:
-        """Return the raw file as it was given."""
+        """Return the original file."""
         document = await self.get(document_id)
         content = document.content_hash or document.pending_hash
         return await self._parts.knowledge.originals.read(document.scope, content)
@@ -174,27 +177,27 @@ class KnowledgeDocuments:
         )
 
     async def archive(self, document_id: str) -> Document:
-        """Take a document out of the search and keep it; adding it again brings it back."""
+        """Archive a document, so that no search finds it; adding it again restores it."""
         base = self._parts.knowledge
         document = await base.own_document(self._caller, document_id)
         return await base.ingester.archive(document, by=self._caller.principal)
 
     async def delete(self, document_id: str) -> Document:
-        """Remove a document, its chunks and its raw file for good."""
+        """Delete a document, its chunks and its original file for good."""
         base = self._parts.knowledge
         document = await base.own_document(self._caller, document_id)
         await base.ingester.remove([document], by=self._caller.principal)
         return document
 
     async def retry(self, document_id: str) -> Document:
-        """Read a document again whose content waits or could not be read."""
+        """Read a document again whose content is pending or could not be read."""
         base = self._parts.knowledge
         document = await base.own_document(self._caller, document_id)
         return await base.read(self._caller, document)
 
 
 def as_file(content: bytes | str | BinaryIO) -> BinaryIO:
-    """Return a content as a file to read from."""
+    """Return content as a file to read from."""
     if isinstance(content, str):
         return BytesIO(content.encode())
     return BytesIO(content) if isinstance(content, bytes) else content

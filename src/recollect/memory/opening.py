@@ -1,4 +1,4 @@
-"""A memory that is about to be opened."""
+"""A memory that is about to be opened, to be awaited or entered."""
 
 from __future__ import annotations
 
@@ -51,28 +51,28 @@ class Opening:
         if self._memory is not None:
             await self._memory.close()
 
-    # Whoever checks types is told by the checker, which must not see these.
+    # Only for code without a type checker: the checker reports the mistake by itself.
     if not TYPE_CHECKING:
 
         def __enter__(self) -> NoReturn:
             raise _not_open_yet()
 
         def __exit__(self, *_: object) -> None:
-            """Never reached, but Python looks for it before it enters."""
+            """Exist only because Python requires it beside `__enter__`."""
 
         def __getattr__(self, name: str) -> NoReturn:
             if name.startswith("_"):
-                # Python and its tools look for these; what is not there is simply not there.
+                # Python and its tools probe for such names.
                 raise AttributeError(name)
             raise _not_open_yet()
 
     async def _open(self) -> Memory:
         if isinstance(self._where, str) and self._where.startswith(("http://", "https://")):
-            # The client needs a library that a memory of one's own does not.
+            # Imported here: only the client needs its HTTP library.
             from recollect.client import connect
 
             return await connect(self._where, self._key)
-        # The parts bring a database driver and more; importing Memory alone stays fast.
+        # Imported here, so that importing Memory stays fast: the services need a database driver.
         from recollect.assemble import assemble
 
         return await assemble(self._where, self._clock, self._embedder, self._question, self._judge)

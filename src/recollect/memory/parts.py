@@ -87,7 +87,7 @@ class Parts(ABC):
     clock: Clock
     meter: Meter
     declared_agents: Mapping[str, AgentSettings]
-    """The agents of the settings file; `settings` has them as they are set up now."""
+    """The agents of the settings file; `settings` has their current settings."""
     store: Store
     jobs: Jobs
     units: UnitIndex
@@ -106,11 +106,11 @@ class Parts(ABC):
 
     @abstractmethod
     async def open_stores(self) -> None:
-        """Open the stores of agents that were set up since."""
+        """Open the stores of agents that were added since."""
 
     @abstractmethod
     def require_all_stores(self) -> None:
-        """Refuse what must reach every store while one of them cannot be opened."""
+        """Raise an error if a store that the operation must reach cannot be opened."""
 
     @property
     @abstractmethod

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Upkeep:
-    """Keep memory in order: health, conflicts, quarantine, expiry and retention."""
+    """The care of memory: health, conflicts, quarantine, expiry and retention."""
 
     def __init__(self, parts: Parts, caller: Caller) -> None:
         self._parts = parts

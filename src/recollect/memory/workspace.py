@@ -136,23 +136,24 @@ class WorkspaceView:
         )
 
     async def health(self, *, agent: str | None = None, user: str | None = None) -> Health:
-        """Tell how much there is, how far it is trusted, and what somebody should look at."""
+        """Return how much is stored, how far it is trusted, and what needs attention."""
         scopes = await self._inspected_scopes(agent, user, "health")
         return await self._parts.upkeep.health.health(scopes)
 
     async def conflicts(
         self, *, agent: str | None = None, user: str | None = None
     ) -> tuple[Dispute, ...]:
-        """List records that contradict each other and wait for a decision, the latest first."""
+        """Return the open conflicts of the workspace, latest first."""
         scopes = await self._inspected_scopes(agent, user, "conflicts")
         return await self._parts.upkeep.conflicts.open(scopes)
 
     async def changes(
         self, after: str | None = None, *, limit: int = 100, wait: float = 0
     ) -> Changes:
-        """List what changed anywhere in the workspace since a mark, whoever changed it.
+        """Return what changed anywhere in the workspace since a mark.
 
-        Without a mark it gives one to go on from, and the audit says that somebody looks on.
+        Without a mark, return one to continue from, and record in the audit log that somebody is
+        watching.
         """
         scopes = await self._inspected_scopes(None, None, None if after else "changes")
         return await self._parts.following.changes(
@@ -164,5 +165,5 @@ class WorkspaceView:
     ) -> tuple[Scope, ...]:
         directory = self._parts.directory
         within = await directory.inspected(self._caller, agent, user, what)
-        # A workspace in which nothing was ever kept has its own scope still.
+        # An empty workspace still has the caller's scope.
         return tuple(await directory.scopes_within(within)) or (self._caller.scope,)

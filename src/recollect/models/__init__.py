@@ -1,1 +1,1 @@
-"""Implementations of the model ports: embedders of several kinds. Only `assemble` imports them."""
+"""Embedders, rerankers, judges and language models. Only `assemble` imports them."""

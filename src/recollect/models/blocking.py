@@ -1,4 +1,4 @@
-"""Embedders of other libraries, which encode in the thread that calls them."""
+"""Embedders of other libraries, which block the calling thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BATCH: Final = 32
 
 
 class BlockingEmbedder:
-    """A library's encoder behind the port, a batch at a time in a thread."""
+    """An encoder of a library, called in a thread, one batch at a time."""
 
     def __init__(self, model: str, encode: Encode, dimension: int | None = None) -> None:
         self._model = model
@@ -62,7 +62,7 @@ class BlockingEmbedder:
         return ()
 
     async def close(self) -> None:
-        """The libraries free their models with their objects."""
+        """Do nothing: the libraries free their models with their objects."""
 
     def _measured(self, expected: int | None) -> int:
         length = int(self._encoded(["length"], "passage").shape[-1])
@@ -78,7 +78,7 @@ class BlockingEmbedder:
 
 
 def open_fastembed(name: str, dimension: int | None) -> BlockingEmbedder:
-    """A model of the library fastembed, which downloads it when it is not there yet."""
+    """Open a model of the library fastembed, which downloads it if needed."""
     model = _model("fastembed", "TextEmbedding", name, extra="fastembed")
 
     def encode(texts: list[str], purpose: Purpose) -> Vectors:
@@ -89,7 +89,7 @@ def open_fastembed(name: str, dimension: int | None) -> BlockingEmbedder:
 
 
 def open_sentence_transformers(name: str, dimension: int | None) -> BlockingEmbedder:
-    """A model of the library sentence-transformers, by name or folder."""
+    """Open a model of the library sentence-transformers, by name or folder."""
     model = _model(
         "sentence_transformers", "SentenceTransformer", name, extra="sentence-transformers"
     )

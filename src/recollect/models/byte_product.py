@@ -1,4 +1,4 @@
-"""Products of whole numbers of one byte by onnxruntime, which has instructions for them."""
+"""Products of one-byte integers by onnxruntime, which uses processor instructions for them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from recollect.models.onnx_session import Session, open_session
 
 Product = Callable[[NDArray[np.uint8], NDArray[np.int8]], NDArray[Any]]
 
-# Fewer rows are done before onnxruntime, if nothing has needed it so far, is loaded.
-_WORTH_IT: Final = 5_000
-_MOST_THREADS: Final = 4
+# For fewer rows, loading onnxruntime takes longer than computing without it.
+_MIN_ROWS: Final = 5_000
+_MAX_THREADS: Final = 4
 
 
 def quick_product(otherwise: Product) -> Product:
-    """Multiplies many rows three times as fast as numpy, and few, or all without it, `otherwise`.
+    """Multiply rows three times as fast as numpy; use `otherwise` for few, or without onnxruntime.
 
-    Both give the same numbers.
+    Both return the same numbers.
     """
 
     def product(rows: NDArray[np.uint8], columns: NDArray[np.int8]) -> NDArray[Any]:
-        session = _session() if len(rows) >= _WORTH_IT else None
+        session = _session() if len(rows) >= _MIN_ROWS else None
         if session is None:
             return otherwise(rows, columns)
         return session.run(None, {"rows": rows, "columns": columns})[0]
@@ -43,6 +43,6 @@ def _session() -> Session | None:
     columns = graph.input("columns", INT8, ("size", "parts"))
     graph.output(graph.node("MatMulInteger", rows, columns), "products", INT32, ("count", "parts"))
     try:
-        return open_session(graph.model(), threads=min(os.cpu_count() or 1, _MOST_THREADS))
+        return open_session(graph.model(), threads=min(os.cpu_count() or 1, _MAX_THREADS))
     except NotAvailable:
         return None

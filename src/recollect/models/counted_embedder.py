@@ -1,4 +1,4 @@
-"""An embedder that counts what it is asked, for the figures of its tier."""
+"""An embedder that counts its calls, for the usage of its tier."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.ports.tracing import span
 
 
 class CountedEmbedder(EmbedderAround):
-    """Another embedder, and its counts since the process began."""
+    """A wrapper that counts the calls of an embedder since the process began."""
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder)
@@ -31,7 +31,7 @@ class CountedEmbedder(EmbedderAround):
             raise
 
     def usage(self) -> ModelUsage:
-        """What it was asked; a model of our own costs no tokens."""
+        """Return the usage; a local model uses no tokens."""
         return ModelUsage(
             task="embed",
             model=self.model,

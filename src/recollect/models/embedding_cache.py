@@ -1,4 +1,4 @@
-"""Vectors of texts that were embedded lately, in front of any embedder."""
+"""A cache of recent vectors in front of any embedder."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from recollect.models.vectors import Vectors
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 
-_BUDGET: Final = 32 << 20
-_LIFETIME: Final = timedelta(hours=24)
-# What an entry costs beside its vector: its key, its place in the table, its time.
-_OVERHEAD: Final = 300
+_BUDGET_BYTES: Final = 32 << 20
+_LIFETIME_SECONDS: Final = timedelta(hours=24)
+# The memory of an entry besides its vector: its key, its slot in the table, its time.
+_OVERHEAD_BYTES: Final = 300
 
 
 class CachedEmbedder(EmbedderAround):
-    """An embedder that remembers. Questions and passages have a shelf each.
+    """An embedder with a cache, in which questions and passages are kept apart.
 
-    A long import would otherwise push out every question that people ask again.
+    Otherwise a long import would evict every question.
     """
 
     def __init__(
@@ -34,16 +34,16 @@ class CachedEmbedder(EmbedderAround):
         embedder: Embedder,
         clock: Clock,
         *,
-        budget_bytes: int = _BUDGET,
-        lifetime: timedelta = _LIFETIME,
+        budget_bytes: int = _BUDGET_BYTES,
+        lifetime: timedelta = _LIFETIME_SECONDS,
     ) -> None:
         super().__init__(embedder)
         self._clock = clock
         self._budget_bytes = budget_bytes
-        entries = budget_bytes // 2 // (embedder.dimension * 4 + _OVERHEAD)
-        self._shelves: dict[Purpose, _Shelf] = {
-            "query": _Shelf(entries, lifetime),
-            "passage": _Shelf(entries, lifetime),
+        entries = budget_bytes // 2 // (embedder.dimension * 4 + _OVERHEAD_BYTES)
+        self._shelves: dict[Purpose, _VectorCache] = {
+            "query": _VectorCache(entries, lifetime),
+            "passage": _VectorCache(entries, lifetime),
         }
 
     async def embed(
@@ -64,11 +64,11 @@ class CachedEmbedder(EmbedderAround):
         return vectors
 
     def knows(self, text: str, purpose: Purpose) -> bool:
-        """Whether the vector of this text is at hand."""
+        """Return whether the vector of this text is cached."""
         return self._shelves[purpose].has(self._key(text), self._clock.now())
 
     def clear(self) -> None:
-        """Forget every vector: a text that was embedded is to be forgotten."""
+        """Remove every vector, because a text was forgotten."""
         for shelf in self._shelves.values():
             shelf.clear()
 
@@ -79,7 +79,7 @@ class CachedEmbedder(EmbedderAround):
             hits=sum(shelf.hits for shelf in shelves),
             misses=sum(shelf.misses for shelf in shelves),
             entries=entries,
-            bytes=entries * (self.dimension * 4 + _OVERHEAD),
+            bytes=entries * (self.dimension * 4 + _OVERHEAD_BYTES),
             budget_bytes=self._budget_bytes,
         )
 
@@ -88,8 +88,8 @@ class CachedEmbedder(EmbedderAround):
         return blake2b(told, digest_size=16).digest()
 
 
-class _Shelf:
-    """The vectors used last, each for a limited time."""
+class _VectorCache:
+    """A least-recently-used cache of vectors with a maximum age."""
 
     def __init__(self, entries: int, lifetime: timedelta) -> None:
         self.hits = 0
@@ -107,7 +107,7 @@ class _Shelf:
         return kept is not None and now - kept[0] <= self._lifetime
 
     def take(self, keys: Sequence[bytes], now: datetime) -> dict[bytes, NDArray[np.float32]]:
-        """The vectors that are here and not too old."""
+        """Return the cached vectors that are not too old."""
         found: dict[bytes, NDArray[np.float32]] = {}
         with self._lock:
             for key in keys:
@@ -126,7 +126,7 @@ class _Shelf:
     def put(self, fresh: dict[bytes, NDArray[np.float32]], now: datetime) -> None:
         with self._lock:
             for key, vector in fresh.items():
-                # A row of a large batch would keep the whole batch alive.
+                # Copy, since a row of a large batch would keep the whole batch in memory.
                 self._vectors[key] = (now, vector.copy())
                 self._vectors.move_to_end(key)
             while len(self._vectors) > self._entries:

@@ -1,4 +1,4 @@
-"""Exact counts of OpenAI's tokens, offline, with the library bpe-openai."""
+"""Exact token counts of OpenAI's models, offline, with the library bpe-openai."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ from recollect.errors import NotAvailable
 from recollect.models.faults import missing_library
 from recollect.models.readable import readable
 
-# The library refuses longer texts; cutting one adds a token at most at each seam.
-_LONGEST: Final = 100_000
+# The library refuses longer texts; splitting one adds at most one token at each cut.
+_MAX_TEXT_CHARACTERS: Final = 100_000
 
 
 class ExactTokens:
-    """Counts as one of OpenAI's models does. The vocabulary is loaded by the first count."""
+    """Counts tokens like one of OpenAI's models. The first count loads the vocabulary."""
 
     def __init__(self, encoding: str = "o200k_base") -> None:
         self._encoding_name = encoding
 
     def count(self, text: str) -> int:
         text = readable(text)
-        pieces = (text[start : start + _LONGEST] for start in range(0, len(text), _LONGEST))
+        pieces = (
+            text[start : start + _MAX_TEXT_CHARACTERS]
+            for start in range(0, len(text), _MAX_TEXT_CHARACTERS)
+        )
         return sum(len(cast("list[int]", self._encoding.encode_ordinary(p))) for p in pieces)
 
     @cached_property
     def _encoding(self) -> Any:
         with warnings.catch_warnings():
-            # The library reads its files in a way that Python calls old, and says so each time.
+            # The library opens its files in a deprecated way, which warns each time.
             warnings.simplefilter("ignore", DeprecationWarning)
             return self._opened()
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a model, as errors of our tree."""
+"""Errors of embedding models."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from recollect.errors import NotAvailable
 
 
 class EmbeddingFailed(NotAvailable):
-    """The model failed on texts that it may well manage later; nothing was embedded."""
+    """The model failed, but may succeed later; nothing was embedded."""
 
     code = "embedding_failed"
     retryable = True
 
 
 class ModelDamaged(NotAvailable):
-    """A model's file is not what it must be."""
+    """A file of a model is damaged."""
 
     code = "model_damaged"
 
 
 def wrong_dimension(model: str, *, expected: int, got: int) -> NotAvailable:
-    """A model whose vectors are not as long as the configuration says."""
+    """Return the error for vectors of another length than configured."""
     return NotAvailable(
         f"{model} makes vectors of {got} numbers, and {expected} were expected",
         code="wrong_dimension",
@@ -28,7 +28,7 @@ def wrong_dimension(model: str, *, expected: int, got: int) -> NotAvailable:
 
 
 def missing_library(library: str, extra: str) -> NotAvailable:
-    """A library of an extra that is not installed."""
+    """Return the error for an extra that is not installed."""
     return NotAvailable(
         f"{library} is not installed",
         code="not_installed",

@@ -1,4 +1,4 @@
-"""What lies in a model's folder: the graph, the tokenizer, and what its settings files say."""
+"""The files of a model's folder: the graph, the tokenizer and the configuration."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from recollect.errors import NotAvailable
 from recollect.models.faults import ModelDamaged
 from recollect.models.places import is_file
 
-# Repositories keep the graph beside the tokenizer or in a folder of its own.
+# Repositories keep the graph beside the tokenizer or in its own folder.
 _GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
 _TOKENIZER: Final = "tokenizer.json"
-_USUAL_LONGEST: Final = 512
+_DEFAULT_MAX_TOKENS: Final = 512
 CALIBRATION: Final = "calibration.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderFiles:
-    """The two files that a model cannot do without."""
+    """The two files that every model needs."""
 
     graph: Path
     tokenizer: Path
@@ -34,7 +34,7 @@ class FolderFiles:
 
 
 def find_files(folder: Path) -> FolderFiles:
-    """The model's files, none of them read yet."""
+    """Return the paths of the model's files without reading them."""
     graph = next((folder / name for name in _GRAPHS if is_file(folder / name)), None)
     tokenizer = folder / _TOKENIZER
     if graph is None or not is_file(tokenizer):
@@ -47,18 +47,18 @@ def find_files(folder: Path) -> FolderFiles:
 
 
 def longest_text(folder: Path) -> int:
-    """How many tokens the model was made to read, and never more than it has positions for."""
+    """Return the maximum number of tokens, limited by the positions of the model."""
     limits = [
         read_settings(folder / "sentence_bert_config.json").get("max_seq_length"),
         read_settings(folder / "tokenizer_config.json").get("model_max_length"),
         read_settings(folder / "config.json").get("max_position_embeddings"),
-        _USUAL_LONGEST,
+        _DEFAULT_MAX_TOKENS,
     ]
     return min(limit for limit in limits if isinstance(limit, int) and limit > 0)
 
 
 def read_settings(file: Path) -> dict[str, Any]:
-    """A settings file of the folder; one that is not there says nothing."""
+    """Return a configuration file of the folder; empty if it is missing."""
     try:
         content: Any = json.loads(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""A remote service that takes JSON over HTTP, and what is done when it does not answer well."""
+"""A remote service with JSON over HTTP, with retries."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 Fault = Callable[[str], NotAvailable]
 
-_TOO_MANY: Final = 429
+_TOO_MANY_REQUESTS: Final = 429
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Where a service is, and how much patience it gets."""
+    """The address of a service, its time limits and retries."""
 
     base_url: str
     api_key: str = field(default="", repr=False)
     timeout: float
     retries: int
-    # Seconds before the second try; each further pause is twice as long, up to the longest.
+    # Seconds before the first retry; each further pause is twice as long, up to the longest.
     first_pause: float
     longest_pause: float
 
 
 class HttpService:
-    """Tries again while the service is busy or unreachable, never after a refusal."""
+    """A client that retries while the service is busy or unreachable, never after a refusal."""
 
     def __init__(self, access: Access, *, failed: Fault, refused: Fault) -> None:
         self._access = access
@@ -42,7 +42,7 @@ class HttpService:
         self._client = self._open_client()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """What the service answers."""
+        """Return the answer of the service."""
         import httpx
 
         retries = self._access.retries
@@ -59,7 +59,7 @@ class HttpService:
                 continue
             if response.is_success:
                 return response.content
-            if response.status_code != _TOO_MANY and response.status_code < 500:
+            if response.status_code != _TOO_MANY_REQUESTS and response.status_code < 500:
                 raise self._refused(f"{response.status_code} {_said(response)}".strip())
             if is_last:
                 raise self._failed(f"it answered {response.status_code}")
@@ -70,7 +70,7 @@ class HttpService:
         await self._client.aclose()
 
     def _pause(self, attempt: int, asked: str | None) -> float:
-        """Longer from try to try, with some chance in it; what the service asks for goes first."""
+        """Return the next pause: longer each time, with jitter, or as the service asks for."""
         if asked is not None and asked.isdigit():
             return min(float(asked), self._access.longest_pause)
         longest: float = min(self._access.first_pause * 2**attempt, self._access.longest_pause)
@@ -92,7 +92,7 @@ class HttpService:
 
 
 def _said(response: httpx.Response) -> str:
-    """The service's own words, if it gave any in one of the usual forms."""
+    """Return the error message of the service, if it has one in a common format."""
     try:
         said: object = response.json()
     except ValueError:

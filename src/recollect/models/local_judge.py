@@ -1,4 +1,4 @@
-"""The local judge: a small cross-encoder that says how a new statement relates to an old one."""
+"""The local judge: a small cross-encoder for the relation of a new statement to an old one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from recollect.models.local_model import JUDGE, TOKENIZER, LocalModel, SharedFil
 from recollect.models.onnx_session import Session, open_session
 from recollect.models.tokenizer import Tokenizer
 
-_LONGEST_SIDE: Final = 72
+_MAX_SIDE_TOKENS: Final = 72
 _OUTPUT: Final = "relation"
 _FIRST, _BETWEEN = 101, 102
 
 
 class LocalJudge:
-    """Scores pairs of statements as same, update, conflict or different. Safe in any thread."""
+    """Scores pairs of statements as same, update, conflict or different. Thread-safe."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class LocalJudge:
         if self._parts is None:
             shared = self._load()
             session = self._open_session(shared.files[JUDGE])
-            self._parts = shared, session, Tokenizer(shared.files[TOKENIZER], _LONGEST_SIDE)
+            self._parts = shared, session, Tokenizer(shared.files[TOKENIZER], _MAX_SIDE_TOKENS)
         return self._parts
 
 
 class LocalClassifier:
-    """The local judge with the thresholds that were measured with it."""
+    """The local judge with its calibrated thresholds."""
 
     def __init__(self, model: LocalModel) -> None:
         self.name = "local-judge"
@@ -79,5 +79,6 @@ def open_judge(folder: Path | None) -> LocalClassifier | None:
 def _join(old: list[int], new: list[int]) -> tuple[list[int], list[int]]:
     """Return the two as one text, and for each token its side and whether the other has it too."""
     in_old, in_new = set(old), set(new)
-    kinds = [0, *(int(it in in_new) for it in old), 0, *(2 + (it in in_old) for it in new), 2]
-    return [_FIRST, *old, _BETWEEN, *new, _BETWEEN], kinds
+    old_kinds = (int(token in in_new) for token in old)
+    new_kinds = (2 + (token in in_old) for token in new)
+    return [_FIRST, *old, _BETWEEN, *new, _BETWEEN], [0, *old_kinds, 0, *new_kinds, 2]

@@ -1,7 +1,7 @@
-"""The local default: Recollect's own bilingual embedder and judge, and the files they share.
+"""The local default models: a bilingual embedder and a judge, and the files that they share.
 
-The files come as a data package, are known by their sha256 and are used in place. Both models read
-the same table of word rows, one byte a number, mapped into memory once.
+The files come in a data package, are verified by their sha256 and are used in place. Both models
+use the same table of word vectors, one byte per number, mapped into memory once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HOW_TO_GET: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedFiles:
-    """The verified files of the data package, and the word rows that all of its models read."""
+    """The verified files of the data package, and the word vectors that its models share."""
 
     files: Mapping[str, bytes]
     words: WordRows
@@ -66,7 +66,7 @@ class LocalModel:
     """Finds, verifies and loads the models of the data package."""
 
     def __init__(self, given: Path | None = None) -> None:
-        """Look in the `given` folder first, then in the installed data package."""
+        """Use the `given` folder, or else the installed data package."""
         self._given = given
         self._lock = threading.Lock()
         self._shared: SharedFiles | None = None
@@ -105,7 +105,8 @@ class LocalModel:
     def where(self) -> Path | None:
         """Return the folder with the model's files."""
         folders = (self._given, package_folder(DATA_PACKAGE))
-        return next((it for it in folders if it is not None and (it / SEAL).is_file()), None)
+        found = (folder for folder in folders if folder is not None and (folder / SEAL).is_file())
+        return next(found, None)
 
     def version(self) -> str:
         """Return the name that stands with every vector: it changes with the model's files."""
@@ -148,7 +149,7 @@ class LocalModel:
         )
 
 
-# Several memories of one process read the same files; they go when nobody uses them any more.
+# Several memories of one process share the files, which are freed when no memory uses them.
 _in_use: Final[WeakValueDictionary[Path | None, LocalModel]] = WeakValueDictionary()
 _opening: Final = threading.Lock()
 

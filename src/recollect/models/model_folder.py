@@ -1,4 +1,4 @@
-"""Any model that lies in a folder as model.onnx and tokenizer.json, described by its own files."""
+"""Embedders in a folder with model.onnx and tokenizer.json, described by their own files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KNOWN_LANGUAGES: Final[dict[str, Language]] = {"en": "en", "zh": "zh"}
 
 
 def open_folder(folder: Path, choice: EmbedderChoice) -> OnnxEmbedder:
-    """The embedder in a folder. What is given goes before what the folder says."""
+    """Open the embedder in a folder. The given options override the folder's files."""
     files = find_files(folder)
     traits = read_traits(folder, files.graph, choice)
     notes = () if traits.calibration.is_measured else (_not_calibrated(folder),)
@@ -42,7 +42,7 @@ def _not_calibrated(folder: Path) -> str:
 
 
 def read_traits(folder: Path, graph: Path, choice: EmbedderChoice) -> ModelTraits:
-    """What the folder's configuration files say about its model."""
+    """Return the traits of the model from the folder's configuration files."""
     config = read_settings(folder / "config.json")
     pooling_config = read_settings(folder / "1_Pooling" / "config.json")
     prompts = cast(
@@ -91,14 +91,14 @@ def _pooling(folder: Path, config: dict[str, Any]) -> Pooling:
 
 
 def _languages(given: tuple[str, ...]) -> frozenset[Language] | None:
-    """The languages as we tell them apart; any that we cannot tell means all of them."""
+    """Return the known languages of a model; None, which means all, if one is unknown."""
     if not given or not set(given) <= _KNOWN_LANGUAGES.keys():
         return None
     return frozenset(_KNOWN_LANGUAGES[name] for name in given)
 
 
 def _fingerprint(folder: Path, graph: Path, shown: str) -> str:
-    """Short, and different for another model; large files are known by their size and ends."""
+    """Return a short hash of the model; of large files, only the size and both ends count."""
     told = hashlib.sha256(shown.encode())
     for file in (graph, *sorted(graph.parent.glob("*.onnx_data")), folder / "tokenizer.json"):
         with file.open("rb") as data:

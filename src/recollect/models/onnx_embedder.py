@@ -1,4 +1,4 @@
-"""An embedder over an ONNX model and its tokenizer, loaded when the first text comes."""
+"""An embedder with an ONNX model and a tokenizer, loaded by the first text."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from recollect.ports.embedder import Progress, Purpose
 
 Pooling = Literal["mean", "cls"]
 
-# Texts that are sorted by length together.
-_WINDOW: Final = 2_048
+# How many texts are sorted by length together.
+_WINDOW_TEXTS: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFiles:
-    """What a model is loaded from; a graph too large for memory twice is given as a path."""
+    """The files of a model; a graph that is too large to hold twice is given as a path."""
 
     graph: bytes | Path
     tokenizer: bytes
     words: WordRows | None = None
-    """The word vectors of a graph that takes them instead of numbers of tokens."""
+    """The word vectors of a graph that takes vectors instead of token numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTraits:
-    """What must be known of a model before it is loaded."""
+    """The properties of a model that must be known before it is loaded."""
 
     name: str
     dimension: int
@@ -52,7 +52,7 @@ class ModelTraits:
 
 
 class OnnxEmbedder(OnnxModel["_Engine"]):
-    """Runs batches of texts side by side on a few threads of its own."""
+    """Runs batches of texts in parallel on its own threads."""
 
     def __init__(
         self,
@@ -89,15 +89,15 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
         return languages is None or language(text) in languages
 
     def expect(self, text: str) -> None:
-        """Load what reads this text, in a thread: it will come soon."""
-        # What cannot be loaded is told to whoever embeds it.
+        """Load the model in a thread, because this text will be embedded soon."""
+        # A failure to load is raised by the call that embeds.
         self._questions.submit(self._tokens, [text], "query")
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> Vectors:
         if len(texts) == 1 and progress is None:
-            # A question: handed to another thread only once.
+            # A single question is handed to another thread only once.
             return await self._in_thread(
                 self._questions, lambda: self._run(self._tokens(texts, purpose))
             )
@@ -112,8 +112,8 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
             if progress is not None:
                 progress(done, len(texts))
 
-        for start in range(0, len(texts), _WINDOW):
-            window = texts[start : start + _WINDOW]
+        for start in range(0, len(texts), _WINDOW_TEXTS):
+            window = texts[start : start + _WINDOW_TEXTS]
             tokens = await self._in_thread(self._bulk, self._tokens, window, purpose)
             await self._in_batches(tokens, self._run, take)
         return vectors
@@ -139,7 +139,7 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
 
 
 class _Engine:
-    """A session with its tokenizer: tokens in, pooled vectors out."""
+    """A session with its tokenizer, which turns tokens into pooled vectors."""
 
     def __init__(self, traits: ModelTraits, files: ModelFiles, session: Session) -> None:
         self.tokenizer = Tokenizer(files.tokenizer, traits.longest)
@@ -166,7 +166,7 @@ class _Engine:
 
 
 def _best_output(session: Session) -> str:
-    """A pooled output if the graph has one, otherwise the states of the tokens."""
+    """Return the pooled output if the graph has one, otherwise that of the tokens."""
     outputs = session.get_outputs()
     pooled = [port.name for port in outputs if port.name == "sentence_embedding"]
     return (pooled or [outputs[0].name])[0]

@@ -1,6 +1,6 @@
-"""Writing ONNX files: the few protobuf messages that a graph of ours needs.
+"""Writing ONNX files: the few protobuf messages that our graphs need.
 
-The `onnx` package would bring 29 MB for this one step. The numbers are the field numbers of
+The `onnx` package would add 29 MB for this one step. The numbers are the field numbers of
 ONNX's onnx.proto, which never change.
 """
 
@@ -27,7 +27,7 @@ _OPSET: Final = 20
 
 
 class Graph:
-    """A graph under construction; every method returns the name of what it added."""
+    """A graph under construction; every method returns the name of the value that it added."""
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
@@ -56,7 +56,7 @@ class Graph:
         return name
 
     def model(self) -> bytes:
-        """The finished file."""
+        """Return the finished file."""
         graph = b"".join(
             [*self._nodes, _bytes(2, b"graph"), *self._constants, *self._inputs, *self._outputs]
         )

@@ -1,4 +1,4 @@
-"""What every model over ONNX shares: threads of its own, late loading, batches by length."""
+"""The base of ONNX models: their own threads, lazy loading, batches by length."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Engine = TypeVar("Engine")
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 
-# What a layer makes of so many tokens stays in a core's cache: 512 take 8 to 16 % longer each, on
-# texts of any length. A question waits little, too, and a cancelled call stops soon.
+# The activations of a layer for this many tokens fit into a core's cache: with 512, each takes 8
+# to 16 % longer. Questions also wait less, and a cancelled call stops sooner.
 _BATCH_TOKENS: Final = 192
-_MOST_WORKERS: Final = 8
+_MAX_WORKERS: Final = 8
 
 
 class OnnxModel(Generic[Engine]):
-    """Loads its engine when the first text comes, and again after the engine failed."""
+    """A model that loads its engine with the first text, and again after a failure."""
 
     def __init__(self, open_engine: Callable[[], Engine]) -> None:
         self._open_engine = open_engine
-        self._workers = min(os.cpu_count() or 1, _MOST_WORKERS)
-        # All that is read in bulk shares the cores; a question need not queue behind it.
+        self._workers = min(os.cpu_count() or 1, _MAX_WORKERS)
+        # Bulk work shares the cores, so that a question need not queue behind it.
         self._bulk = ThreadPoolExecutor(self._workers, "recollect-model")
         self._questions = ThreadPoolExecutor(self._workers, "recollect-model")
         self._lock = threading.Lock()
@@ -64,20 +64,20 @@ class OnnxModel(Generic[Engine]):
 
         async def lane() -> None:
             while waiting:
-                # The longest first, so that all lanes end at about the same time.
+                # The longest first, so that all lanes finish at about the same time.
                 batch = waiting.pop()
                 take(batch, await self._in_thread(self._bulk, run, [texts[at] for at in batch]))
 
         try:
             await asyncio.gather(*(lane() for _ in range(self._workers)))
         finally:
-            # Whoever failed or was cancelled wants no more of them.
+            # After a failure or cancellation the rest is not needed.
             waiting.clear()
 
     def _attempt(
         self, work: Callable[[Engine], Result], failed: Callable[[str], NotAvailable]
     ) -> Result:
-        """Work with the engine; one that fails is given up, and the next call loads another."""
+        """Run work with the engine; if it fails, drop the engine, so that the next call reloads."""
         engine = self._loaded()
         try:
             return work(engine)

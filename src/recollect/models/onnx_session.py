@@ -1,4 +1,4 @@
-"""onnxruntime behind one small type, its errors turned into ours."""
+"""A small interface to onnxruntime, with its errors translated into ours."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Session(Protocol):
 
 
 def open_session(graph: bytes | Path, threads: int = 1) -> Session:
-    """A session that computes on the thread that calls it, unless it is given more.
+    """Open a session that computes on the calling thread, unless it gets more threads.
 
-    A model's batches run side by side instead of splitting each over threads, which wait for each
-    other as soon as another program takes a core.
+    Batches run in parallel instead of splitting each over threads, which would wait for each other
+    as soon as another program takes a core.
     """
     try:
         onnxruntime: Any = import_quietly("onnxruntime")
@@ -46,7 +46,7 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
         raise missing_library("onnxruntime", "local") from None
     options: Any = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    # Threads that wait would keep a core busy that others could use.
+    # Spinning threads would keep a core busy that others could use.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors come as exceptions; warnings would go to stderr
@@ -62,7 +62,7 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
 
 @cache
 def session_errors() -> tuple[type[Exception], ...]:
-    """Everything a session raises; its own errors have no common ancestor but Exception."""
+    """Return the errors that a session raises; their only common base is Exception."""
     try:
         runtime = import_quietly("onnxruntime.capi.onnxruntime_pybind11_state")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Embeddings from any endpoint that speaks OpenAI's /embeddings."""
+"""Embeddings from any endpoint with OpenAI's /embeddings API."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ KNOWN_DIMENSIONS: Final = {
     "text-embedding-3-large": 3072,
     "text-embedding-ada-002": 1536,
 }
-_FIRST_PAUSE: Final = 0.5
-_LONGEST_PAUSE: Final = 20.0
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_MAX_PAUSE_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a remote model is and how to talk to it."""
+    """The address of a remote model and how to call it."""
 
     model: str
     dimension: int
@@ -43,11 +43,11 @@ class Endpoint:
 
 
 class OpenAIEmbedder:
-    """A remote model; tries again when the endpoint is busy, and never hands on garbage."""
+    """A remote model, with retries if the endpoint is busy; answers are validated."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        # As the endpoint counts them.
+        # As counted by the endpoint.
         self.input_tokens = 0
         self._service = HttpService(
             Access(
@@ -55,8 +55,8 @@ class OpenAIEmbedder:
                 api_key=endpoint.api_key,
                 timeout=endpoint.timeout,
                 retries=endpoint.retries,
-                first_pause=_FIRST_PAUSE,
-                longest_pause=_LONGEST_PAUSE,
+                first_pause=_FIRST_PAUSE_SECONDS,
+                longest_pause=_MAX_PAUSE_SECONDS,
             ),
             failed=self._failed,
             refused=self._refused,
@@ -84,7 +84,7 @@ class OpenAIEmbedder:
         prefix = endpoint.query_prefix if purpose == "query" else endpoint.passage_prefix
         vectors = np.empty((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), endpoint.batch_size):
-            # An empty text is refused by some endpoints with the whole batch.
+            # Some endpoints refuse the whole batch for an empty text.
             some = texts[start : start + endpoint.batch_size]
             batch = [prefix + readable(text) or " " for text in some]
             vectors[start : start + len(batch)] = await self._batch(batch)
@@ -100,7 +100,7 @@ class OpenAIEmbedder:
 
     async def _batch(self, texts: list[str]) -> Vectors:
         body: dict[str, Any] = {"model": self._endpoint.model, "input": texts}
-        # Only models that can shorten their vectors know this, so it is sent when it must be.
+        # Only some models support this parameter, so it is sent only if needed.
         if KNOWN_DIMENSIONS.get(self._endpoint.model, self.dimension) != self.dimension:
             body["dimensions"] = self.dimension
         rows, tokens = _read(await self._service.post("embeddings", body), model=self.model)
@@ -124,7 +124,7 @@ class OpenAIEmbedder:
 
 
 def _read(answer: bytes, *, model: str) -> tuple[Vectors, int]:
-    """The vectors of an answer, in the order of the texts, and what they cost if that is told."""
+    """Return the vectors of an answer in the order of the texts, and the tokens if given."""
     try:
         told: dict[str, Any] = json.loads(answer)
         data = cast("list[dict[str, Any]]", told["data"])

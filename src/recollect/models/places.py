@@ -1,4 +1,4 @@
-"""Where models lie."""
+"""Paths of model folders."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import Path
 
 
 def folder_named(name: str) -> Path:
-    """The folder that somebody named; a `~name` that nobody has is left as it is."""
+    """Return the path of a folder with `~` expanded; an unknown `~name` is left as it is."""
     return Path(os.path.expanduser(name))  # noqa: PTH111  (pathlib fails on an unknown one)
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder is there; pathlib fails on a name that no file could have."""
+    """Return whether a folder exists, also for names that make pathlib fail."""
     return os.path.isdir(path)  # noqa: PTH112
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there; pathlib fails on a name that no file could have."""
+    """Return whether a file exists, also for names that make pathlib fail."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def package_folder(package: str) -> Path | None:
-    """The folder of an installed package, which is not imported for this."""
+    """Return the folder of an installed package without importing it."""
     found = importlib.util.find_spec(package)
     locations = (found.submodule_search_locations or []) if found else []
     return next((Path(location) for location in locations), None)

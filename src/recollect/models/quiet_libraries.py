@@ -1,6 +1,6 @@
-"""Import libraries that would report their use to their makers, with that turned off.
+"""Import libraries that have telemetry, with the telemetry turned off.
 
-Recollect never calls home, and neither does what it loads: every import of such a library goes
+Recollect sends no telemetry, and neither do its libraries: every import of such a library goes
 through here.
 """
 
@@ -11,9 +11,9 @@ import os
 from types import ModuleType
 from typing import Final
 
-# Read once, when the library is first loaded: turning it off later is too late. Processes that we
-# start inherit it.
-_SILENCE: Final = {
+# The libraries read these variables once, when they are first imported. Processes that we start
+# inherit them.
+_NO_TELEMETRY: Final = {
     "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime
     "HF_HUB_DISABLE_TELEMETRY": "1",  # huggingface_hub, in fastembed and sentence-transformers
 }
@@ -21,5 +21,5 @@ _SILENCE: Final = {
 
 def import_quietly(library: str) -> ModuleType:
     """Return the imported library, its telemetry turned off."""
-    os.environ.update(_SILENCE)
+    os.environ.update(_NO_TELEMETRY)
     return importlib.import_module(library)

@@ -1,8 +1,8 @@
-"""Text that every library can take."""
+"""Text that every library accepts."""
 
 from __future__ import annotations
 
 
 def readable(text: str) -> str:
-    """The text with a question mark for each half of a surrogate pair, which cannot be encoded."""
+    """Return the text with a question mark for each lone surrogate, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")

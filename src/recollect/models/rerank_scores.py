@@ -1,4 +1,4 @@
-"""Scores as every reranker must return them."""
+"""Scores and errors of rerankers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Scores: TypeAlias = NDArray[np.float32]
 
 
 class RerankingFailed(NotAvailable):
-    """The model failed on texts that it may well manage later; their order stays as it was."""
+    """The model failed, but may succeed later; the order of the texts stays as it was."""
 
     code = "reranking_failed"
     retryable = True
 
 
 def from_logits(logits: NDArray[np.floating]) -> Scores:
-    """Each number brought between 0 and 1, their order kept."""
-    # In double precision, where clear answers are still told apart.
+    """Return scores between 0 and 1 in the same order."""
+    # Double precision still distinguishes very clear answers.
     return np.exp(-np.logaddexp(0.0, -logits.astype(np.float64))).astype(np.float32)
 
 
 def bad_scores(model: str, why: str) -> RerankingFailed:
-    """An answer that is not one usable number a text."""
+    """Return the error for an answer without one valid number per text."""
     return RerankingFailed(f"{model} gave no usable scores: {why}", code="bad_scores")

@@ -1,4 +1,4 @@
-"""Every reranker there is, opened by the name that settings give."""
+"""The catalogue of rerankers, opened by their name in the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.ports.reranker import Reranker
 
 _NO_RERANKER: Final = frozenset({"", "none"})
 _KINDS: Final = "none, folder:PATH, cohere:NAME, endpoint:NAME or tei:NAME"
-# Cohere counts a hundred texts as one search; text-embeddings-inference takes 32 unless told.
+# Cohere counts a hundred texts as one search; text-embeddings-inference accepts 32 by default.
 _BATCH_SIZE: Final = 100
 _TEI_BATCH_SIZE: Final = 32
 
@@ -23,8 +23,8 @@ class RerankerChoice:
     """A reranker as settings name it.
 
     `model` is empty or `none` for no reranker, or one of `folder:PATH`, `cohere:NAME`,
-    `endpoint:NAME`, `tei:NAME`. What stands empty below is read from the model's own files or
-    taken from its usual values.
+    `endpoint:NAME`, `tei:NAME`. Fields that are left empty are read from the model's own files or
+    have the defaults of the model.
     """
 
     model: str = ""
@@ -37,10 +37,10 @@ class RerankerChoice:
 
 
 def open_reranker(choice: RerankerChoice) -> Reranker | None:
-    """The reranker that is wanted, or None when none is.
+    """Open the chosen reranker; return None if none is chosen.
 
-    Nothing is loaded or connected before the first question, which is when a part that is missing
-    is told of.
+    Nothing is loaded or connected before the first question, so a missing part is reported only
+    then.
     """
     if choice.model in _NO_RERANKER:
         return None

@@ -1,4 +1,4 @@
-"""Scores from any endpoint that speaks Cohere's /rerank, or that of text-embeddings-inference."""
+"""Scores from any endpoint with the /rerank API of Cohere or of text-embeddings-inference."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from recollect.models.rerank_scores import RerankingFailed, Scores, bad_scores, 
 
 COHERE_URL: Final = "https://api.cohere.com/v2"
 
-# `endpoint` is Cohere's form elsewhere: Jina, vLLM, llama.cpp, LiteLLM and most gateways.
+# `endpoint` is Cohere's format on other servers: Jina, vLLM, llama.cpp, LiteLLM, most gateways.
 Kind = Literal["cohere", "endpoint", "tei"]
 
-# Somebody waits for the answer of a recall, so pauses are short.
-_FIRST_PAUSE: Final = 0.1
-_LONGEST_PAUSE: Final = 1.0
-# A probability may come rounded a little over its end.
+# A recall waits for the answer, so pauses are short.
+_FIRST_PAUSE_SECONDS: Final = 0.1
+_MAX_PAUSE_SECONDS: Final = 1.0
+# A probability may be rounded slightly beyond its range.
 _ROUNDING: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankEndpoint:
-    """Where a remote reranker is and how to talk to it."""
+    """The address of a remote reranker and how to call it."""
 
     kind: Kind
     model: str
     base_url: str
     api_key: str = field(default="", repr=False)
     batch_size: int
-    # Seconds for all texts of a question, further tries included.
+    # Seconds for all texts of a question, including retries.
     timeout: float
     retries: int
 
 
 class EndpointReranker:
-    """A remote reranker. Its library is imported and connected when the first question comes."""
+    """A remote reranker. The first question imports its library and connects."""
 
     def __init__(self, endpoint: RerankEndpoint) -> None:
         self._endpoint = endpoint
@@ -63,7 +63,7 @@ class EndpointReranker:
             async with asyncio.timeout(self._endpoint.timeout):
                 service = await self._opened()
                 for start in range(0, len(texts), size):
-                    # An empty text is refused by some endpoints with the whole batch.
+                    # Some endpoints refuse the whole batch for an empty text.
                     batch = [readable(text) or " " for text in texts[start : start + size]]
                     answer = await service.post("rerank", self._body(asked, batch))
                     raw += _read(answer, count=len(batch), model=self.name)
@@ -83,7 +83,7 @@ class EndpointReranker:
                 raise Closed("The reranker was closed")
             if self._service is None:
                 self._check_access()
-                # Importing the library takes long enough for other tasks to notice.
+                # Importing the library would block other tasks.
                 self._service = await asyncio.to_thread(self._open)
             return self._service
 
@@ -93,13 +93,13 @@ class EndpointReranker:
             api_key=self._endpoint.api_key,
             timeout=self._endpoint.timeout,
             retries=self._endpoint.retries,
-            first_pause=_FIRST_PAUSE,
-            longest_pause=_LONGEST_PAUSE,
+            first_pause=_FIRST_PAUSE_SECONDS,
+            longest_pause=_MAX_PAUSE_SECONDS,
         )
         return HttpService(access, failed=self._failed, refused=self._refused)
 
     def _check_access(self) -> None:
-        """Nothing anybody remembers is sent where no answer can come from."""
+        """Raise an error if the access is incomplete, before anything is sent."""
         endpoint = self._endpoint
         if not endpoint.base_url:
             missing = "base_url"
@@ -120,7 +120,7 @@ class EndpointReranker:
         return {"model": model, "query": question, "documents": texts, "top_n": len(texts)}
 
     def _in_range(self, raw: NDArray[np.float64]) -> Scores:
-        """Some servers hand on the model's own numbers: once one did, it is known to."""
+        """Return scores from 0 to 1; some servers return logits, which is remembered."""
         if np.any((raw < -_ROUNDING) | (raw > 1 + _ROUNDING)):
             self._gives_logits = True
         if self._gives_logits:
@@ -143,7 +143,7 @@ class EndpointReranker:
 
 
 def _read(answer: bytes, *, count: int, model: str) -> list[float]:
-    """The scores of an answer, which lists the best text first, in the order of the texts."""
+    """Return the scores in the order of the texts; the answer lists the best first."""
     try:
         told: Any = json.loads(answer)
         results = cast("list[dict[str, Any]]", told["results"] if isinstance(told, dict) else told)

@@ -1,4 +1,4 @@
-"""Any cross-encoder that lies in a folder as model.onnx and tokenizer.json."""
+"""Cross-encoders in a folder with model.onnx and tokenizer.json."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from recollect.models.tokenizer import Tokenizer, Tokens, padded
 
 
 class FolderReranker(OnnxModel["_Engine"]):
-    """Reads the question with each text, a few batches side by side on threads of its own.
+    """Scores the question with each text, in parallel batches on its own threads.
 
-    The folder is looked into when the first question comes.
+    The first question opens the folder.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class FolderReranker(OnnxModel["_Engine"]):
 
 
 class _Engine:
-    """A session with its tokenizer: pairs of texts in, a logit a pair out."""
+    """A session with its tokenizer, which turns each pair of texts into a logit."""
 
     def __init__(self, tokenizer: Tokenizer, session: Session) -> None:
         self.tokenizer = tokenizer

@@ -1,4 +1,4 @@
-"""Folders of files that were made once: they appear whole, and are read only if still whole."""
+"""Sealed folders: written in one step, and read only if every file is intact."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SEAL: Final = "sha256.json"
 
 
 def is_sealed(folder: Path) -> bool:
-    """Whether there is such a folder; whether it is whole is found when it is read."""
+    """Return whether a sealed folder exists; reading it verifies the files."""
     return (folder / SEAL).is_file()
 
 
 def read_sealed(folder: Path) -> dict[str, bytes] | None:
-    """The files by name; None when there is no such folder, an error when one is damaged."""
+    """Return the files by name; None if there is no such folder; raise if one is damaged."""
     try:
         seal: Any = json.loads((folder / SEAL).read_bytes())
         files = {name: (folder / name).read_bytes() for name in cast("dict[str, str]", seal)}
@@ -38,7 +38,7 @@ def read_sealed(folder: Path) -> dict[str, bytes] | None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether there is such a folder with every file as it was written."""
+    """Return whether the folder exists with every file intact."""
     try:
         return read_sealed(folder) is not None
     except ModelDamaged:
@@ -46,7 +46,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def write_sealed(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Put the files there in one step; whoever writes the same at the same time does no harm."""
+    """Write the files in one step; concurrent writers of the same files are safe."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:

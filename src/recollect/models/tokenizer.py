@@ -1,4 +1,4 @@
-"""Text as an ONNX model reads it: tokens, and batches of them."""
+"""Tokens and batches of tokens for ONNX models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from recollect.models.faults import ModelDamaged, missing_library
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text, or two texts after each other, as numbers."""
+    """The token numbers of a text, or of two texts after each other."""
 
     ids: NDArray[np.int64]
-    # For each token 0 or 1: the first text or the second.
+    # 0 for each token of the first text, 1 for the second.
     types: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -25,18 +25,18 @@ class Tokens:
 
 
 class Tokenizer:
-    """A tokenizer.json, set to cut at the length that the model reads."""
+    """A tokenizer.json that truncates at the maximum length of the model."""
 
     def __init__(self, data: bytes, longest: int) -> None:
         self._tokenizer = _opened(data)
-        # Files come with a padding and a cut of their own, which were another program's choice.
+        # The padding and truncation in the file were another program's choice.
         self._tokenizer.no_padding()
-        # Of two texts the longer one is cut.
+        # Of two texts, the longer one is truncated.
         self._tokenizer.enable_truncation(longest)
 
     def read(self, text: str, second: str | None = None) -> Tokens:
         read = self._tokenizer.encode(text, second)
-        # Where no mark opens a text, an empty one has no token; it stands as the first of all.
+        # Without special tokens an empty text has no token, so it gets the first one.
         return Tokens(np.array(read.ids or [0], np.int64), np.array(read.type_ids or [0], np.int64))
 
     def pieces(self, text: str) -> list[int]:
@@ -46,7 +46,7 @@ class Tokenizer:
 
 
 def padded(texts: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:
-    """The inputs of a model for a batch, each text made as long as the longest."""
+    """Return the inputs of a model for a batch, padded to the longest text."""
     ids = np.zeros((len(texts), max(map(len, texts))), np.int64)
     mask = np.zeros_like(ids)
     types = np.zeros_like(ids)

@@ -1,4 +1,4 @@
-"""Vectors as every embedder must return them."""
+"""Validation of the vectors that an embedder returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 
 def unit_rows(raw: Vectors, *, count: int, dimension: int, model: str) -> Vectors:
-    """The rows brought to length 1; an error when they are not `count` usable vectors."""
+    """Return the rows scaled to length 1, or raise an error if they are not `count` vectors."""
     if raw.ndim != 2 or len(raw) != count:
         raise EmbeddingFailed(
             f"{model} answered {count} texts with vectors of shape {raw.shape}",
@@ -22,7 +22,7 @@ def unit_rows(raw: Vectors, *, count: int, dimension: int, model: str) -> Vector
     if raw.shape[1] != dimension:
         raise wrong_dimension(model, expected=dimension, got=raw.shape[1])
     lengths = np.linalg.norm(raw, axis=1, keepdims=True)
-    # A comparison with NaN is false, so this catches it as well.
+    # A comparison with NaN is false, so this catches NaN too.
     if not np.all(lengths > 0) or not np.all(np.isfinite(lengths)):
         raise EmbeddingFailed(
             f"{model} answered with vectors that are empty or not numbers", code="bad_vectors"

@@ -1,4 +1,4 @@
-"""The vectors of single tokens, one byte a number, which several models share."""
+"""Word vectors with one byte per number, which several models share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class WordRows:
-    """A table of word vectors: small integers, and a number to multiply each row with."""
+    """A table of word vectors: small integers, and a factor for each row."""
 
     def __init__(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
         self._rows = rows

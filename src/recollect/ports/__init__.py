@@ -1,1 +1,1 @@
-"""What memory needs from the outside, as small protocols. Back-ends and models implement them."""
+"""Small protocols for what memory needs from outside; back-ends and models implement them."""

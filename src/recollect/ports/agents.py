@@ -1,4 +1,4 @@
-"""Where the settings of agents are kept that go before the settings file."""
+"""Settings of agents in the database, which override the settings file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Protocol
 
 
 class AgentOverlays(Protocol):
-    """What was set for agents, by their names."""
+    """Overrides of the settings of agents, by name."""
 
     async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None: ...
 
     async def delete(self, name: str) -> bool:
-        """Remove what was set for an agent; return whether there was something."""
+        """Remove the overrides of an agent; return whether there were any."""
         ...
 
     async def names(self) -> frozenset[str]:
-        """Return the agents for which something was set."""
+        """Return the agents that have overrides."""
         ...
 
     async def has_memory(self, name: str) -> bool:

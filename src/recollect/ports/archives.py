@@ -1,4 +1,4 @@
-"""Reading archives and the references to their blobs. Writing them is the store's commit."""
+"""Reading archives and the references to their blobs. They are written by the store's commit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.domain.scope import Scope
 
 
 class Archives(Protocol):
-    """What is known of archived tool results. Reads only ever see the scopes they are given."""
+    """The descriptions of archives. Reads only see the given scopes."""
 
     async def find(
         self,
@@ -26,17 +26,17 @@ class Archives(Protocol):
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Archive]:
-        """Archives for which all that is given holds, newest first, from behind `after`."""
+        """Return the archives that match all conditions, newest first, starting after `after`."""
         ...
 
     async def with_blob(
         self, scopes: Sequence[Scope], archive_id: str
     ) -> tuple[Archive, Blob] | None:
-        """An archive and where its content lies."""
+        """Return an archive and its blob."""
         ...
 
     async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
-        """The content with this hash, if the scope's workspace holds it."""
+        """Return the blob with this hash, if the scope's workspace has it."""
         ...
 
     async def note_load(self, archive: Archive, at: datetime) -> None:
@@ -44,17 +44,17 @@ class Archives(Protocol):
         ...
 
     async def set_summary(self, archive_id: str, summary: str) -> None:
-        """Tell better what it says; everything else of it stays as it is."""
+        """Replace the summary of an archive."""
         ...
 
     async def to_index(self, *, after: str, limit: int) -> list[Archive]:
-        """Archives of all scopes, by id from the first behind `after`, that have no units yet."""
+        """Return archives of all scopes without units, by id, starting after `after`."""
         ...
 
     async def referenced(self, keys: Sequence[str]) -> set[str]:
-        """Those of these blob keys that some archive still needs."""
+        """Return those of the blob keys that an archive still needs."""
         ...
 
     async def scopes(self) -> list[Scope]:
-        """Every scope that holds archives."""
+        """Return every scope that holds archives."""
         ...

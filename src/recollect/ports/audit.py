@@ -1,4 +1,4 @@
-"""The audit: what happened, sealed into chains that show when somebody changed it."""
+"""The audit log, sealed into hash chains that reveal later changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recollect.domain.sharing import Party
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """A link, and the entry it seals as it is stored now; none when it is gone."""
+    """A link and the entry that it seals, as stored now; None if the entry is gone."""
 
     link: ChainLink
     entry: SealableEntry | None
@@ -22,14 +22,14 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedBatch:
-    """How many entries got their places, and how far their chains go now."""
+    """The number of entries that were sealed, and the new heads of their chains."""
 
     count: int
     heads: tuple[ChainHead, ...]
 
 
 class AuditLog(Protocol):
-    """Entries are written with the change sets that they tell of; here they are read and sealed."""
+    """Reads and seals entries, which are written together with their change sets."""
 
     async def entries(
         self,
@@ -42,51 +42,51 @@ class AuditLog(Protocol):
         proposals_of: Party | None = None,
         limit: int,
     ) -> list[AuditEntry]:
-        """What happened in these scopes, the latest first; `naming` an id anywhere in it.
+        """Return the entries of these scopes, latest first; with `naming`, those with this id.
 
-        With `proposals_of`, entries about proposals are left out unless this party made them or
-        they were approved: what they became is shared.
+        With `proposals_of`, leave out entries about proposals unless this party made them or they
+        were approved.
         """
         ...
 
     async def seal(self, limit: int) -> SealedBatch:
-        """Add the oldest entries without a place to the ends of their chains."""
+        """Append the oldest unsealed entries to their chains."""
         ...
 
     async def unsealed(self, org: str, workspace: str) -> int:
-        """How many entries of a workspace are not in its chain yet."""
+        """Return the number of entries of a workspace that are not in its chain yet."""
         ...
 
     async def is_sealed(self) -> bool:
-        """Whether every entry there is has its place in a chain."""
+        """Return whether every entry is in a chain."""
         ...
 
     async def chain(self, org: str, workspace: str, *, after: int, limit: int) -> list[Sealed]:
-        """The links of a workspace behind a place, in their order."""
+        """Return the links of a workspace after a position, in order."""
         ...
 
     async def unchained(self, org: str, workspace: str, *, limit: int) -> list[SealableEntry]:
-        """Entries that have a place in the chain at which there is no link."""
+        """Return entries whose position in the chain has no link."""
         ...
 
     async def compare(self, org: str, workspace: str) -> ComparedContents:
-        """Compare what a workspace holds with the digests that were taken when it was stored."""
+        """Compare the content of a workspace with the digests taken when it was stored."""
         ...
 
     async def workspaces(self) -> list[tuple[str, str]]:
-        """Every organisation and workspace that there is."""
+        """Return every organisation and workspace."""
         ...
 
     async def erasures(self, org: str, workspace: str) -> list[tuple[int, int]]:
-        """Which entries were erased by a forgetting: first and last numbers."""
+        """Return the ranges of entries erased by forgetting, as first and last numbers."""
         ...
 
 
 class Anchor(Protocol):
-    """How far chains went, kept outside the database: it tells when the end of one is gone."""
+    """The heads of chains, stored outside of the database to detect a truncated chain."""
 
     def known(self, org: str, workspace: str) -> ChainHead | None: ...
 
     def keep(self, head: ChainHead) -> None:
-        """Remember how far a chain goes, unless it was known to go further."""
+        """Store the head of a chain, unless a later one is stored."""
         ...

@@ -1,4 +1,4 @@
-"""Large contents outside the database: bytes under a key, written once and never changed."""
+"""Blobs: large content outside of the database, written once under a key and never changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import BinaryIO, Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredBlob:
-    """What lies under a key, and since when."""
+    """A stored blob: its key, and when it was stored."""
 
     key: str
     size: int
@@ -18,20 +18,20 @@ class StoredBlob:
 
 
 class Blobs(Protocol):
-    """A directory or a bucket. What is not reachable is a `StorageError`."""
+    """A directory or a bucket. If it is not reachable, calls raise `StorageError`."""
 
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
-        """Store it whole, a file piece by piece; when this returns it is durable."""
+        """Store bytes or a file; when this returns, they are durable."""
         ...
 
     async def get(self, key: str) -> bytes | None:
-        """What lies under the key; None when there is nothing."""
+        """Return the bytes under the key, or None."""
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Remove these; one that is not there is fine."""
+        """Delete these keys; missing ones are ignored."""
         ...
 
     def stored(self) -> AsyncIterator[StoredBlob]:
-        """Everything there is, in any order."""
+        """Return all stored blobs, in any order."""
         ...

@@ -1,4 +1,4 @@
-"""Following what changes."""
+"""The log of changes that change feeds read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from recollect.domain.scope import Scope
 
 
 class ChangeLog(Protocol):
-    """What every write changed, kept as long as the scope."""
+    """The changes of every write, kept as long as the scope."""
 
     async def since(
         self, scope: Scope, version: int, *, limit: int
     ) -> Sequence[tuple[int, tuple[Change, ...]]]:
-        """What changed in a scope behind a version, by version, at most so many versions.
+        """Return the changes of a scope after a version, by version, at most `limit` versions.
 
-        A version that changed nothing of its owners (only how they are found) has no changes.
+        A version that only changed the index has no changes.
         """
         ...

@@ -1,4 +1,4 @@
-"""The time now, as a port, so that tests can tell weeks without waiting for them."""
+"""The current time, as a port, so that tests can advance it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who and what is in a database: for listings, never for recall."""
+"""Listings of what a database holds, never used for recall."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from recollect.domain.scope import Scope
 
 
 class Directory(Protocol):
-    """Lists and counts across scopes. Who may look where is decided by whoever asks."""
+    """Lists and counts across scopes. The caller decides who may see what."""
 
     async def scopes(
         self, within: Workspace, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, ScopeEntry]]:
-        """Scopes, the newest first, each with its place."""
+        """Return scopes, newest first, each with its position."""
         ...
 
     async def scopes_within(self, within: Workspace, *, limit: int) -> Sequence[Scope]:
-        """The scopes alone, the oldest first."""
+        """Return only the scopes, oldest first."""
         ...
 
     async def names(
@@ -51,25 +51,25 @@ class Directory(Protocol):
     async def sessions(
         self, extent: Extent, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, SessionEntry]]:
-        """Conversations, the one that went on last first, each with its place."""
+        """Return sessions, most recently active first, each with its position."""
         ...
 
     async def labels(
         self, extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
     ) -> Sequence[LabelEntry]:
-        """Tags or categories of active records, the most frequent first."""
+        """Return tags or categories of active records, most frequent first."""
         ...
 
     async def records(
         self, within: Workspace, where: Filter, *, now: datetime, after: Cursor | None, limit: int
     ) -> Sequence[Record]:
-        """Records that pass the filter, those that happened last first."""
+        """Return records that match the filter, latest first."""
         ...
 
     async def count(self, within: Workspace, where: Filter, *, now: datetime) -> int:
-        """How many records pass the filter."""
+        """Return the number of records that match the filter."""
         ...
 
     async def facets(self, within: Workspace, where: Filter, *, now: datetime) -> Facets:
-        """How many records of each sort pass the filter."""
+        """Return counts of the records that match the filter, by property."""
         ...

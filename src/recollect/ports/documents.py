@@ -1,4 +1,4 @@
-"""Documents, their sections and their chunks, as the knowledge base reads them."""
+"""Reading documents, their sections and their passages for the knowledge base."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedChunk:
-    """A chunk that a search found, with the section it stands in and its neighbours there.
+    """A passage that a search found, with its section and its neighbours there.
 
-    `neighbours` are the spans of the chunks around it, its own among them, in their order.
+    `neighbours` are the spans of the passages around it, including its own, in order.
     """
 
     unit: int
@@ -30,7 +30,7 @@ class LocatedChunk:
 
 
 class Documents(Protocol):
-    """The documents of the collections that somebody may read."""
+    """Reads the documents of collections."""
 
     async def find(
         self,
@@ -42,32 +42,33 @@ class Documents(Protocol):
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Document]:
-        """Return the documents of these collections, the last changed first."""
+        """Return the documents of these collections, last changed first."""
         ...
 
     async def collections(self, owners: Sequence[Scope]) -> list[Collection]:
-        """Return the collections that belong to these keys, and what they hold."""
+        """Return the collections of these scopes, and what they hold."""
         ...
 
     async def sections(
         self, document_id: str, *, after: int = -1, limit: int | None = None
     ) -> list[Section]:
-        """Return the sections of a document in their order."""
+        """Return the sections of a document in order."""
         ...
 
     async def chunk_spans(self, document_id: str, *, after: int, limit: int) -> list[Span]:
-        """Return where the chunks with a number above `after` stand, in their order."""
+        """Return the spans of the passages with a number above `after`, in order."""
         ...
 
     async def locate(self, units: Sequence[int], *, reach: int) -> dict[int, LocatedChunk]:
-        """Return the chunks with these numbers, all from one snapshot; one that is gone is left
-        out, and so is a summary."""
+        """Return the passages with these numbers from one snapshot.
+
+        Missing ones and summaries are left out."""
         ...
 
     async def pending(self, *, after: str, limit: int) -> list[Document]:
-        """Return documents of all collections, by id, whose content waits to be read."""
+        """Return documents of all collections whose content is not processed yet, by id."""
         ...
 
     async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
-        """Return where the content with this hash lies, if the scope's workspace holds it."""
+        """Return the blob with this hash, if the scope's workspace has it."""
         ...

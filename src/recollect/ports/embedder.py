@@ -1,4 +1,4 @@
-"""Turning text into vectors, whichever model does it."""
+"""Embedding models, which turn text into vectors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Some models read a question otherwise than the text that answers it.
+# Some models embed a question differently from the text that answers it.
 Purpose = Literal["query", "passage"]
 
-# Called with how many texts are done, and of how many.
+# Called with the number of texts done and the total.
 Progress = Callable[[int, int], None]
 
 
@@ -23,7 +23,7 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """A name that changes whenever the vectors would."""
+        """Return a name that changes whenever the vectors would."""
         ...
 
     @property
@@ -31,24 +31,24 @@ class Embedder(Protocol):
 
     @property
     def calibration(self) -> Calibration:
-        """What the model's cosines mean."""
+        """Return how to interpret the model's cosines."""
         ...
 
     def reads(self, text: str) -> bool:
-        """Return whether the model knows the text's language.
+        """Return whether the model supports the text's language.
 
-        What it does not read gets no vector, and vector search stands aside for it.
+        Other texts get no vector, and vector search skips them.
         """
         ...
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> NDArray[np.float32]:
-        """One row a text, in their order, each of length 1. Cancelling takes effect at once."""
+        """Return one row per text, in order, each of length 1. It can be cancelled at any time."""
         ...
 
     def notes(self) -> tuple[str, ...]:
-        """What works less well than it could, and how to mend it."""
+        """Return what works less well than it could, and how to fix it."""
         ...
 
     async def close(self) -> None: ...
@@ -56,7 +56,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Metered(Protocol):
-    """An embedder whose provider counts the tokens it reads."""
+    """An embedder whose provider counts tokens."""
 
     @property
     def input_tokens(self) -> int: ...
@@ -64,15 +64,15 @@ class Metered(Protocol):
 
 @runtime_checkable
 class Remembering(Protocol):
-    """An embedder that need not read again what it has read."""
+    """An embedder that caches vectors."""
 
     def knows(self, text: str, purpose: Purpose) -> bool:
-        """Whether the vector of this text is at hand."""
+        """Return whether the vector of this text is cached."""
         ...
 
 
 class EmbedderAround:
-    """Another embedder as it is, for those that add something to it."""
+    """A wrapper that delegates to another embedder, for subclasses that add something."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

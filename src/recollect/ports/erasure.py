@@ -1,4 +1,4 @@
-"""Erasing for good: hidden in one step, removed batch by batch, then cleaned from the files."""
+"""Permanent erasure: hide in one step, remove in batches, then clean the files."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Literal, Protocol
 
 from recollect.domain.forgetting import Target, Verification
 
-# What came of cleaning the files: done; it waits for a reader or, for a large file, for the job; or
-# the database is so large that its unused room cannot be overwritten in place.
+# The result of cleaning the files: done; waiting for a reader or, for a large file, for the job;
+# or the database is so large that its free pages cannot be overwritten in place.
 Cleaning = Literal["done", "waits", "too_large"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What one step erased, by kind; blobs by their keys, to be deleted from the blob store."""
+    """What one step erased, by kind; blobs by key, to be deleted from the blob store."""
 
     counts: Mapping[str, int] = field(hash=False)
     evidence_left: tuple[str, ...] = ()
@@ -23,46 +23,47 @@ class Erased:
 
 
 class Erasure(Protocol):
-    """Takes what is to be forgotten out of every table. Begun once, it is finished, come what may:
-    what is left is a job that any open memory goes on with."""
+    """Removes what is to be forgotten from every table.
+
+    Once begun, it is always finished: the rest is a job that any open memory continues."""
 
     async def foresee(self, target: Target) -> Erased:
-        """What would go; nothing is changed."""
+        """Return what would be erased, without changing anything."""
         ...
 
     async def begin(self, target: Target, forget_id: str) -> Erased:
-        """Hide all of it from everybody, durably; what goes, in numbers."""
+        """Hide all of it durably; return the counts."""
         ...
 
     async def advance(self, forget_id: str) -> Erased | None:
-        """Erase the next batch; None when nothing is left. Others can write between two calls."""
+        """Erase the next batch; return None if nothing is left. Others can write between calls."""
         ...
 
     async def dropped(self, forget_id: str) -> None:
-        """The blobs that were given out so far are deleted."""
+        """Confirm that the blobs returned so far were deleted."""
         ...
 
     async def clean(self, forget_id: str, *, even_large: bool) -> Cleaning:
-        """Remove what is left in the files.
+        """Remove what remains in the files.
 
-        Without `even_large` a file that others would have to wait for is left to the job.
+        Without `even_large`, a file so large that others would have to wait is left to the job.
         """
         ...
 
     async def finish(self, forget_id: str) -> None:
-        """Nothing is left to do."""
+        """Mark the erasure as finished."""
         ...
 
     async def postpone(self, forget_id: str) -> None:
-        """The rest is done by whoever works on jobs."""
+        """Leave the rest to the job."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mementos:
-    """What a search for something forgotten looks for: terms of it, and beginnings of vectors.
+    """What to search for after forgetting: terms and the beginnings of vectors.
 
-    `scopes` are the numbers of those in which any trace is one of it and of nobody else.
+    `scopes` are the numbers of scopes that were forgotten as a whole.
     """
 
     terms: frozenset[str] = frozenset()
@@ -71,12 +72,12 @@ class Mementos:
 
 
 class Proof(Protocol):
-    """Searches everything for what was forgotten."""
+    """Searches every store and file for what was forgotten."""
 
     async def remember(self, target: Target) -> Mementos:
-        """What to search for, taken before it is gone; of very much a part of it."""
+        """Return what to search for, collected before it is erased; a sample if it is very much."""
         ...
 
     async def verify(self, mementos: Mementos) -> Verification:
-        """Where any of it is still found, in every store and every file."""
+        """Return where any of it is still found."""
         ...

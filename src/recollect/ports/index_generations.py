@@ -1,4 +1,4 @@
-"""Units that a newer analyzer makes of a whole scope, beside those that answer meanwhile.
+"""Index generations: units of a newer analyzer, built beside those that are in use.
 
 For a background job, across all scopes. Never reachable from a caller's scope.
 """
@@ -19,7 +19,7 @@ from recollect.domain.unit import OwnerUnits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """The next owners of a scope whose units are to be made: after this unit, up to that."""
+    """The next owners of a scope whose units are to be built, after one unit and up to another."""
 
     owners: Sequence[Record | Turn | Archive | Document]
     after: int
@@ -27,44 +27,44 @@ class Left:
 
 
 class Editions(Protocol):
-    """The book of which units answer in which scope, and of those beside them."""
+    """Keeps track of which units are in use in each scope, and which are being built."""
 
     async def is_current(self, analyzer: str) -> bool:
-        """Whether only units of this analyzer answer, and none are beside."""
+        """Return whether only units of this analyzer exist."""
         ...
 
     async def stale(self, analyzer: str) -> Scope | None:
-        """A scope in which units of another analyzer answer, one that is begun before others."""
+        """Return a scope that uses units of another analyzer, preferring one that is begun."""
         ...
 
     async def count_stale(self, analyzer: str) -> int:
-        """How many units of other analyzers answer."""
+        """Return the number of units of other analyzers that are in use."""
         ...
 
     async def left(self, scope: Scope, analyzer: str, *, limit: int) -> Left | None:
-        """The next owners that are not beside yet, also those written meanwhile.
+        """Return the next owners without new units, including those written meanwhile.
 
-        None too when this analyzer has nothing to do there.
+        Return None also if this analyzer has nothing to do there.
         """
         ...
 
     async def add(
         self, scope: Scope, analyzer: str, left: Left, units: Sequence[OwnerUnits]
     ) -> None:
-        """Put the units of those owners beside the others, with the vectors that these have.
+        """Add new units of these owners, with the vectors of the old ones.
 
-        An owner of whom none are given keeps the ones it has. One that has changed or is gone
-        by now is passed over, and so is all of it when another worker has done it already.
+        An owner without new units keeps its old ones. An owner that was changed or removed
+        meanwhile is skipped, and so is everything if another worker was faster.
         """
         ...
 
     async def switch(self, scope: Scope, analyzer: str) -> bool:
-        """Let this analyzer's units answer from now on, in one step that all readers see.
+        """Use this analyzer's units from now on, in one step that all readers see.
 
-        Not if any owner is left: then nothing changes.
+        If any owner is left, nothing changes.
         """
         ...
 
     async def discard(self, analyzer: str, *, limit: int) -> int:
-        """Remove some units that were replaced, or that another analyzer had begun; how many."""
+        """Remove some units that were replaced or left by another analyzer; return how many."""
         ...

@@ -1,4 +1,4 @@
-"""Storing items: what frameworks keep under a namespace and a key."""
+"""Storage of items, which frameworks keep under a namespace and a key."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Place = tuple[Namespace, str]
 
 
 class ItemStore(Protocol):
-    """Items of scopes. What has expired is not there, whether or not it was swept yet."""
+    """The items of scopes. Expired items are never returned, even before a sweep."""
 
     async def find(
         self, scope: Scope, places: Sequence[Place], *, now: datetime
     ) -> list[StoredItem | None]:
-        """Return the item at each place, None where there is none."""
+        """Return the item at each namespace and key, or None."""
         ...
 
     async def write(
         self, scope: Scope, put: Sequence[StoredItem], removed: Sequence[Place] = ()
     ) -> list[StoredItem]:
-        """Put items and remove others in one transaction; return those put as they are stored.
+        """Put and remove items in one transaction; return the items as stored.
 
-        An item at a place that is taken replaces it, and keeps its id, position and creation.
+        An item that replaces another one keeps its id, position and creation time.
         """
         ...
 
@@ -41,15 +41,15 @@ class ItemStore(Protocol):
         offset: int = 0,
         last_first: bool = False,
     ) -> list[StoredItem]:
-        """Return the items under a prefix, or in exactly that namespace, by their position."""
+        """Return the items under a prefix, or in exactly that namespace, by position."""
         ...
 
     async def namespaces(self, scope: Scope, *, now: datetime) -> list[Namespace]:
-        """Return the namespaces that hold anything, in their order."""
+        """Return the namespaces that hold items, in order."""
         ...
 
     async def pop(self, scope: Scope, namespace: Namespace, *, now: datetime) -> StoredItem | None:
-        """Remove the last item of a namespace and return it; of two callers only one gets it."""
+        """Remove and return the last item of a namespace; only one of two callers gets it."""
         ...
 
     async def clear(self, scope: Scope, namespace: Namespace) -> int:
@@ -57,9 +57,9 @@ class ItemStore(Protocol):
         ...
 
     async def refresh(self, scope: Scope, places: Sequence[Place], *, now: datetime) -> None:
-        """Let the time to live of these items begin anew, of those that have one."""
+        """Restart the time to live of these items, if they have one."""
         ...
 
     async def sweep(self, *, now: datetime) -> int:
-        """Remove what has expired in any scope; return how many there were."""
+        """Remove the expired items of all scopes; return how many there were."""
         ...

@@ -1,4 +1,4 @@
-"""The queue of background work."""
+"""The queue of background jobs."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from recollect.domain.stats import JobCounts
 
 
 class Jobs(Protocol):
-    """Jobs with leases: of several workers, one runs a job; if it dies, another takes over."""
+    """Jobs with leases: one of several workers runs a job; if it dies, another takes over."""
 
     async def add(self, jobs: Sequence[NewJob]) -> None: ...
 
     async def claim(
         self, kinds: Sequence[str], owner: str, *, now: datetime, lease_until: datetime
     ) -> Job | None:
-        """The next job that is due and not leased, now leased to `owner`."""
+        """Return the next due job that is not leased, now leased to `owner`."""
         ...
 
     async def extend(self, job: Job, lease_until: datetime) -> bool:
-        """Keep the lease; False when it was lost to another worker."""
+        """Extend the lease; return False if another worker has it."""
         ...
 
     async def finish(self, job: Job, result: Mapping[str, Any] | None = None) -> None:
-        """The work is done, unless the lease was lost; that and its result are told for a day.
+        """Mark the job as done, unless the lease was lost; it is listed with its result for a day.
 
-        The result is in numbers: nothing that anybody told us.
+        The result consists of numbers only, without content.
         """
         ...
 
     async def retry(self, job: Job, error: str, run_after: datetime | None) -> None:
-        """The work failed: due again at `run_after`, or given up when that is None."""
+        """Mark the job as failed: retry at `run_after`, or give up if that is None."""
         ...
 
     async def withdraw(self, kind: str) -> bool:
-        """Remove the jobs of a kind; whoever works on one stops when its lease is to be renewed.
+        """Remove the jobs of a kind; a worker stops when it tries to renew its lease.
 
-        False when there were none.
+        Return False if there were none.
         """
         ...
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
-        """When the earliest waiting job is due or its lease ends; None when nothing waits."""
+        """Return when the earliest job is due or its lease ends; None if nothing waits."""
         ...
 
     async def has(self, kind: str) -> bool:
-        """Whether there is a job of a kind, waiting, running or given up."""
+        """Return whether there is a job of a kind, waiting, running or given up."""
         ...
 
     async def reports(
@@ -62,13 +62,13 @@ class Jobs(Protocol):
         limit: int | None = None,
         now: datetime,
     ) -> list[JobReport]:
-        """How jobs are doing, the newest first, from behind `after`."""
+        """Return reports of jobs, newest first, starting after `after`."""
         ...
 
     async def cancel(self, job_id: str) -> bool:
-        """Let a job not be done; whoever works on it stops when its lease is to be renewed.
+        """Cancel a job; a worker stops when it tries to renew its lease.
 
-        False when there is no such job, or it is over.
+        Return False if there is no such job, or it is finished.
         """
         ...
 

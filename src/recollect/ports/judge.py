@@ -1,4 +1,4 @@
-"""Judging how a new statement relates to stored ones."""
+"""Judges, which decide how a new statement relates to stored ones."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from recollect.domain.calibration import JudgeCalibration
 from recollect.domain.relation import Relation, Verdict
 
 MOST_JUDGED: Final = 8
-"""So many stored statements are judged for one new one."""
+"""The maximum number of stored statements that are judged for one new one."""
 
 CLASSES: Final[tuple[Relation, ...]] = ("same", "update", "conflict", "different")
-"""The order of a local model's logits."""
+"""The order of the logits of a local model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What was said, when, and where it comes from."""
+    """A statement, when it was made, and where it comes from."""
 
     text: str
     said_at: datetime
     source: str = ""
     near: float | None = field(default=None, compare=False)
-    """Of a stored one: the cosine of its vector and the new one's, where both are known."""
+    """For a stored one: the cosine of its vector and the new one's, if both are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A verdict for each stored statement in its order, and why a better judge did not answer."""
+    """A verdict for each stored statement, in order, and why a better judge did not answer."""
 
     verdicts: tuple[Verdict, ...]
     degraded: str = ""
 
 
 class Judge(Protocol):
-    """Tells how statements relate. Safe to call from several tasks at once."""
+    """Decides how statements relate. Safe to call from several tasks at once."""
 
     @property
     def name(self) -> str: ...
@@ -60,5 +60,5 @@ class PairClassifier(Protocol):
     def calibration(self) -> JudgeCalibration: ...
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.floating]:
-        """One row a pair, in the order of CLASSES."""
+        """Return one row per pair, in the order of CLASSES."""
         ...

@@ -1,4 +1,4 @@
-"""Where keys and sign-ins are kept: hashes, never secrets."""
+"""Storage of API keys and sign-ins: hashes, never secrets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.domain.page import Cursor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredKey:
-    """A key and what its secret is checked against."""
+    """A key and the hash of its secret."""
 
     key: ApiKey
     salt: str
@@ -20,40 +20,40 @@ class StoredKey:
 
 
 class Keys(Protocol):
-    """Keys of the server that uses this database."""
+    """The API keys of the server that uses this database."""
 
     async def add(self, stored: StoredKey) -> None:
-        """Keep a new key; a name that a usable key has is refused."""
+        """Store a new key; refuse a name that a usable key has."""
         ...
 
     async def find(self, key_id: str) -> StoredKey | None: ...
 
     async def listed(self, *, after: Cursor | None, limit: int) -> list[ApiKey]:
-        """Return keys, the newest first, revoked ones too."""
+        """Return keys, newest first, including revoked ones."""
         ...
 
     async def has_any(self) -> bool:
-        """Return whether a key was ever made."""
+        """Return whether a key was ever created."""
         ...
 
     async def has_usable(self, now: datetime) -> bool:
-        """Return whether there is a key that opens something."""
+        """Return whether there is a usable key."""
         ...
 
     async def revoke(self, key_id: str, now: datetime) -> ApiKey | None:
-        """Revoke a key and end its sign-ins; None when there is no such key."""
+        """Revoke a key and end its sign-ins; return None if there is no such key."""
         ...
 
     async def used(self, key_id: str, now: datetime) -> None:
-        """Note that a key was used."""
+        """Record that a key was used."""
         ...
 
     async def sign_in(self, digest: str, key_id: str, now: datetime, until: datetime) -> None:
-        """Keep a sign-in by the hash of its token; those that are over go along."""
+        """Store a sign-in under the hash of its token, and remove expired ones."""
         ...
 
     async def signed_in(self, digest: str, now: datetime) -> tuple[ApiKey, datetime] | None:
-        """Return the key of a sign-in and when it ends; None when it is over or was none."""
+        """Return the key of a sign-in and when it ends; None if it has ended or does not exist."""
         ...
 
     async def sign_out(self, digest: str) -> None: ...

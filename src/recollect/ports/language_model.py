@@ -1,4 +1,4 @@
-"""Asking a language model, whichever it is."""
+"""Language models of any provider."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ Shape = TypeVar("Shape", bound="BaseModel")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a model is asked: who it shall be, what it shall read, how much it may answer."""
+    """A prompt: the role of the model, what to read, and the limit of the answer."""
 
     text: str
     system: str = ""
     max_tokens: int = 1_024
     temperature: float = 0.0
-    # How long the answer may take; a tier sets its own budget, and nobody may exceed it.
+    # The time limit of the answer; it cannot exceed the limit of the tier.
     seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What a model wrote, and what it cost."""
+    """The text that a model wrote, and its cost."""
 
     text: str
     input_tokens: int
     output_tokens: int
-    # The answer reached `max_tokens` before its end.
+    # Whether the answer was cut off at `max_tokens`.
     is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filled(Generic[Shape]):
-    """A form that a model filled in, and what it cost."""
+    """A form that a model filled in, and its cost."""
 
     value: Shape
     input_tokens: int
@@ -48,31 +48,31 @@ class Filled(Generic[Shape]):
 class LanguageModel(Protocol):
     """One language model. Safe to call from several tasks at once.
 
-    Whatever goes wrong is a `ModelError`, an answer that takes longer than `prompt.seconds` too;
-    its `retryable` tells whether later may be better. Opening a model is outside that time.
+    Every failure raises `ModelError`, including an answer that takes longer than
+    `prompt.seconds`; its `retryable` says whether to retry. Opening a model is not included.
     """
 
     @property
     def name(self) -> str: ...
 
     async def write(self, prompt: Prompt) -> Written:
-        """An answer in plain text."""
+        """Return an answer in plain text."""
         ...
 
     async def fill(self, prompt: Prompt, shape: type[Shape]) -> Filled[Shape]:
-        """An answer in a given shape; what does not fit is shown to the model once, to mend."""
+        """Return an answer in a given form; if it is invalid, ask the model once to repair it."""
         ...
 
 
 class LanguageModels(Protocol):
-    """The models there are, by the task they are for."""
+    """The configured models, by task."""
 
     def of(self, task: LanguageTask) -> LanguageModel | None:
-        """The model for a task; None where none is configured, which is no error."""
+        """Return the model for a task, or None if none is configured."""
         ...
 
     def usage(self) -> tuple[ModelUsage, ...]:
-        """What each tier was asked and what it cost, since this process began."""
+        """Return the usage of each tier since this process began."""
         ...
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Care of the whole database, across all scopes. Never reachable from a caller's scope."""
+"""Maintenance of the whole database, across all scopes. Never reachable from a caller's scope."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from recollect.domain.diagnosis import DatabaseCondition, IndexFigures
 
 
 class Maintenance(Protocol):
-    """What an operator or a background job needs."""
+    """Operations for an operator or a background job."""
 
     async def condition(self) -> DatabaseCondition:
-        """What the database says about itself; every page of it is looked at."""
+        """Return the condition of the database after checking every page."""
         ...
 
     async def figures(self, analyzer: str) -> IndexFigures:
-        """How much there is; for a database of the newest revision only."""
+        """Return the size of the index and the queue, for a database of the newest revision."""
         ...
 
     async def size(self) -> int:
-        """Bytes the database takes on disk."""
+        """Return the size of the database on disk, in bytes."""
         ...
 
     async def backup(self, target: Path) -> list[Blob]:
-        """A consistent copy while others go on writing; the contents that it refers to."""
+        """Copy the database consistently while others write; return the blobs that it refers to."""
         ...

@@ -1,4 +1,4 @@
-"""Vectors of what is stored and of questions, or the reason why there are none."""
+"""Vectors of units and of questions, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recollect.ports.vectors import Vector
 
 
 class EmbeddedUnits(Protocol):
-    """Units with their vectors as far as there are any, and the work that is left for later."""
+    """Units with the vectors that are available, and the jobs that make the others."""
 
     @property
     def owners(self) -> tuple[OwnerUnits, ...]: ...
@@ -26,7 +26,7 @@ class EmbeddedUnits(Protocol):
 
 
 class AskedQuestion(Protocol):
-    """A question as the vectors of some models, and what kept others away."""
+    """The vectors of a question by model, and why some are missing."""
 
     @property
     def vectors(self) -> Mapping[EmbeddingModel, Vector]: ...
@@ -36,30 +36,30 @@ class AskedQuestion(Protocol):
 
 
 class MeaningService(Protocol):
-    """Makes vectors, and never stands in the way when there is no model."""
+    """Makes vectors; without a model, everything still works by words."""
 
     @property
     def model(self) -> EmbeddingModel | None:
-        """The model that the settings name."""
+        """Return the model that the settings name."""
         ...
 
     @property
     def absence(self) -> str:
-        """Why there are no vectors at the moment; empty when there are."""
+        """Return why there are no vectors at the moment; empty if there are."""
         ...
 
     async def of_units(self, owners: Sequence[OwnerUnits]) -> EmbeddedUnits:
-        """Return the same units with vectors; those that cannot be had now are left to a job."""
+        """Return the units with vectors; those that cannot be made now are left to a job."""
         ...
 
     async def ask(self, text: str, models: Collection[EmbeddingModel]) -> AskedQuestion:
-        """Return a question as each of these models reads it."""
+        """Return the vectors of a question by each of these models."""
         ...
 
     def answering(self, scopes: Iterable[Scope]) -> tuple[EmbeddingModel, ...]:
-        """Return the models that answer in these scopes, as far as is known."""
+        """Return the models that serve these scopes, as far as is known."""
         ...
 
     def notice(self, scopes: Iterable[Scope], models: Collection[EmbeddingModel]) -> None:
-        """Remember which model answers in these scopes."""
+        """Remember which model serves these scopes."""
         ...

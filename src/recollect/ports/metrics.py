@@ -1,4 +1,4 @@
-"""Where hourly totals are kept."""
+"""Storage of hourly totals."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from recollect.domain.meter import CounterName
 
 
 class MetricHours(Protocol):
-    """What all processes on this database counted, hour by hour."""
+    """The counters of all processes on this database, by hour."""
 
     async def add(
         self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
     ) -> None:
-        """Add to the totals of an hour; those before `keep_since` go."""
+        """Add to the totals of an hour, and remove those before `keep_since`."""
         ...
 
     async def read(
         self, since: datetime, until: datetime
     ) -> Mapping[datetime, Mapping[CounterName, float]]:
-        """Return the totals of the hours that began in this time."""
+        """Return the totals of the hours that began in this period."""
         ...

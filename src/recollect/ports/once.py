@@ -1,4 +1,4 @@
-"""What came of requests that are to happen once."""
+"""Stored results of idempotent requests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from recollect.domain.scope import Scope
 
 
 class KeptResults(Protocol):
-    """Results by the keys of their requests; they are written with the store's commit."""
+    """Results by idempotency key; they are written with the store's commit."""
 
     async def find(
         self, wanted: Idempotency, principal: str, scope: Scope
     ) -> Mapping[str, Any] | None:
-        """What came of this request before; a key of another request is refused."""
+        """Return the earlier result of this request; refuse a key that another request used."""
         ...

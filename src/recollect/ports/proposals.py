@@ -1,4 +1,4 @@
-"""Reading proposals. Writing them is the store's commit."""
+"""Reading proposals. They are written by the store's commit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from recollect.domain.sharing import Party
 
 
 class Proposals(Protocol):
-    """What was proposed. One that nobody decided in its time reads as expired.
+    """Proposals. One that was not decided in time reads as expired.
 
-    Reads only ever see the scopes they are given; `stale` is for the sweep.
+    Reads only see the given scopes; `stale` is for the sweep.
     """
 
     async def find(
@@ -30,9 +30,9 @@ class Proposals(Protocol):
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Proposal]:
-        """Proposals for which all that is given holds, newest first."""
+        """Return the proposals that match all conditions, newest first."""
         ...
 
     async def stale(self, now: datetime, *, limit: int) -> list[Proposal]:
-        """Proposals of all scopes that still wait though their time is over."""
+        """Return the proposals of all scopes that are pending but expired."""
         ...

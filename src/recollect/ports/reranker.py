@@ -1,4 +1,4 @@
-"""Judging how well texts answer a question, whichever model does it."""
+"""Rerankers, which judge how well texts answer a question."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 class Reranker(Protocol):
-    """One model that reads a question and a text together. Safe to call from several tasks.
+    """A model that reads a question and a text together. Safe to call from several tasks.
 
-    What goes wrong is a `NotAvailable`, whose `retryable` tells whether later may be better; after
-    `close` it is `Closed`.
+    A failure raises `NotAvailable`, whose `retryable` says whether to retry; after `close`, calls
+    raise `Closed`.
     """
 
     @property
     def name(self) -> str:
-        """The model as settings name it."""
+        """Return the name of the model in the settings."""
         ...
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One score a text, in their order, from 0 (does not answer) to 1 (does)."""
+        """Return one score per text, in order, from 0 (does not answer) to 1 (does)."""
         ...
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Which model's vectors answer in which scope, and the units that lack one.
+"""Which embedding model serves which scope, and the units that lack its vectors.
 
 For an operator or a background job, across all scopes. Never reachable from a caller's scope.
 """
@@ -18,9 +18,9 @@ from recollect.domain.turn import Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainUnit:
-    """A unit that lacks a vector, with its place among its owner's units.
+    """A unit that lacks a vector, with its position among its owner's units.
 
-    It has no owner while that is being removed.
+    Its owner is None while the owner is being removed.
     """
 
     unit: int
@@ -30,7 +30,7 @@ class PlainUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """How much a model answers for; without a model, how much has no vectors at all."""
+    """How many units a model serves; without a model, how many have no vectors at all."""
 
     model: EmbeddingModel | None
     scopes: int
@@ -38,50 +38,49 @@ class Served:
 
 
 class Serving(Protocol):
-    """The book of which model answers where."""
+    """Keeps track of which model serves each scope."""
 
     async def served(self) -> list[Served]:
-        """How much each model answers for; scopes without units are left out."""
+        """Return how many units each model serves; scopes without units are left out."""
         ...
 
     async def coming(self) -> str:
-        """The model that is to answer everywhere, as settings name it, while work on that waits
-        or goes on; empty when there is none."""
+        """Return the model that a change is under way to, as the settings name it; else empty."""
         ...
 
     async def others(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
-        """Some scopes with units or vectors in which this model does not answer."""
+        """Return some scopes with units or vectors that this model does not serve."""
         ...
 
     async def answered_by(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
-        """Return some scopes in which this model answers."""
+        """Return some scopes that this model serves."""
         ...
 
     async def claim(self, model: EmbeddingModel) -> None:
-        """Let this model answer wherever there are units and none answers yet."""
+        """Let this model serve every scope with units that no model serves yet."""
         ...
 
     async def lacking(
         self, model: EmbeddingModel, *, after: int, limit: int, scope: Scope | None = None
     ) -> list[PlainUnit]:
-        """Units without a vector of this model, by number, from the first above `after`: of one
-        scope, or of all in which the model answers.
+        """Return units without a vector of this model, by number, starting above `after`: of one
+        scope, or of all that the model serves.
 
-        About `limit` of them, for an owner's units come together.
+        The `limit` is approximate, since the units of an owner come together.
         """
         ...
 
     async def count_lacking(self, model: EmbeddingModel, *, everywhere: bool = False) -> int:
-        """How many units lack a vector of this model where it answers, or anywhere."""
+        """Return how many units lack a vector of this model where it serves, or anywhere."""
         ...
 
     async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:
-        """Let this model answer in a scope from now on, in one step that all its readers see.
+        """Let this model serve a scope from now on, in one step that all readers see.
 
-        Not if there are units above `after` that lack a vector of it: then nothing changes.
+        If units above `after` lack a vector of it, nothing changes.
         """
         ...
 
     async def discard(self, model: EmbeddingModel, *, limit: int) -> int:
-        """Remove some vectors that other models made where this one answers; how many."""
+        """Remove some vectors of other models where this one serves; return how many."""
         ...

@@ -1,7 +1,7 @@
-"""Several reads as of one moment.
+"""Snapshots: several reads as of one moment.
 
-A recall reads a little here and there; beginning and ending a transaction for each takes longer
-than reading. Within `one_snapshot()` a database keeps one open for what is read quickly.
+A recall makes many small reads, and a transaction for each would take longer than the reads.
+Within `one_snapshot()` a database keeps one transaction open for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 
 class Snapshot:
-    """What databases keep open for the reads that belong together."""
+    """The transactions that databases keep open for reads that belong together."""
 
     def __init__(self, within: Snapshot | None = None) -> None:
         self._within = within
@@ -25,48 +25,48 @@ class Snapshot:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more is kept open for it."""
+        """Return whether the snapshot has ended."""
         return self._has_ended or (self._within is not None and self._within.has_ended)
 
     def kept_by(self, database: Hashable) -> Any:
-        """What the database keeps open for it, or None."""
+        """Return what the database keeps open for it, or None."""
         kept = self._kept.get(database)
         return None if kept is None else kept[0]
 
     def keep(self, database: Hashable, held: Any, let_go: Callable[[], None]) -> None:
-        """Keep something open for the database until the snapshot ends."""
+        """Keep a transaction of the database open until the snapshot ends."""
         self._kept[database] = held, let_go
 
     def let_go(self) -> None:
-        """End what was begun; whatever is read next begins anew."""
+        """End the open transactions; the next read begins new ones."""
         for _, let_go in self._kept.values():
             let_go()
         self._kept = {}
 
     def go_on_from(self, later: Snapshot) -> None:
-        """Read on as of the moment of one that began within this one."""
+        """Continue with the moment of a snapshot that began within this one."""
         self.let_go()
         self._kept, later._kept = later._kept, {}
 
     def end(self) -> None:
-        """Keep nothing open any more, nor for those that began within it."""
+        """End the snapshot and those that began within it."""
         self._has_ended = True
-        for it in (self, *self._begun_within):
-            it.let_go()
+        for snapshot in (self, *self._begun_within):
+            snapshot.let_go()
 
 
 _CURRENT: Final[ContextVar[Snapshot | None]] = ContextVar("recollect_snapshot", default=None)
 
 
 def current_snapshot() -> Snapshot | None:
-    """The snapshot that a read belongs to, if it belongs to one."""
+    """Return the snapshot that a read belongs to, if any."""
     snapshot = _CURRENT.get()
     return None if snapshot is None or snapshot.has_ended else snapshot
 
 
 @contextmanager
 def one_snapshot() -> Generator[Snapshot]:
-    """What is read within it, is read as of one moment."""
+    """Read as of one moment within this context."""
     snapshot = Snapshot()
     with _reading(snapshot):
         try:
@@ -77,7 +77,7 @@ def one_snapshot() -> Generator[Snapshot]:
 
 @contextmanager
 def later_snapshot() -> Generator[Snapshot]:
-    """For tasks that begin here and wait before they read: they see what is there by then."""
+    """Let tasks that start here, but read later, see what is stored by then."""
     later = Snapshot(current_snapshot())
     with _reading(later):
         yield later

@@ -1,4 +1,4 @@
-"""Another source of what a prompt may hold, beside what is remembered."""
+"""Other sources of context for a prompt, besides records and turns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from recollect.domain.scope import Caller
 
 
 class PassageSource(Protocol):
-    """Passages with their citations, such as those of documents."""
+    """A source of passages with citations, such as documents."""
 
     async def passages(self, caller: Caller, question: str, *, max_tokens: int) -> Passages:
-        """Return what answers a question well enough, within a budget of tokens."""
+        """Return the passages that answer a question well enough, within a budget of tokens."""
         ...

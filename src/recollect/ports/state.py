@@ -1,4 +1,4 @@
-"""What a session is in the middle of: small named values that may expire."""
+"""The state of sessions: small named values that may expire."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from recollect.domain.scope import Scope
 from recollect.errors import StaleVersion
 
 MAX_STATE: Final = 10_000_000
-# The version of what is not there: `put(…, expected=ABSENT)` only ever creates.
+# The version of a missing value: `put(…, expected=ABSENT)` only creates.
 ABSENT: Final = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateKey:
-    """Whose value it is, of which session, and its name there."""
+    """The scope, the session and the name of a value."""
 
     scope: Scope
     session: str
@@ -30,7 +30,7 @@ class StateKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateEntry:
-    """A value as it was read; the version is another one after every `put`."""
+    """A value as it was read; every `put` gives it a new version."""
 
     value: str
     version: int
@@ -38,7 +38,7 @@ class StateEntry:
 
 
 class State(Protocol):
-    """Named JSON texts per session. What has expired is not there, swept or not."""
+    """Named JSON texts per session. Expired values are never returned, even before a sweep."""
 
     async def get(self, key: StateKey) -> StateEntry | None: ...
 
@@ -51,36 +51,35 @@ class State(Protocol):
         expected: int | None = None,
         known_since: datetime | None = None,
     ) -> int:
-        """Write the value, to live for `ttl` from now or for ever; its new version.
+        """Write a value that lives for `ttl`, or without limit; return its new version.
 
-        With `expected` only if that is still the version, otherwise `StaleVersion`: whoever read,
-        changed and writes back learns that somebody else did so in between. With `known_since`
-        not if its session, or what it names, was forgotten since then by whichever process: that
-        is `NotFound`, and nothing of it is kept.
+        With `expected`, raise `StaleVersion` unless that is still the version, so that concurrent
+        changes are detected. With `known_since`, raise `NotFound` if its session, or what it names,
+        was forgotten since then by any process.
         """
         ...
 
     async def touch(self, key: StateKey, ttl: timedelta) -> bool:
-        """Let it live for `ttl` from now, its version unchanged; False when it is not there."""
+        """Restart the time to live without a new version; return False if the value is missing."""
         ...
 
     async def delete(self, key: StateKey) -> None: ...
 
     async def names(self, scope: Scope, session: str) -> list[str]:
-        """The names of what the session holds, in order."""
+        """Return the names of the session's values, in order."""
         ...
 
     async def clear(self, scope: Scope, session: str) -> None:
-        """The session has ended: remove all it holds."""
+        """Remove all values of a session that has ended."""
         ...
 
     async def sweep(self) -> int:
-        """Remove what has expired, in every scope; how many values that were."""
+        """Remove the expired values of all scopes; return how many there were."""
         ...
 
 
 def require_version(key: StateKey, expected: int | None, version: int) -> None:
-    """Refuse a write that expects another version; what every back-end asks in `put`."""
+    """Raise `StaleVersion` for a write that expects another version; for `put` of back-ends."""
     if expected is not None and version != expected:
         raise StaleVersion(
             f"{key.name!r} of session {key.session!r} was changed by somebody else",

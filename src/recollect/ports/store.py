@@ -1,4 +1,4 @@
-"""The source of truth: change sets in, values out."""
+"""The store, which writes change sets and reads records, turns and links."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from recollect.domain.turn import Turn
 
 
 class Store(Protocol):
-    """Durable, scoped storage. Reads only ever see the scopes they are given."""
+    """Durable, scoped storage. Reads only see the given scopes."""
 
     async def commit(self, changes: ChangeSet) -> Committed:
-        """Write all of it durably, or nothing and raise."""
+        """Write the whole change set durably, or raise and write nothing."""
         ...
 
     async def records(
@@ -34,7 +34,7 @@ class Store(Protocol):
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Record]:
-        """Records that pass the filter, what happened last first: a page, or those of `ids`."""
+        """Return the records that match the filter, latest first: a page, or those of `ids`."""
         ...
 
     async def turns(
@@ -46,7 +46,7 @@ class Store(Protocol):
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Turn]:
-        """Turns that pass the filter, of a session in its order: a page, or those of `ids`."""
+        """Return the turns that match the filter, in session order: a page, or those of `ids`."""
         ...
 
     async def weighable(
@@ -59,30 +59,30 @@ class Store(Protocol):
         turns: Sequence[str],
         whole: int,
     ) -> dict[str, Weighable]:
-        """Those of these records and turns that pass the filter, by id, to be weighed.
+        """Return the candidates that match the filter, by id, with what scoring needs.
 
-        Many are weighed for the few that are shown: of the records only the first so many are read
-        as a whole.
+        Many are scored for the few that are shown, so only the first records are loaded as a
+        whole.
         """
         ...
 
     async def links(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[Link]:
-        """The links at whose newer or older end one of these records and turns is, oldest first."""
+        """Return the links of these records and turns, at either end, oldest first."""
         ...
 
     async def history(self, scopes: Sequence[Scope], record_id: str) -> list[Version]:
-        """Every version of a record, oldest first; empty when there is none to see."""
+        """Return every version of a record, oldest first; empty if it is not visible."""
         ...
 
     async def versions(self, scopes: Sequence[Scope]) -> tuple[int, ...]:
-        """How far each scope has moved on; what was read stands as long as these stay the same.
+        """Return the version of each scope; reads stay valid while it does not change.
 
-        Cheap: it is asked before every recall. 0 is a scope in which nothing was ever written.
+        This is cheap and called before every recall. 0 is a scope that was never written to.
         """
         ...
 
     async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
-        """How much these scopes hold."""
+        """Return the counts of what these scopes hold."""
         ...
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry around what takes long; nothing unless the process set a tracer up."""
+"""OpenTelemetry spans around slow work; no-ops unless the process configured a tracer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 def span(name: str, **attributes: str | int) -> AbstractContextManager[Any]:
-    """Return a span around the work inside. Attributes never hold what is remembered."""
-    # A process that set a tracer up has loaded it.
+    """Return a span around the work inside. Attributes never hold content."""
+    # If the process configured a tracer, the library is already imported.
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return nullcontext()

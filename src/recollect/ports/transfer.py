@@ -1,4 +1,4 @@
-"""Moving whole histories out of a database and into another."""
+"""Export and import of whole histories between databases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """What is to be read: all of some scopes, and of others only what speaks of the user."""
+    """What to read: some scopes as a whole, and of others only what is about the user."""
 
     scopes: tuple[Scope, ...]
     profiles: tuple[Scope, ...] = ()
@@ -28,10 +28,10 @@ class Extent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Everything some scopes hold at one moment, in an order that depends on nothing else.
+    """Everything that some scopes hold at one moment, in a deterministic order.
 
-    Conflicts, watermarks and proposals come after all that they are about. `blob` tells where the
-    content of an archive lies.
+    Conflicts, watermarks and proposals come after what they refer to. `blob` returns the blob of
+    an archive.
     """
 
     schema: str
@@ -42,10 +42,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """Something from elsewhere, with the units it is found by here and the work it leaves.
+    """An imported item, with its units here and the jobs that it needs.
 
-    An archive has a blob unless its workspace holds the content already. `audit` says what was
-    taken out of it on its way.
+    An archive has a blob unless its workspace already has the content. `audit` says what was
+    redacted during the import.
     """
 
     item: Item
@@ -56,7 +56,7 @@ class Arrival:
 
 
 class Outcome(Enum):
-    """What became of an arrival."""
+    """The outcome for one imported item."""
 
     ADDED = auto()
     UNCHANGED = auto()
@@ -69,19 +69,19 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What became of each arrival, and the keys of blobs that were brought in vain."""
+    """The outcome for each imported item, and the keys of blobs that were not needed."""
 
     outcomes: list[Outcome]
     unused_blobs: tuple[str, ...] = ()
 
 
 class Transfer(Protocol):
-    """The only way in that keeps ids, times, versions and places as they were."""
+    """The only way to write that preserves ids, times, versions and positions."""
 
     async def read(self, extent: Extent | None, take: Callable[[Snapshot], T]) -> T:
-        """Run `take` beside the event loop on this extent, or with None on all there is."""
+        """Run `take` in a thread on this extent, or on everything if None."""
         ...
 
     async def add(self, arrivals: Sequence[Arrival]) -> Added:
-        """Write those that are new, in one transaction; nothing that anybody said is changed."""
+        """Write the new items in one transaction, without changing existing content."""
         ...

@@ -1,4 +1,4 @@
-"""Turns of older releases, which were stored before the act of a turn was decided."""
+"""Turns without an act, stored by releases that did not classify turns."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from recollect.domain.turn import Act, Turn
 
 
 class UndecidedTurns(Protocol):
-    """All turns without an act, whoever's they are."""
+    """All turns without an act, in all scopes."""
 
     async def first(self, *, limit: int) -> Sequence[Turn]:
-        """Some of them, the oldest first; none when all are decided."""
+        """Return some of them, oldest first; none if all are classified."""
         ...
 
     async def decide(self, acts: Mapping[str, Act]) -> None:
-        """Keep the acts of these turns, with the traits of their units."""
+        """Store the acts of these turns, with the traits of their units."""
         ...

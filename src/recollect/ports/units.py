@@ -16,9 +16,9 @@ from recollect.domain.stats import IndexStats
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
-# The keys of the terms of a text, in its order.
+# The keys of the terms of a text, in order.
 Terms = Sequence[int] | NDArray[np.uint64]
-# By the owner's id and the version of it that they are of; of a turn there is only version 1.
+# By the owner's id and version; a turn has only version 1.
 KnownTerms = Mapping[tuple[str, int], Terms]
 
 # What is known of a unit in numbers, see domain/unit.py; `kind` is the place in UNIT_OWNERS.
@@ -26,25 +26,25 @@ COLUMNS: Final = (
     *("unit", "kind", "ordinal", "start", "end", "observed_at"),
     *("cluster", "place", "speaker", "traits", "size", "variety"),
 )
-_PLACES: Final = {name: place for place, name in enumerate(COLUMNS)}
+_COLUMN_INDEX: Final = {name: place for place, name in enumerate(COLUMNS)}
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRows:
-    """Units as they stand: a line of numbers for each of COLUMNS, and the ids of their owners."""
+    """Units as columns: an array for each of COLUMNS, and the ids of their owners."""
 
     numbers: Ids
     owners: NDArray[np.object_]
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]], owners: Sequence[str]) -> UnitRows:
-        """Rows in the order of COLUMNS, and the owner of each."""
+        """Return units from rows in the order of COLUMNS, and the owner of each."""
         numbers = np.array(rows, np.int64).reshape(len(rows), len(COLUMNS))
         return cls(np.ascontiguousarray(numbers.T), np.array(owners, np.object_))
 
     @classmethod
     def joined(cls, several: Sequence[UnitRows]) -> UnitRows:
-        """Several one after another."""
+        """Return several sets of units, concatenated."""
         if len(several) == 1:
             return several[0]
         return cls(
@@ -56,15 +56,15 @@ class UnitRows:
         return len(self.owners)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        """One of COLUMNS, or `owner`."""
-        return self.owners if column == "owner" else self.numbers[_PLACES[column]]
+        """Return one of COLUMNS, or `owner`."""
+        return self.owners if column == "owner" else self.numbers[_COLUMN_INDEX[column]]
 
     @property
     def nbytes(self) -> int:
         return self.numbers.nbytes + self.owners.nbytes
 
     def take(self, places: Ids) -> UnitRows:
-        """Those at these places, in this order."""
+        """Return the units at these indexes, in this order."""
         return UnitRows(self.numbers.take(places, axis=1), self.owners.take(places))
 
 
@@ -74,9 +74,9 @@ _NO_SCORES: Final[Scores] = np.empty(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """Units that matched, best first: as they stand, raw scores, similarities in [0, 1].
+    """Units that matched, best first, with raw scores and similarities in [0, 1].
 
-    Columns and not objects, since a search looks at hundreds and shows five.
+    These are columns instead of objects, since a search examines hundreds to show five.
     """
 
     rows: UnitRows
@@ -94,7 +94,7 @@ class Matches:
         return self.rows[name]
 
     def on_scale(self, slope: float, offset: float) -> Matches:
-        """Return the same with scores brought onto another scale; the raw ones stay."""
+        """Return the matches with scores on another scale; raw scores stay."""
         if (slope, offset) == (1.0, 0.0):
             return self
         scores = np.clip(slope * self.scores + offset, 0.0, 1.0)
@@ -102,7 +102,7 @@ class Matches:
 
 
 class UnitIndex(Protocol):
-    """BM25 over the units of the given scopes, never over anybody else's."""
+    """BM25 search over the units of the given scopes only."""
 
     async def search(
         self,
@@ -113,29 +113,29 @@ class UnitIndex(Protocol):
         now: datetime,
         within: Filter | None = None,
     ) -> Matches:
-        """The best units for these term keys, best first; with `within`, only owners it accepts."""
+        """Return the best units for these term keys; with `within`, only owners that it accepts."""
         ...
 
     async def expect_many(self, scopes: Sequence[Scope]) -> None:
-        """Make ready for many searches; for one alone that may take longer than searching."""
+        """Prepare for many searches; for a single one, this may take longer than searching."""
         ...
 
     async def recent(
         self, scopes: Sequence[Scope], since: datetime, limit: int, *, until: datetime
     ) -> Matches:
-        """What happened last before `until`, newest first; the score falls to 0 at `since`."""
+        """Return the latest units before `until`, newest first; the score falls to 0 at `since`."""
         ...
 
     async def terms_of(self, units: Sequence[int]) -> dict[int, frozenset[int]]:
-        """The keys of the terms that these units have, to explain why they were found."""
+        """Return the term keys of these units, to explain why they were found."""
         ...
 
     async def known_terms(self, owners: Sequence[str], analyzer: str) -> KnownTerms:
-        """What this analyzer found in those of these records and turns that the index holds."""
+        """Return the terms of those of these owners that the index holds for this analyzer."""
         ...
 
     async def rank(self, terms: Sequence[int], texts: Sequence[Terms]) -> list[float]:
-        """Calibrated scores of texts that are not in the index, ranked among themselves."""
+        """Return calibrated scores of texts that are not in the index, ranked among themselves."""
         ...
 
     def stats(self) -> IndexStats: ...

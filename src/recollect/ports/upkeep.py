@@ -1,4 +1,4 @@
-"""What upkeep reads: records by their state and age, what they are worth, conflicts, figures."""
+"""Reads for upkeep: records by state and age, their value, conflicts and figures."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from recollect.domain.upkeep import Selection, Worth
 
 
 class UpkeepReader(Protocol):
-    """Only reads. What a selection without scopes asks for is everybody's: for sweeps alone."""
+    """Read-only access. A selection without scopes covers all scopes, for sweeps only."""
 
     async def select(
         self, selection: Selection, *, after: str = "", limit: int | None = None
     ) -> list[Record]:
-        """Records by id, from the first one after `after`."""
+        """Return records by id, starting after `after`."""
         ...
 
     async def crowded(
         self, scopes: Sequence[Scope] | None, more_than: int, *, now: datetime
     ) -> Mapping[Scope, int]:
-        """The scopes with more active records than that, and how many they have."""
+        """Return the scopes with more active records than this, and how many they have."""
         ...
 
     async def worths(self, scope: Scope, *, now: datetime) -> list[Worth]:
-        """What tells how much each active record of a scope is worth."""
+        """Return the properties that determine the value of each active record of a scope."""
         ...
 
     async def conflicts(
         self, scopes: Sequence[Scope], *, ids: Sequence[str] | None = None
     ) -> list[Conflict]:
-        """Open conflicts between active records, the latest first; with ids those, open or not."""
+        """Return open conflicts between active records, latest first; or those with these ids."""
         ...
 
     async def figures(self, scopes: Sequence[Scope], *, now: datetime) -> HealthFigures:
-        """What is counted in these scopes."""
+        """Return the health figures of these scopes."""
         ...

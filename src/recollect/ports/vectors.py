@@ -1,4 +1,4 @@
-"""Search by meaning: the nearest vectors among a caller's units."""
+"""Vector search: the nearest vectors among a caller's units."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.ports.units import Matches
 
-# One vector, and several as rows.
+# A vector, and several vectors as rows.
 Vector = NDArray[np.float32]
 Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearest:
-    """The nearest units by cosine, best first, and how many units have no vector to compare.
+    """The nearest units by cosine, best first, and how many units have no vector.
 
-    `models` are those that answer in the scopes that were asked, whether or not the question came
-    as their vector too.
+    `models` are those that serve the given scopes, whether or not the question has a vector of
+    them.
     """
 
     matches: Matches
@@ -35,7 +35,7 @@ class Nearest:
 
 
 class VectorIndex(Protocol):
-    """Exact nearest neighbours, in each scope among the vectors of the model that answers there."""
+    """Exact nearest neighbours, in each scope among the vectors of the model that serves it."""
 
     async def search(
         self,
@@ -46,8 +46,9 @@ class VectorIndex(Protocol):
         now: datetime,
         within: Filter | None = None,
     ) -> Nearest:
-        """The units most like the question, which is given as the vectors of one or more models;
-        with `within`, only owners it accepts."""
+        """Return the units nearest to the question, given as vectors of one or more models.
+
+        With `within`, return only units of owners that it accepts."""
         ...
 
     def stats(self) -> IndexStats: ...

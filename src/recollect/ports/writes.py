@@ -1,4 +1,4 @@
-"""Reading how things came to be remembered. Writing it is the store's commit."""
+"""Reading the traces of writes. They are written by the store's commit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from recollect.domain.write import Trace
 
 
 class Writes(Protocol):
-    """Traces of writes, and how far sessions were read. Reads only see the scopes given."""
+    """Traces of writes, and how far extraction has read sessions. Reads only see given scopes."""
 
     async def trace(self, scopes: Sequence[Scope], write_id: str) -> Trace | None:
-        """The steps of one write; None when there is none to see."""
+        """Return the steps of one write, or None if it is not visible."""
         ...
 
     async def watermark(self, scope: Scope, session: str) -> int:
-        """The place of the last turn that was read for what is worth remembering; 0 for none."""
+        """Return the ordinal of the last turn that extraction has read; 0 if none."""
         ...
 
     async def unread_sessions(self, scope: Scope) -> list[str]:
-        """The sessions that have turns which were not read yet, the oldest first."""
+        """Return the sessions with turns that extraction has not read, oldest first."""
         ...

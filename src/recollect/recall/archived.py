@@ -1,4 +1,4 @@
-"""Archived tool results as an answer shows them: the passage that fits, not the whole."""
+"""Archives as recall shows them: the matching passage, not the whole text."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _log: Final = logging.getLogger(__name__)
 
 
 class ArchivePassages:
-    """What a recall needs of the archives."""
+    """Access to archives for recall."""
 
     def __init__(self, archives: Archives, text_of: TextOf) -> None:
         self._archives = archives
         self._text_of = text_of
 
     async def find(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[Archive]:
-        """Those of these archives that lie in the scopes."""
+        """Return the archives with these ids that lie in the scopes."""
         return await self._archives.find(scopes, ids=ids)
 
     async def passage(self, archive: Archive, fused: Fused) -> ArchivePassage:
-        """The part that was found, or the summary when only that fits or the text is damaged."""
+        """Return the matching passage, or the summary if the text is damaged or has no match."""
         span = fused.span if fused.is_passage else None
         content = archive.summary
         if span is not None:

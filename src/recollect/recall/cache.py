@@ -1,4 +1,4 @@
-"""Answers of recalls, kept for a few minutes and only while nothing was written in their scopes."""
+"""A cache of recall results, valid for a few minutes and only until their scopes change."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from recollect.ports.store import Store
 from recollect.recall.meaning import Meaning
 from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
 
-# An answer with more characters is found again instead of being kept.
-_LARGEST: Final = 50_000
+# Longer answers are not cached.
+_MAX_CACHED_CHARS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheOptions:
-    """How long answers are kept, and how many; 0 keeps none."""
+    """The lifetime and the number of cached answers; 0 disables the cache."""
 
     seconds: float = 300
     size: int = 1_000
@@ -43,7 +43,7 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answers:
-    """The answers about some scopes that are right at these versions of them."""
+    """The cached answers for some scopes, valid at these versions of the scopes."""
 
     versions: tuple[int, ...]
     by_question: OrderedDict[Hashable, _Kept] = field(
@@ -52,10 +52,10 @@ class _Answers:
 
 
 class CachedRecaller:
-    """A recaller that remembers. Any write in a scope, by whatever process, makes it ask again.
+    """A recaller with a cache. A write to a scope by any process invalidates its answers.
 
-    The records in a kept answer may show an `access_count` that is a few minutes old: being
-    counted changes no answer.
+    The records in a cached answer may show an `access_count` that is a few minutes old: counting an
+    access changes no answer.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class CachedRecaller:
         self._meter = meter or Meter()
         self._lifetime = timedelta(seconds=options.seconds)
         self._size = options.size if options.seconds else 0
-        # By scopes, so that a write lets go of all that it made outdated, not only of what happens
-        # to be asked again.
+        # Grouped by scopes, so that a write drops every answer it made stale, not only those that
+        # are asked for again.
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()
         self._count = 0
         self._hits = 0
@@ -91,7 +91,7 @@ class CachedRecaller:
         min_score: float | None = None,
         asked_at: datetime | None = None,
     ) -> Recalled:
-        """Return what the recaller answers, or answered lately."""
+        """Return the recaller's answer, from the cache if it is still valid."""
         began = perf_counter()
         with one_snapshot():
             recalled = await self._recall(text, scopes, where, limit, min_score, asked_at)
@@ -121,14 +121,14 @@ class CachedRecaller:
             where,
             None if limit is None else checked_limit(limit, MAX_LIMIT),
             None if min_score is None else checked_share(min_score),
-            # Without a time of its own a question is asked today: that is what "yesterday" needs.
+            # A question without a time is asked today, which decides what "yesterday" means.
             self._clock.now().date() if asked_at is None else aware(asked_at, "asked_at"),
-            # An answer that was found without a model stands only while there is none.
+            # An answer found without a model is valid only while there is none.
             absence,
         )
-        # Read first: what is written while the answer is looked for makes it outdated.
+        # Read the versions first: a write during the search must make the answer stale.
         versions = await self._store.versions(scopes)
-        answers = self._at(scopes, versions)
+        answers = self._valid_answers(scopes, versions)
         kept = answers.get(key)
         if kept is not None and self._clock.now() < kept.until:
             self._hits += 1
@@ -138,8 +138,11 @@ class CachedRecaller:
         recalled = await self._recaller.recall(
             text, scopes, where, limit=limit, min_score=min_score, asked_at=asked_at
         )
-        # Whatever else went wrong may go well the next time.
-        if all(note == absence for note in recalled.degraded) and _size(recalled) <= _LARGEST:
+        # Any other failure may be gone the next time, so that answer is not cached.
+        if (
+            all(note == absence for note in recalled.degraded)
+            and _char_count(recalled) <= _MAX_CACHED_CHARS
+        ):
             self._keep(key, recalled, scopes, versions)
         return recalled
 
@@ -147,24 +150,24 @@ class CachedRecaller:
         await self._recaller.close()
 
     def clear(self) -> None:
-        """Let go of every answer: something that one of them says is forgotten."""
+        """Drop every answer, because something they may contain was forgotten."""
         self._answers.clear()
         self._count = 0
 
     def stats(self) -> CacheStats:
         return CacheStats(hits=self._hits, misses=self._misses, entries=self._count)
 
-    def _at(
+    def _valid_answers(
         self, scopes: tuple[Scope, ...], versions: tuple[int, ...]
     ) -> OrderedDict[Hashable, _Kept]:
-        """The answers that are still right, as those that were needed last."""
+        """Return the valid answers for these scopes and mark them as recently used."""
         answers = self._answers.get(scopes)
         if answers is None or answers.versions != versions:
-            self._let_go(scopes)
+            self._drop(scopes)
             answers = self._answers[scopes] = _Answers(versions=versions)
             if len(self._answers) > self._size:
-                # Not every answer is kept: there may be more scopes than answers.
-                self._let_go(next(iter(self._answers)))
+                # Scopes without answers count too, so that their number is bounded.
+                self._drop(next(iter(self._answers)))
         self._answers.move_to_end(scopes)
         return answers.by_question
 
@@ -175,8 +178,8 @@ class CachedRecaller:
         scopes: tuple[Scope, ...],
         versions: tuple[int, ...],
     ) -> None:
-        answers = self._at(scopes, versions)
-        until = min([self._clock.now() + self._lifetime, *_ends(recalled)])
+        answers = self._valid_answers(scopes, versions)
+        until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
         self._count += key not in answers
         answers[key] = _Kept(recalled=recalled, until=until)
         answers.move_to_end(key)
@@ -184,24 +187,28 @@ class CachedRecaller:
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
-        """Let go of the oldest answer about the scopes that nobody asked about for longest."""
+        """Drop the oldest answer of the least recently used scopes."""
         scopes, answers = next(iter(self._answers.items()))
         if answers.by_question:
             answers.by_question.popitem(last=False)
             self._count -= 1
         else:
-            self._let_go(scopes)
+            self._drop(scopes)
 
-    def _let_go(self, scopes: tuple[Scope, ...]) -> None:
+    def _drop(self, scopes: tuple[Scope, ...]) -> None:
         outdated = self._answers.pop(scopes, None)
         self._count -= len(outdated.by_question) if outdated is not None else 0
 
 
-def _ends(recalled: Recalled) -> list[datetime]:
-    """When records of the answer expire."""
+def _expiry_times(recalled: Recalled) -> list[datetime]:
+    """Return the times at which records of the answer expire."""
     records = (hit.record for hit in recalled)
-    return [it.expires_at for it in records if it is not None and it.expires_at is not None]
+    return [
+        record.expires_at
+        for record in records
+        if record is not None and record.expires_at is not None
+    ]
 
 
-def _size(recalled: Recalled) -> int:
+def _char_count(recalled: Recalled) -> int:
     return sum(len(hit.content) for hit in recalled)

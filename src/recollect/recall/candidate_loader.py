@@ -1,4 +1,4 @@
-"""Weighing what was found; only what is shown becomes a record or turn."""
+"""Scoring of candidates; only those that are shown are loaded as records or turns."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from recollect.recall.fuse import Fused
 from recollect.recall.question import Question
 from recollect.recall.scoring import ScoringOptions, Weighing
 
-# So many records are read whole in less time than first what is weighed of them and then some.
-_READ_WHOLE: Final = 64
+# Reading this many whole records is faster than reading their scoring columns first.
+_MAX_WHOLE_RECORDS: Final = 64
 
 
 class Weighed(NamedTuple):
-    """Something that was found, with its final score and what bent it."""
+    """A candidate with its final score and the boosts that changed it."""
 
     fused: Fused
     standing: Standing
     score: float
-    # What changed the score after it was weighed.
+    # Changes to the score after weighing.
     boosts: tuple[Boost, ...] = ()
 
 
 class Weigher:
-    """Weighs and fetches what one question found, as far as its filter accepts it.
+    """The scorer and loader of one question's candidates, as far as they pass its filter.
 
-    Nothing is read twice, also when something is found and weighed a second time.
+    Nothing is read twice, even if a candidate is weighed a second time.
     """
 
     def __init__(
@@ -52,33 +52,37 @@ class Weigher:
         self._items: dict[str, Item] = {}
 
     async def weigh(self, fused: Sequence[Fused]) -> list[Weighed]:
-        """What the filter accepts of these, with all that is known of it."""
-        await self._read_standings([it for it in fused if it.owner_id not in self._standings])
+        """Return the candidates that pass the filter, with their final scores."""
+        await self._read_standings(
+            [candidate for candidate in fused if candidate.owner_id not in self._standings]
+        )
         weighed: list[Weighed] = []
-        for it in fused:
-            standing = self._standings[it.owner_id]
+        for candidate in fused:
+            standing = self._standings[candidate.owner_id]
             if standing is not None:
-                score = self.weighing.score(standing, it.score)
-                weighed.append(Weighed(it, standing, score))
+                score = self.weighing.score(standing, candidate.score)
+                weighed.append(Weighed(candidate, standing, score))
         return weighed
 
     async def items(self, weighed: Sequence[Weighed]) -> dict[str, Item]:
-        """The records, turns and passages themselves, without those that are gone by now."""
-        missing = [it.fused for it in weighed if it.fused.owner_id not in self._items]
+        """Return the records, turns and passages by owner, without those deleted meanwhile."""
+        missing = [one.fused for one in weighed if one.fused.owner_id not in self._items]
         where, now, scopes = self._question.where, self._question.now, self._question.scopes
-        if risen := [it.owner_id for it in missing if self._is_weighed_only(it.owner_id)]:
-            for record in await self._store.records(scopes, where, now=now, ids=risen):
+        if unread := [
+            candidate.owner_id for candidate in missing if self._is_weighed_only(candidate.owner_id)
+        ]:
+            for record in await self._store.records(scopes, where, now=now, ids=unread):
                 self._items[record.id] = record
-        for it in missing:
-            found = self._found.get(it.owner_id)
+        for candidate in missing:
+            found = self._found.get(candidate.owner_id)
             if found is not None and found.item is not None:
-                self._items[it.owner_id] = found.item()
-            elif archive := self._archived.get(it.owner_id):
-                self._items[archive.id] = await self._archives.passage(archive, it)
+                self._items[candidate.owner_id] = found.item()
+            elif archive := self._archived.get(candidate.owner_id):
+                self._items[archive.id] = await self._archives.passage(archive, candidate)
         return self._items
 
     def _is_weighed_only(self, owner_id: str) -> bool:
-        """Whether it was not read as a whole, since others seemed better until it was weighed."""
+        """Return whether only the scoring columns of a record were read so far."""
         found = self._found.get(owner_id)
         return found is not None and found.item is None
 
@@ -86,7 +90,7 @@ class Weigher:
         where = self._question.where
         records = _ids(fused, "record", wanted=where.wants_records)
         turns = _ids(fused, "turn", wanted=where.wants_turns)
-        self._standings.update(dict.fromkeys(it.owner_id for it in fused))
+        self._standings.update(dict.fromkeys(candidate.owner_id for candidate in fused))
         if records or turns:
             found = await self._store.weighable(
                 self._question.scopes,
@@ -94,7 +98,7 @@ class Weigher:
                 now=self._question.now,
                 records=records,
                 turns=turns,
-                whole=max(self._question.limit, _READ_WHOLE),
+                whole=max(self._question.limit, _MAX_WHOLE_RECORDS),
             )
             self._found.update(found)
             self._standings.update((owner, it.standing) for owner, it in found.items())
@@ -110,4 +114,8 @@ class Weigher:
 
 
 def _ids(fused: Collection[Fused], kind: str, *, wanted: bool) -> list[str]:
-    return [it.owner_id for it in fused if it.owner_kind == kind] if wanted else []
+    return (
+        [candidate.owner_id for candidate in fused if candidate.owner_kind == kind]
+        if wanted
+        else []
+    )

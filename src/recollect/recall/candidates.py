@@ -1,4 +1,4 @@
-"""Everything that some path found: one row an owner, with what each path thinks of it."""
+"""The union of what the paths found: one row per owner, with the scores of each path."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _NOBODY: Final[Ids] = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one path thinks of the owners it found (some), in rising order of their numbers."""
+    """The scores of one path for the owners it found (at least one), sorted by owner."""
 
     owners: Ids
     scores: Scores
-    # The unit that speaks for each owner.
+    # The unit that represents each owner.
     rows: UnitRows
     raw: Scores
-    # Of what it did not return, the path thinks this at the most.
+    # An upper bound on the score of anything the path did not return.
     horizon: float
 
     def of(self, owners: Ids, otherwise: float) -> Scores:
-        """Its scores of these owners."""
+        """Return the scores of these owners, or `otherwise` for those that were not found."""
         if owners is self.owners:
             return self.scores
         places = np.minimum(self.owners.searchsorted(owners), len(self.owners) - 1)
         return np.where(self.owners[places] == owners, self.scores[places], otherwise)
 
     def told(self, path: PathName, owners: Ids) -> list[PathScore | None]:
-        """What it thinks of these owners, None of those that it did not find."""
+        """Return a PathScore for each owner, or None where the path did not find it."""
         places = np.minimum(self.owners.searchsorted(owners), len(self.owners) - 1)
         scores = self.scores[places]
         ranks = 1 + len(self.scores) - np.sort(self.scores).searchsorted(scores, "right")
@@ -51,7 +51,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The owners that were found, in rising order, and all that is known of them."""
+    """The owners that were found, in rising order, with their index columns and path scores."""
 
     owners: Ids
     rows: UnitRows
@@ -61,48 +61,50 @@ class Candidates:
         return len(self.owners)
 
     def column(self, name: str) -> NDArray[Any]:
-        """What is known of each; see `recollect.ports.units.COLUMNS`."""
+        """Return a column of the index; see `recollect.ports.units.COLUMNS`."""
         return self.rows[name]
 
     def scores(self, path: PathName, *, otherwise: float = 0.0) -> Scores:
-        """What a path thinks of each."""
+        """Return the scores of a path for all owners."""
         opinion = self.opinions.get(path)
         if opinion is None:
             return np.full(len(self), otherwise)
         return opinion.of(self.owners, otherwise)
 
     def told(self, places: Sequence[int]) -> list[tuple[PathScore, ...]]:
-        """What the paths think of those at these places, each of what it found."""
+        """Return the path scores of the owners at these places."""
         owners = self.owners[list(places)]
         by_path = (opinion.told(path, owners) for path, opinion in self.opinions.items())
         return [tuple(filter(None, scores)) for scores in zip(*by_path, strict=True)]
 
 
 def gather(found: Sequence[Found]) -> Candidates:
-    """All that the paths found; words say best which unit speaks for an owner."""
+    """Combine the matches of all paths; the keyword path's unit represents an owner first."""
     opinions: dict[PathName, Opinion] = {
-        it.path: _opinion(it.matches, is_cut_off=it.is_cut_off) for it in found if len(it.matches)
+        answer.path: _opinion(answer.matches, is_cut_off=answer.is_cut_off)
+        for answer in found
+        if len(answer.matches)
     }
     parts = list(opinions.values())
     if len(parts) == 1:
         return Candidates(parts[0].owners, parts[0].rows, opinions)
-    owners = np.concatenate([_NOBODY, *(it.owners for it in parts)])
+    owners = np.concatenate([_NO_OWNERS, *(part.owners for part in parts)])
     # Paths come in the order in which their units are preferred, and the first is kept.
     order = owners.argsort(kind="stable")
     owners = owners[order]
     is_first = np.ones(len(owners), np.bool_)
     np.not_equal(owners[1:], owners[:-1], out=is_first[1:])
-    rows = UnitRows.joined([NO_UNITS, *(it.rows for it in parts)])
+    rows = UnitRows.joined([NO_UNITS, *(part.rows for part in parts)])
     return Candidates(owners[is_first], rows.take(order[is_first]), opinions)
 
 
 def listed(column: NDArray[Any]) -> list[Any]:
-    """A column as plain values."""
+    """Return a column as a list of plain values."""
     return column.tolist()
 
 
 def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
-    """One score an owner: a long text counts half as a whole and half by its best passage."""
+    """Return one score per owner: a long text counts half as a whole, half by its best passage."""
     ordinals = matches.column("ordinal")
     units = matches.column("unit")
     horizon = float(matches.scores[-1]) if is_cut_off else 0.0
@@ -110,7 +112,7 @@ def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
         order = units.argsort()
         rows = matches.rows.take(order)
         return Opinion(units[order], matches.scores[order], rows, matches.raw[order], horizon)
-    # An owner's units are numbered in a row, so the number of its first one names it.
+    # An owner's units have consecutive numbers, so the first one identifies it.
     owners, first, inverse = np.unique(units - ordinals, return_index=True, return_inverse=True)
     is_passage = ordinals > 0
     whole = np.full(len(owners), horizon)
@@ -120,7 +122,7 @@ def _opinion(matches: Matches, *, is_cut_off: bool) -> Opinion:
     long_ones, best = np.unique(inverse[passages], return_index=True)
     scores = whole.copy()
     best_passages = matches.scores[passages[best]]
-    # The whole of an archive is only what it is about: beside a passage it says nothing.
+    # The whole unit of an archive is only a description and adds nothing to a passage.
     is_archive = matches.column("kind")[passages[best]] == _ARCHIVE
     scores[long_ones] = np.where(is_archive, best_passages, (whole[long_ones] + best_passages) / 2)
     speaking = first.copy()

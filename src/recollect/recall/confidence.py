@@ -1,9 +1,9 @@
-"""How sure it is that a memory has anything to do with a question.
+"""How confident it is that memory holds anything relevant to a question.
 
-Everything around what was found, its speaker and its names add up, also where nothing fits: a
-question about black holes meets a "hole" and somebody who talks all day. What the words and the
-nearness say at their best tells the two apart (measured, see docs/decisions/0017-sureness.md). It
-is the same for all that a question finds, so it changes no order.
+The evidence for a candidate also adds up where nothing fits: a question about black holes meets a
+"hole" and somebody who talks all day. The best keyword and vector scores tell the two cases apart
+(measured, see docs/decisions/0017-sureness.md). The confidence is the same for all candidates of a
+question, so it changes no order.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from recollect.ports.units import Scores
 from recollect.recall.candidates import Candidates
 from recollect.recall.paths import Found, PathName
 
-# What is found is still found when somebody wants all of it.
-_LEAST: Final = 0.1
-_LEAST_OWN: Final = 0.5
+# Above 0, so that a recall with a low `min_score` still returns everything.
+_MIN_CONFIDENCE: Final = 0.1
+_MIN_OWN_CONFIDENCE: Final = 0.5
 
 
 def confidence(
@@ -32,11 +32,11 @@ def confidence(
     *,
     only_asks: bool,
 ) -> float:
-    """Return how sure it is, from almost 0 to 1.
+    """Return the confidence, from almost 0 to 1.
 
-    `recent` is how much a message is about what was last, whatever it is; `model` says what
-    nearness means. `only_asks` is whether the message is one question: what answers a question is
-    about all of it, while a task is served by what bears on a part of it.
+    `recent` is how much a message is about the most recent events; `model` calibrates the vector
+    scores. `only_asks` is whether the message is a single question: an answer must be about all of
+    it, while a task is served by anything that bears on a part of it.
     """
     if not _has_vectors(candidates, found):
         return 1.0
@@ -48,9 +48,9 @@ def confidence(
         else (model.doubtful, model.sure)
     )
     sure = (fit - doubtful) / (certain - doubtful)
-    # A question that is about a time is answered by what was then.
-    timed = max((it.trust for it in found if it.spans), default=0.0)
-    return min(1.0, max(_LEAST, sure, timed, recent))
+    # A question about a time is answered by whatever happened then.
+    timed = max((answer.trust for answer in found if answer.spans), default=0.0)
+    return min(1.0, max(_MIN_CONFIDENCE, sure, timed, recent))
 
 
 def own_confidence(
@@ -59,9 +59,9 @@ def own_confidence(
     recent: float,
     model: MemoryCalibration,
 ) -> Scores | float:
-    """Return for each candidate how sure it is that its own text has to do with the question.
+    """Return for each candidate the confidence that its own text is relevant.
 
-    What stands around a text decides which one is best, never whether one fits at all.
+    The surroundings of a text decide which candidate is best, never whether one fits at all.
     """
     if not _has_vectors(candidates, found):
         return 1.0
@@ -69,12 +69,12 @@ def own_confidence(
     nearness = model.nearness * candidates.scores("vector", otherwise=horizon)
     fit = np.hypot(candidates.scores("keyword"), nearness)
     sure = (fit - model.foreign) / (model.fitting - model.foreign)
-    return np.clip(sure, max(_LEAST_OWN, recent), 1.0)
+    return np.clip(sure, max(_MIN_OWN_CONFIDENCE, recent), 1.0)
 
 
 def _has_vectors(candidates: Candidates, found: Sequence[Found]) -> bool:
-    """Return whether meaning was asked: words alone know nothing of what means the same."""
-    vector = next((it for it in found if it.path == "vector"), None)
+    """Return whether the vector path answered; keywords alone cannot find synonyms."""
+    vector = next((answer for answer in found if answer.path == "vector"), None)
     return vector is not None and vector.trust > 0 and "vector" in candidates.opinions
 
 

@@ -1,8 +1,8 @@
-"""Which of the memories found say the same, so that only one of them takes a place.
+"""Detection of hits that say the same, so that only one of them is shown.
 
-Nearly the same words are needed first, which is quick to see and rarely so; then they are compared
-one by one, since another number, name, time or a "not" makes another fact of the same words. What
-says the same in other words is known by its links.
+Candidates need nearly the same words first, which is quick to check and rare. Then they are
+compared word by word, since another number, name, time or a "not" makes a different fact.
+Duplicates in other words are known by their links.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recollect.recall.candidate_loader import Weighed
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _WORD_OR_CHARACTER: Final = re.compile(r"[a-z0-9]+|[^\W_]")
-# Who speaks is told by a turn itself, and in a record by "the user"; the rest are mere joints.
+# A turn knows its speaker, and a record says "the user"; the rest are function words.
 _NOT_COMPARED: Final = frozenset(
     {"i", "m", "my", "me", "mine", "the", "user", "s", "a", "an", *"我的用户，。！？、’"}
 )
@@ -31,16 +31,16 @@ _DENIALS: Final = frozenset(
     {"not", "no", "never", "t", "cannot", "without", "不", "没", "无", "未", "别", "非"}
 )
 _ASCII: Final = frozenset(map(chr, range(128)))
-# Of anything longer only equal texts are taken for the same.
-_LONGEST: Final = 600
+# Longer texts are duplicates only if they are equal.
+_MAX_COMPARED_CHARS: Final = 600
 _QUESTION_MARKS: Final = ("?", "\uff1f")
-# Longer answers are read by programs, and every pair would be compared.
-_MOST: Final = 50
+# Every pair is compared, and longer answers are read by programs.
+_MAX_COMPARED_HITS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """A memory with what is compared of it."""
+class _Comparable:
+    """A record or turn, prepared for comparison."""
 
     item: Record | Turn
     text: str
@@ -56,33 +56,35 @@ class _Said:
 
 
 class Sameness:
-    """Finds what says the same as something better; `share` is that of common words it takes."""
+    """A detector of duplicates; `share` is the minimum share of common words."""
 
     def __init__(self, share: float) -> None:
         self._share = share
 
     def repeats(self, items: Sequence[Record | Turn]) -> dict[str, str]:
-        """The ids of those, best first, that repeat another one, with its id.
+        """Return the ids of duplicates among items (best first), each with the id it duplicates.
 
-        The better one stays, but a record stands for the turn that it was made of.
+        The better item stays, except that a record replaces the turn it was made from.
         """
-        different: dict[str, _Said] = {}
+        different: dict[str, _Comparable] = {}
         found: dict[str, str] = {}
-        for item in items[:_MOST]:
-            said = _said(item)
-            same = next((it for it in different.values() if self._is_same(it, said)), None)
+        for item in items[:_MAX_COMPARED_HITS]:
+            said = _prepare(item)
+            same = next((other for other in different.values() if self._is_same(other, said)), None)
             if same is None:
                 different[item.id] = said
             elif _is_made_of(item, same.item):
                 del different[same.item.id]
-                found = {old: item.id if it == same.item.id else it for old, it in found.items()}
+                found = {
+                    old: item.id if kept == same.item.id else kept for old, kept in found.items()
+                }
                 found[same.item.id] = item.id
                 different[item.id] = said
             else:
                 found[item.id] = same.item.id
         return found
 
-    def _is_same(self, one: _Said, other: _Said) -> bool:
+    def _is_same(self, one: _Comparable, other: _Comparable) -> bool:
         if type(one.item) is not type(other.item):
             if _is_made_of(one.item, other.item):
                 return self._covers(one, other)
@@ -94,8 +96,8 @@ class Sameness:
             return False
         return _are_of_the_same(one, other) and _say_the_same(one, other)
 
-    def _covers(self, record: _Said, turn: _Said) -> bool:
-        """Whether a record says all that the turn says which it was made of."""
+    def _covers(self, record: _Comparable, turn: _Comparable) -> bool:
+        """Return whether a record says everything that its source turn says."""
         lost = turn.words - record.words
         if len(lost) > (1 - self._share) * len(turn.words) or turn.asks:
             return False
@@ -106,63 +108,65 @@ class Sameness:
 def arranged(
     weighed: Sequence[Weighed], repeats: Mapping[str, str], limit: int
 ) -> tuple[list[Weighed], list[NearMiss]]:
-    """What is shown of them, what is different first; and what is not, with the reason.
+    """Return the hits to show, duplicates last, and those left out with the reason.
 
-    A repetition that is shown scores no more than what is different, so that the order holds.
+    A duplicate that is shown scores no more than the last distinct hit, so that the order holds.
     """
-    shown = [it for it in weighed if it.fused.owner_id not in repeats]
-    left_out = [_left_out(it, "beyond the limit") for it in shown[limit:]]
+    shown = [hit for hit in weighed if hit.fused.owner_id not in repeats]
+    left_out = [_left_out(hit, "beyond the limit") for hit in shown[limit:]]
     del shown[limit:]
     last = shown[-1].score
-    for it in weighed:
-        same = repeats.get(it.fused.owner_id)
+    for hit in weighed:
+        same = repeats.get(hit.fused.owner_id)
         if same is not None and len(shown) < limit:
-            score = min(it.score, last)
-            boost = Boost(reason=f"says the same as {same}", factor=score / it.score)
-            shown.append(it._replace(score=score, boosts=(*it.boosts, boost)))
+            score = min(hit.score, last)
+            boost = Boost(reason=f"says the same as {same}", factor=score / hit.score)
+            shown.append(hit._replace(score=score, boosts=(*hit.boosts, boost)))
         elif same is not None:
-            left_out.append(_left_out(it, f"says the same as {same}"))
+            left_out.append(_left_out(hit, f"says the same as {same}"))
     left_out.sort(key=lambda miss: -miss.score)
     return shown, left_out
 
 
-def _left_out(it: Weighed, reason: str) -> NearMiss:
-    return NearMiss(id=it.fused.owner_id, score=it.score, reason=reason)
+def _left_out(hit: Weighed, reason: str) -> NearMiss:
+    return NearMiss(id=hit.fused.owner_id, score=hit.score, reason=reason)
 
 
-def _said(item: Record | Turn) -> _Said:
-    text = item.content[: _LONGEST + 1].lower().strip()
-    if len(text) > _LONGEST:
-        # Compared as it is, see below.
-        return _Said(item, text, frozenset((text,)))
-    return _Said(item, text, _words(text))
+def _prepare(item: Record | Turn) -> _Comparable:
+    text = item.content[: _MAX_COMPARED_CHARS + 1].lower().strip()
+    if len(text) > _MAX_COMPARED_CHARS:
+        # Compared as a whole in `_say_the_same`.
+        return _Comparable(item, text, frozenset((text,)))
+    return _Comparable(item, text, _words(text))
 
 
-# What was found before is found again.
+# The same texts are found again and again.
 @lru_cache(maxsize=1_024)
 def _words(text: str) -> frozenset[str]:
     words = frozenset(_WORD.findall(text))
     if not text.isascii():
-        # Of text without spaces the characters are words enough for a first look, and far quicker.
+        # In text without spaces, single characters are precise enough here and far quicker.
         words |= frozenset(text) - _ASCII
     return words - _NOT_COMPARED
 
 
 @lru_cache(maxsize=1_024)
 def _in_order(text: str) -> tuple[str, ...]:
-    """The words of a text in one form each, in their order, without those that are mere joints."""
+    """Return the stemmed words of a text in order, without function words."""
     words = _WORD_OR_CHARACTER.findall(text)
-    return tuple(stem(it) if it.isascii() else it for it in words if it not in _NOT_COMPARED)
+    return tuple(
+        stem(word) if word.isascii() else word for word in words if word not in _NOT_COMPARED
+    )
 
 
 def _is_made_of(item: Record | Turn, other: Record | Turn) -> bool:
     if not isinstance(item, Record) or not isinstance(other, Turn):
         return False
-    return any(it.turn == other.id for it in item.evidence)
+    return any(source.turn == other.id for source in item.evidence)
 
 
-def _are_of_the_same(one: _Said, other: _Said) -> bool:
-    """Whether the same speaker says it of the same time."""
+def _are_of_the_same(one: _Comparable, other: _Comparable) -> bool:
+    """Return whether both come from the same speaker and are about the same time."""
     match one.item, other.item:
         case Turn(), Turn():
             if one.item.speaker != other.item.speaker:
@@ -177,18 +181,18 @@ def _are_of_the_same(one: _Said, other: _Said) -> bool:
                 return False
     if one.at.date() == other.at.date():
         return True
-    # What was said of today on two days are two things.
+    # "Today" on two different days means two different times.
     return _times(one) == _times(other)
 
 
-def _times(said: _Said) -> list[tuple[datetime, datetime]]:
+def _times(said: _Comparable) -> list[tuple[datetime, datetime]]:
     times = find_times(said.text, said.at)
-    return [(it.start, it.end) for it in times if isinstance(it, When)]
+    return [(time.start, time.end) for time in times if isinstance(time, When)]
 
 
-def _say_the_same(one: _Said, other: _Said) -> bool:
-    if max(len(one.text), len(other.text)) > _LONGEST:
-        # Too long to be compared as a claim, where any detail may be another.
+def _say_the_same(one: _Comparable, other: _Comparable) -> bool:
+    if max(len(one.text), len(other.text)) > _MAX_COMPARED_CHARS:
+        # Too long to be compared as one claim: any detail may differ.
         return one.item.content == other.item.content
     if one.text == other.text:
         return True

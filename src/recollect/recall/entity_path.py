@@ -1,6 +1,6 @@
-"""The entity path: one hop from the best hits to what names the same people, places and things.
+"""The entity path: one hop from the best hits to units that name the same entities.
 
-A question that needs several records often names only what the first of them is about.
+A question that needs several records often names only the subject of the first one.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from recollect.ports.units import Matches, UnitIndex
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 
-# What names as much as this names nothing in particular.
-_MOST: Final = 64
-# Names stand where a text says what it is about.
-_READ: Final = 2_000
-# What was found before is found again.
+# Texts with more names than this are about nothing in particular.
+_MAX_NAMES: Final = 64
+# The names that matter stand near the beginning of a text.
+_READ_CHARS: Final = 2_000
+# The same texts are found again and again.
 _named_in: Final = lru_cache(maxsize=1_024)(entity_keys)
 
 
 class EntityPath:
-    """Units that name what the best hits name and the question does not."""
+    """A path to units that share names with the best hits but not with the question."""
 
     name: PathName = "entity"
 
@@ -35,17 +35,17 @@ class EntityPath:
     async def search(
         self, question: Question, seeds: Mapping[str, str], limit: int
     ) -> Found | None:
-        """What the names in these texts, given by their owners, lead to, beside themselves."""
-        names = {key for text in seeds.values() for key in _named_in(text[:_READ])}
+        """Return the units that share names with the seeds (owner → text), without the seeds."""
+        names = {key for text in seeds.values() for key in _named_in(text[:_READ_CHARS])}
         if names:
-            names -= set(_named_in(question.text[:_READ]))
-        if not names or len(names) > _MOST:
+            names -= set(_named_in(question.text[:_READ_CHARS]))
+        if not names or len(names) > _MAX_NAMES:
             return None
         matches = await self._units.search(question.scopes, sorted(names), limit, now=question.now)
         others = np.flatnonzero(~np.isin(matches.column("owner"), list(seeds)))
         if not len(others):
             return None
-        led_to = Matches(
+        linked = Matches(
             rows=matches.rows.take(others), raw=matches.raw[others], scores=matches.scores[others]
         )
-        return Found(path=self.name, matches=led_to)
+        return Found(path=self.name, matches=linked)

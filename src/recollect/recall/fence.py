@@ -1,8 +1,8 @@
-"""Recalled text is data: nothing in it may look like a tag, a role or a heading to a model.
+"""Escaping of recalled text, so that none of it looks like a tag, role or heading to a model.
 
-Readable text stays as it is; only what could pass for structure is marked, as a reader of XML
-(`&lt;`) or Markdown (a backslash) expects. Any sign that is drawn like a bracket counts as one, and
-any word after it as the name of a tag: which tags and tokens a model knows is not ours to know.
+Readable text stays as it is; only what could pass for structure is escaped, as XML (`&lt;`) or
+Markdown (a backslash) does it. Every character that looks like a bracket counts as one, and any
+word after it as the name of a tag, because the tags and tokens that models know differ.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ SECTIONS: Final = (
     "relevant_documents",
 )
 
-# One item is one line; this shows where the text had others.
+# Every item is a single line; this marks the original line breaks.
 _LINE_BREAK: Final = "↵"
-_BETWEEN_LINES: Final = f" {_LINE_BREAK} "
+_LINE_SEPARATOR: Final = f" {_LINE_BREAK} "
 _LINE_BREAKS: Final = re.compile("[\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029" + _LINE_BREAK + "]")
 _CONTROLS: Final = frozenset({"Cc", "Cf", "Cs"})
 
-# What is drawn as nothing though it is not a format character: joiners, fillers, and variation
-# selectors other than the two that choose between a text and an emoji.
-_DRAWN_AS_NOTHING: Final = re.compile(
+# Invisible characters that are not in a format category: joiners, fillers, and variation
+# selectors other than the two that choose between text and emoji style.
+_INVISIBLE: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0d\uffa0\ufff0-\ufff8"
     "\U000e0000-\U000e0fff]"
 )
 
-# What Unicode takes for `<`. It begins a tag unless a number, `=` or `-` follows.
+# Unicode variants of `<`. They begin a tag unless a number, `=` or `-` follows.
 _LESS: Final = "<\u226e\ufe64\uff1c"
 _TAG_START: Final = re.compile(rf"(?<![{_LESS}])[{_LESS}]++(?![=-]|\s*+\d)")
-_ESCAPED: Final = {ord(it): "&lt;\u0338" if it == "\u226e" else "&lt;" for it in _LESS}
-# Other opening brackets but round ones and quotation marks, and what is drawn like `<`. They are
-# ordinary signs of Chinese, and begin a tag only before a name.
+_ESCAPED: Final = {ord(sign): "&lt;\u0338" if sign == "\u226e" else "&lt;" for sign in _LESS}
+# Other opening brackets and quotation marks, and characters that look like `<`. They are ordinary
+# punctuation in Chinese and begin a tag only before a name.
 _LIKE_LESS: Final = (
     "«‹˂˱ᐸᚲ≪≺⋖⋘⪡⫷\U0001d236༺༼᚛⁅⌈⌊\u2329❬❮❰❲❴⟅⟦⟨⟪⟬⦃⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⸦⹕⹗⹛〈《【〔〖〘〚︗︷︹︻︽︿﹇﹛﹝"
 )
@@ -52,20 +52,20 @@ _CLOSERS: Final = re.escape(
     ">≯﹥＞»›˃˲ᐳ≫≻⋗⋙⪢⫸)]}༻༽᚜⁆⁾₎⌉⌋\u232a❩❫❭❯❱❳❵⟆⟧⟩⟫⟭⟯⦄⦆⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⸧⸩⹖⹘⹚⹜〉》】〕〗〙〛﴾"
     "︘︶︸︺︼︾﹀﹈﹚﹜﹞）］｝｠"
 )
-# Signs may stand between a bracket and the name of a tag: gaps, a slash, the bar of a token.
+# Between a bracket and the name of a tag there may be spaces, a slash, or the bar of a token.
 _OPENING: Final = re.compile(
     rf"(?<![\\{_OPENERS}])[{_OPENERS}]++(?=[^\w{_OPENERS}{_CLOSERS}]*+(?P<name>.{{0,40}}))"
 )
 _UNMARKED: Final = re.compile(rf"(?<!\\)[{_OPENERS}]")
 _LETTER: Final = re.compile(r"[^\W\d\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
-# Words of chat templates that are written in square brackets.
+# Chat template keywords that are written in square brackets.
 _TEMPLATE_WORD: Final = re.compile(
     r"(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)"
     rf"\s*[{_CLOSERS}]",
     re.IGNORECASE,
 )
 
-# How a line begins that could pass for another speaker, a heading, a fence or an item of the block.
+# Line beginnings that could pass for another speaker, a heading, a fence or an item of the block.
 _DECORATION: Final = r"(?:[^\w\\]|_)*"
 _ROLES: Final = (
     "system|developer|assistant|user|human|ai|bot|tool|function|instructions?|prompt"
@@ -87,44 +87,44 @@ _STRUCTURE: Final = re.compile(
 
 
 def fenced(text: str) -> str:
-    """The text as one line of data."""
+    """Return the text as one escaped line."""
     lines = (_visible(line).strip() for line in _LINE_BREAKS.split(text))
-    joined = _BETWEEN_LINES.join(line for line in lines if line)
+    joined = _LINE_SEPARATOR.join(line for line in lines if line)
     joined = _TAG_START.sub(lambda tag: tag[0].translate(_ESCAPED), joined)
     if _NOTES.search(fold(joined)):
-        # Notes of the text's own: no bracket in it is left that could begin them.
+        # The text imitates the notes of an item: escape every bracket that could begin them.
         joined = _UNMARKED.sub(r"\\\g<0>", joined)
-    marked = _OPENING.sub(_marked_opening, joined)
-    return _BETWEEN_LINES.join(map(_marked_line, marked.split(_BETWEEN_LINES)))
+    marked = _OPENING.sub(_escape_opening, joined)
+    return _LINE_SEPARATOR.join(map(_escape_line, marked.split(_LINE_SEPARATOR)))
 
 
 def _visible(line: str) -> str:
-    """The line without characters that a model reads and a person does not see."""
+    """Return the line without characters that a model reads but a person cannot see."""
     if line.isascii() and line.isprintable():
         return line
     category = unicodedata.category
-    shown = (it for it in line if it == "\t" or category(it) not in _CONTROLS)
-    return _DRAWN_AS_NOTHING.sub("", "".join(shown))
+    shown = (char for char in line if char == "\t" or category(char) not in _CONTROLS)
+    return _INVISIBLE.sub("", "".join(shown))
 
 
-def _marked_opening(opening: re.Match[str]) -> str:
-    """Opening brackets, escaped if they could begin a tag or a word of a chat template."""
+def _escape_opening(opening: re.Match[str]) -> str:
+    """Return the brackets, escaped if they could begin a tag or a chat template keyword."""
     brackets = opening[0]
     name = fold(opening["name"])
-    if any(it in _LIKE_LESS for it in brackets):
+    if any(bracket in _LIKE_LESS for bracket in brackets):
         is_tag = _LETTER.match(name) or _ROLE.match(name)
     else:
-        is_tag = _TEMPLATE_WORD.match(name) and any(it in _SQUARE for it in brackets)
+        is_tag = _TEMPLATE_WORD.match(name) and any(bracket in _SQUARE for bracket in brackets)
     return f"\\{brackets}" if is_tag else brackets
 
 
-def _marked_line(line: str) -> str:
-    """A line with a backslash before what could pass for structure."""
+def _escape_line(line: str) -> str:
+    """Return the line, with a backslash in front if it could pass for structure."""
     return f"\\{line}" if _STRUCTURE.match(fold(line)) else line
 
 
 def _notes_pattern() -> re.Pattern[str]:
-    """What only the notes of an item say: an origin in brackets or among others, a confidence."""
+    """Return a pattern for what only an item's notes contain: an origin or a confidence."""
     origins = (
         origin
         for words in WORDS.values()
@@ -140,7 +140,7 @@ def _notes_pattern() -> re.Pattern[str]:
 
 
 def _any_spelling(phrases: Iterable[str]) -> str:
-    """A pattern of the phrases, whatever joins their words; `{}` in one is anything."""
+    """Return a pattern for the phrases with any separators; `{}` matches anything."""
     anything = r"[^,;、]{1,80}?"
     words = (re.findall(r"\{\}|\w+", fold(phrase)) for phrase in phrases)
     return "|".join(

@@ -1,12 +1,12 @@
-"""Bringing the paths together: one list of owners, each with one absolute score in [0, 1].
+"""Fusion of the paths: one list of owners, each with one absolute score in [0, 1].
 
-What the paths say is evidence of one kind: a keyword similarity and a cosine are both absolute, so
-they are added, not ranked. A weak best hit stays weak, and a path that found nothing takes nothing
-away from the others.
+A keyword similarity and a cosine are both absolute, so the scores of the paths are added, not
+ranked. A weak best hit stays weak, and a path that found nothing takes nothing away from the
+others.
 
-Where paths are not comparable (a model whose cosines mean little), ranks can decide instead: then
-the order is that of reciprocal ranks, and the scores are dealt out in that order. So the answer as
-a whole scores as before, and `min_score` keeps its meaning.
+For a model whose cosines are not comparable, ranks can decide instead: the order is then that of
+reciprocal ranks, and the scores are assigned in that order. So the answer as a whole scores as
+before, and `min_score` keeps its meaning.
 """
 
 from __future__ import annotations
@@ -40,44 +40,44 @@ _TURN: Final = UNIT_OWNERS.index(TURN)
 # A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
 _FULL_TURN: Final = 12
 _CHATTER: Final = Trait.QUESTION | Trait.REQUEST | Trait.TOOL_OUTPUT
-# A statement fits as well as chatter does up to so many times its score.
-_FITS_AS_WELL: Final = 2.0
-_BEHIND: Final = 1e-3
-# A message of more terms has a subject of its own.
+# A statement comes first if chatter scores less than this many times its score.
+_CHATTER_MARGIN: Final = 2.0
+_CHATTER_PENALTY: Final = 1e-3
+# A message with more terms has a subject of its own.
 _FEW_TERMS: Final = 3
-_DAY: Final = 86_400_000_000
-# What is older is not fresh at all.
+_DAY_MICROS: Final = 86_400_000_000
+# Anything older gets no bonus for freshness.
 _FRESH_DAYS: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much each kind of evidence counts; all are settings, with defaults by measurement."""
+    """The weights of each kind of evidence; all are settings, with measured defaults."""
 
     keyword: float = 1.0
     vector: float = 0.7
     recent: float = 0.0
-    # What names the same as the best hits counts so much.
+    # The weight of sharing names with the best hits.
     entity: float = 0.1
-    # What is of the time that the question names is worth so much more,
+    # The factor for candidates from the time that the question names,
     time: float = 0.3
-    # and so much in itself when the question asks for nothing but a time.
+    # and their score when the question is about nothing but a time.
     only_time: float = 0.4
     surroundings: NeighbourhoodOptions = field(default_factory=NeighbourhoodOptions)
-    # A turn whose speaker the question names is worth so much more,
+    # The bonus of a turn whose speaker the question names,
     speaker: float = 0.4
-    # one by the assistant so much less, since it repeats what it was told (or so much more when
-    # the question asks for what it said),
+    # the penalty of a turn by the assistant, since it repeats what it was told (a bonus when the
+    # question asks for what it said),
     assistant: float = 0.25
-    # one that says next to nothing too,
+    # the penalty of a turn that says next to nothing,
     terse: float = 0.25
-    # and a question, a request or a tool's output so much less again.
+    # and the penalty of a question, a request or a tool output.
     chatter: float = 0.4
-    # Whether scores are added or ranks.
+    # Whether scores or ranks are added.
     fusion: Fusion = "scores"
-    # What a turn said that a record replaced counts so much less.
+    # The penalty of a turn that a record has superseded.
     outdated: float = 0.5
-    # What has a time or a number, when the question asks for one, is worth so much more.
+    # The bonus of a text with a time or a number when the question asks for one.
     answering: float = 0.1
     confidence: MemoryCalibration = field(default_factory=MemoryCalibration)
 
@@ -88,9 +88,9 @@ class Fused(NamedTuple):
     candidates: Candidates
     owner_kind: UnitOwner
     owner_id: str
-    # The record that says what holds now, where this no longer does.
+    # The record that supersedes this turn, if there is one.
     replaced_by: str | None
-    # How sure it is that anything here has to do with the question.
+    # The confidence that anything found is relevant to the question.
     confidence: float
     at: int
     score: float
@@ -100,7 +100,7 @@ class Fused(NamedTuple):
 
     @property
     def unit(self) -> int:
-        """The unit that speaks for it."""
+        """Return the unit that represents the owner."""
         return int(self.candidates.column("unit")[self.at])
 
     @property
@@ -112,12 +112,12 @@ class Fused(NamedTuple):
 
     @property
     def is_found(self) -> bool:
-        """Whether it was found itself, and not only what it follows."""
+        """Return whether the owner itself was found, not only something that it follows."""
         return self.candidates.column("owner")[self.at] == self.owner_id
 
     @property
     def is_passage(self) -> bool:
-        """Whether a part of it speaks for it, not all."""
+        """Return whether a passage represents the owner, not the whole text."""
         return bool(self.candidates.column("ordinal")[self.at])
 
     def explanation(
@@ -126,7 +126,7 @@ class Fused(NamedTuple):
         matched_terms: tuple[str, ...],
         boosts: tuple[Boost, ...],
     ) -> Explanation:
-        """Why it has its score; made only for what is returned."""
+        """Explain the score; called only for hits that are returned."""
         return Explanation(
             paths=paths,
             matched_terms=matched_terms,
@@ -141,19 +141,19 @@ class Fused(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """All owners that any path found, best first: columns, of which few rows are ever looked at."""
+    """All owners that any path found, best first, stored as columns: few rows are ever read."""
 
     candidates: Candidates
-    # Where they are among the candidates, and their scores.
+    # Their places among the candidates, and their scores.
     places: Ids
     scores: Scores
-    # What made the scores, in the order of the candidates.
+    # The parts of the scores, in the order of the candidates.
     surroundings: Scores
     factors: Scores
     closeness: Scores
-    # How sure it is that any of them has to do with the question.
+    # The confidence that any of them is relevant to the question.
     confidence: float
-    # The turns that no longer hold, and the records that stand for them.
+    # The superseded turns, with the records that supersede them.
     replaced: Mapping[str, str]
 
     def __len__(self) -> int:
@@ -163,13 +163,13 @@ class Ranked:
         return iter(self.between(0, len(self)))
 
     def turns(self, most: int) -> list[str]:
-        """Those of the best that are turns."""
+        """Return the ids of the turns among the best `most` owners."""
         places = self.places[:most]
         rows = self.candidates.rows
         return listed(rows["owner"][places[rows["kind"][places] == _TURN]])
 
     def between(self, start: int, end: int) -> list[Fused]:
-        """Those from one rank, counted from 0, up to another."""
+        """Return the owners from one rank (counted from 0) up to another."""
         places = self.places[start:end]
         rows = self.candidates.rows
         kinds: list[int] = rows["kind"][places].tolist()
@@ -193,9 +193,9 @@ def fuse(
     weights: Weights,
     replaced: Mapping[str, str] = MappingProxyType({}),
 ) -> Ranked:
-    """All owners that any path found, best first; of equals, the one written first.
+    """Combine the paths into one ranking, best first; among equals, the oldest first.
 
-    `replaced` are the turns that no longer hold, with the records that say what does.
+    `replaced` maps superseded turns to the records that supersede them.
     """
     candidates = gather(found)
     if not len(candidates):
@@ -204,29 +204,29 @@ def fuse(
             candidates, candidates.owners, nothing, nothing, nothing, nothing, 1.0, replaced
         )
     words = weights.keyword * candidates.scores("keyword")
-    evidence = words + _beside_words(candidates, found, weights, question)
+    evidence = words + _other_evidence(candidates, found, weights, question)
     around = from_neighbours(candidates, evidence, words, weights.surroundings)
     factors = _factors(question, candidates, weights) * _freshness(question, candidates)
     total = (evidence + around) * factors
     near = np.zeros(len(candidates))
-    for timed in (it for it in found if it.spans):
+    for timed in (answer for answer in found if answer.spans):
         near = closeness(candidates.column("observed_at"), timed.spans)
-        # The more of the question is the time, the more being of that time is an answer.
+        # The more of the question is about a time, the more a matching time is an answer.
         total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
     before, after = _successions(candidates, replaced)
     holding = np.ones(len(candidates))
     holding[before] = 1 - weights.outdated
-    recent = _about_last(question, weights)
+    recent = _recency_share(question, weights)
     sure = confidence(candidates, found, recent, weights.confidence, only_asks=question.only_asks)
-    # What belongs to the time that is asked for needs no words of the question.
+    # A candidate from the time asked for needs no words of the question.
     own = np.maximum(own_confidence(candidates, found, recent, weights.confidence), near)
-    own = _handed_on(own, before, after)
-    scores = sure * own * calibrated(_handed_on(total, before, after) * holding)
+    own = _hand_on(own, before, after)
+    scores = sure * own * calibrated(_hand_on(total, before, after) * holding)
     scores = _below_statements(scores, candidates)
     if weights.fusion == "rrf":
-        ranked = _by_ranks(question, candidates, found, weights)
+        ranked = _rank_scores(question, candidates, found, weights)
         ranked *= factors * (1 + weights.time * near)
-        ranked = _handed_on(ranked, before, after)
+        ranked = _hand_on(ranked, before, after)
         order = np.lexsort((candidates.owners, -scores, -ranked * holding, scores == 0))
         scores = np.sort(scores)[::-1]
     else:
@@ -236,7 +236,7 @@ def fuse(
 
 
 def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[Ids, Ids]:
-    """Where the turns that no longer hold are among the candidates, and what stands for each."""
+    """Return the places of superseded turns among the candidates, and of their successors."""
     if not replaced:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     places = {owner: place for place, owner in enumerate(listed(candidates.column("owner")))}
@@ -250,20 +250,20 @@ def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[I
 
 
 def _below_statements(scores: Scores, candidates: Candidates) -> Scores:
-    """Return the scores, where what asks or orders is not above a statement that fits as well.
+    """Rank questions and requests below a statement that fits about as well.
 
-    "What did I tell you about food?" has the words of the question, and not its answer.
+    "What did I tell you about food?" has the words of the question but not the answer.
     """
     is_chatter = (candidates.column("traits") & _CHATTER) > 0
     if is_chatter.all() or not is_chatter.any():
         return scores
     best = scores[~is_chatter].max()
-    is_above = is_chatter & (scores > best) & (scores < _FITS_AS_WELL * best)
-    return np.where(is_above, (1 - _BEHIND) * best, scores)
+    is_above = is_chatter & (scores > best) & (scores < _CHATTER_MARGIN * best)
+    return np.where(is_above, (1 - _CHATTER_PENALTY) * best, scores)
 
 
-def _handed_on(values: Scores, before: Ids, after: Ids) -> Scores:
-    """What speaks for a turn that no longer holds speaks for what stands for it."""
+def _hand_on(values: Scores, before: Ids, after: Ids) -> Scores:
+    """Pass the values of superseded turns on to their successors."""
     if not len(after):
         return values
     values = values.copy()
@@ -272,42 +272,42 @@ def _handed_on(values: Scores, before: Ids, after: Ids) -> Scores:
 
 
 def calibrated(evidence: Scores) -> Scores:
-    """Evidence bent into [0, 1)."""
+    """Map evidence to [0, 1)."""
     return 1 - np.exp(-_STEEPNESS * np.maximum(evidence, 0.0))
 
 
-def _beside_words(
+def _other_evidence(
     candidates: Candidates, found: Sequence[Found], weights: Weights, question: Question
 ) -> Scores:
-    """What all paths but the keyword path say."""
-    trust = {it.path: it.trust for it in found}
+    """Return the evidence of all paths but the keyword path."""
+    trust = {answer.path: answer.trust for answer in found}
     vector = candidates.opinions.get("vector")
-    # Where there are more, what is not among the nearest is at most as near as the last of them.
+    # If there are more units, those not returned are at most as near as the last one returned.
     horizon = 0.0 if vector is None else vector.horizon
     nearness = candidates.scores("vector", otherwise=horizon)
     evidence = weights.vector * trust.get("vector", 0.0) * nearness
     if "entity" in candidates.opinions:
         evidence = evidence + weights.entity * candidates.scores("entity")
-    recent = max(weights.recent, question.lean.recent * _about_last(question, weights))
+    recent = max(weights.recent, question.lean.recent * _recency_share(question, weights))
     if recent:
         evidence = evidence + recent * candidates.scores("recent")
     return evidence
 
 
-def _about_last(question: Question, weights: Weights) -> float:
-    """How much a message is about what was last, from 0 to 1.
+def _recency_share(question: Question, weights: Weights) -> float:
+    """Return how much a message is about the most recent events, from 0 to 1.
 
-    The more it says itself, the less it takes what is merely recent to understand it.
+    The more a message says itself, the less it needs recent events to be understood.
     """
     if not weights.recent and not question.lean.recent:
         return 0.0
     return min(1.0, _FEW_TERMS / max(len(question.terms), 1))
 
 
-def _by_ranks(
+def _rank_scores(
     question: Question, candidates: Candidates, found: Sequence[Found], weights: Weights
 ) -> Scores:
-    trust = {it.path: it.trust for it in found}
+    trust = {answer.path: answer.trust for answer in found}
     counting: dict[PathName, float] = {
         "keyword": weights.keyword,
         "vector": weights.vector * trust.get("vector", 0.0),
@@ -318,9 +318,9 @@ def _by_ranks(
 
 
 def _factors(question: Question, candidates: Candidates, weights: Weights) -> Scores:
-    """How much more or less it is worth for what it has, who said it and how much it says."""
+    """Return the factor of each candidate for its speaker, its length and what it contains."""
     factors = np.ones(len(candidates))
-    answers = 1 + weights.answering * _answering(question, candidates)
+    answers = 1 + weights.answering * _answer_shares(question, candidates)
     is_turn = candidates.column("kind") == _TURN
     if not is_turn.any():
         return factors * answers
@@ -329,16 +329,16 @@ def _factors(question: Question, candidates: Candidates, weights: Weights) -> Sc
     by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
     sign = 1 if question.is_about_answers else -1
     factors += sign * weights.assistant * by_assistant
-    fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN)
+    fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN_TERMS)
     terseness = weights.terse * (1 - np.minimum(fullness, 1.0))
-    # Who asks or orders something, and what a tool gave, seldom tells what is asked for.
+    # Questions, requests and tool outputs seldom contain the answer.
     is_chatter = (candidates.column("traits") & _CHATTER) > 0
     factors *= 1 - weights.chatter * is_chatter
     return np.where(is_turn, factors * (1 - terseness), factors) * answers
 
 
-def _answering(question: Question, candidates: Candidates) -> Scores | float:
-    """The share of what the question asks for (a time, a number) that each text has."""
+def _answer_shares(question: Question, candidates: Candidates) -> Scores | float:
+    """Return the share of what the question asks for (a time, a number) that each text has."""
     kinds = list(question.wanted)
     if not kinds:
         return 0.0
@@ -347,14 +347,14 @@ def _answering(question: Question, candidates: Candidates) -> Scores | float:
 
 
 def _freshness(question: Question, candidates: Candidates) -> Scores | float:
-    """How much more it is worth to be of late, for a message that goes on with something.
+    """Return the bonus for recent candidates, when a message continues something.
 
-    Counted in whole days, so that the same message has the same answer all day long. What is of
-    later than the message cannot be what it goes on with.
+    Age is counted in whole days, so that the same message has the same answer all day. Anything
+    newer than the message cannot be what it continues.
     """
     if not question.lean.fresh:
         return 1.0
     asked_at = to_micros(question.asked_at or question.now)
-    age = (asked_at - candidates.column("observed_at")) // _DAY
+    age = (asked_at - candidates.column("observed_at")) // _DAY_MICROS
     fresh = np.where(age >= 0, np.clip(1 - age / _FRESH_DAYS, 0.0, 1.0), 0.0)
     return 1 + question.lean.fresh * fresh

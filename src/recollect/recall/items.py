@@ -1,4 +1,4 @@
-"""One recalled hit as an item of the block: its section, its words, and what to know about it."""
+"""One recalled hit as an item of the block: its section, its text and its notes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recollect.language.times.elapsed import days_ago
 from recollect.recall.fence import SECTIONS, fenced
 from recollect.recall.note_words import WORDS, NoteWords
 
-# A longer text shows the passage that matched, and where the rest is.
+# Of a longer text the matching passage is shown, with the id of the whole.
 LONG: Final = 600
 
 _PREFERENCES, _PROJECT, _EPISODES, _PROCEDURES, _DOCUMENTS = SECTIONS
@@ -42,7 +42,7 @@ _NO_BRACKETS: Final = str.maketrans("", "", "[]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A hit as it stands in the block: its own words, and the fenced text made of them."""
+    """A hit in the block: its own words, and the escaped text made of them."""
 
     id: str
     section: str
@@ -55,7 +55,7 @@ class Item:
 def as_item(
     hit: Hit, form: Form, now: datetime, conversation: Tongue, *, is_disputed: bool = False
 ) -> Item:
-    """The hit as an item, told about in the conversation's language as the whole block is."""
+    """Return a hit as an item of the block, with notes in the conversation's language."""
     words = WORDS[conversation]
     body, is_excerpt = _body(hit)
     match hit.item:
@@ -78,7 +78,7 @@ def as_item(
         notes = f"{notes}, {words.whole.format(hit.id)}"
     if body.startswith(title):
         title = ""
-    told = _Told(
+    parts = _ItemParts(
         label=fenced(label).translate(_NO_BRACKETS),
         title=title,
         body=body,
@@ -87,20 +87,20 @@ def as_item(
         when=days_ago(at, now, conversation),
     )
     if form == "flat":
-        text = told.flat()
+        text = parts.flat()
     else:
-        text = told.as_episode() if section == _EPISODES else told.as_fact()
+        text = parts.as_episode() if section == _EPISODES else parts.as_fact()
     return Item(id=hit.id, section=section, at=at, title=title, body=body, text=text)
 
 
 def passage_id(passage: Passage) -> str:
-    """Return what a passage is called in a block: its document and its characters."""
+    """Return the id of a passage in a block: its document and character range."""
     citation = passage.citation
     return f"{citation.document}:{citation.start}-{citation.end}"
 
 
 def passage_item(passage: Passage, form: Form) -> Item:
-    """Return a passage of a document as an item, which says where it stands."""
+    """Return a passage of a document as an item that cites its place."""
     citation = passage.citation
     where = f"{citation.document}, {citation.start}-{citation.end}"
     if citation.page is not None:
@@ -121,8 +121,8 @@ def passage_item(passage: Passage, form: Form) -> Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """What an item's text is put together from; its notes always come last."""
+class _ItemParts:
+    """The parts of an item's text; the notes always come last."""
 
     label: str
     title: str
@@ -146,9 +146,9 @@ class _Told:
 
 
 def section_of(record: Record) -> str:
-    """Where a record stands in the block: by its kind, and a fact by its category.
+    """Return the section of a record: by its kind, and for a fact by its category.
 
-    What was saved without a category and tells what somebody likes is a preference here.
+    A record without a category that tells what somebody likes counts as a preference.
     """
     if record.kind in _BY_KIND:
         return _BY_KIND[record.kind]
@@ -158,7 +158,7 @@ def section_of(record: Record) -> str:
 
 
 def _about_record(record: Record, words: NoteWords) -> tuple[str, datetime, str]:
-    # An event is as old as it is; what is known is as fresh as its last confirmation.
+    # An event keeps its date; a fact is as fresh as its last confirmation.
     at = record.observed_at if record.kind is Kind.EPISODIC else record.last_confirmed
     notes = (
         _origin(record, words),
@@ -173,7 +173,7 @@ def _about_turn(turn: Turn, words: NoteWords) -> tuple[str, datetime, str]:
 
 
 def _origin(record: Record, words: NoteWords) -> str:
-    """Who vouches for a record: another agent, the user, a conclusion, or whoever saved it."""
+    """Return who vouches for a record: another agent, the user, inference, or an explicit save."""
     if record.scope.is_shared:
         return words.shared.format(record.source)
     if record.source in _STATED_BY_USER:
@@ -188,7 +188,7 @@ def _title(record: Record) -> str:
 
 
 def _body(hit: Hit) -> tuple[str, bool]:
-    """What is shown of a hit, and whether it is only a part of it."""
+    """Return the text of a hit to show, and whether it is only a part."""
     details = hit.item.details if isinstance(hit.item, Record) else None
     if isinstance(details, Procedure) and details.steps:
         return " → ".join(details.steps), False
@@ -203,7 +203,7 @@ def _body(hit: Hit) -> tuple[str, bool]:
 
 
 def _best_passage(hit: Hit) -> str:
-    """The passage with most of the words, for a text that matched only as a whole."""
+    """Return the passage with most of the matched terms, for a text that matched as a whole."""
     pieces = [hit.content[start:end] for start, end in passages(hit.content)]
     terms = hit.explanation.matched_terms
     return max(pieces, key=lambda piece: sum(term in piece.casefold() for term in terms))

@@ -1,4 +1,4 @@
-"""What links say about what was found: what repeats, what came later, what is the earlier one."""
+"""The effect of links on a recall: duplicates, successors, and the order they imply."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from recollect.recall.candidate_loader import Weighed
 
 
 def repeated(links: Iterable[Link], found: Collection[str]) -> dict[str, str]:
-    """Of what was found and is linked as the same: what is left out, with what stands for it.
+    """Return the duplicates among the found items by their links, with the item that is shown.
 
-    A record stands for a turn, and otherwise the newer for the older: if they differ after all,
-    it says what holds now.
+    A record is shown instead of a turn, and otherwise the newer item instead of the older: if they
+    differ after all, the newer one is current.
     """
     pairs: dict[str, str] = {}
     for link in links:
@@ -27,7 +27,7 @@ def repeated(links: Iterable[Link], found: Collection[str]) -> dict[str, str]:
 
 
 def counted(records: Mapping[str, Record], repeats: Mapping[str, str]) -> dict[str, int]:
-    """How often what is shown was said: by itself and by what it stands for."""
+    """Return how often each shown record was said, including its duplicates."""
     counts: Counter[str] = Counter()
     for left_out, shown in repeats.items():
         if left_out in records and shown in records:
@@ -36,7 +36,7 @@ def counted(records: Mapping[str, Record], repeats: Mapping[str, str]) -> dict[s
 
 
 def followers(links: Iterable[Link]) -> dict[str, tuple[str, ...]]:
-    """Return the newer ones of each that is linked as their earlier value or contradicted by them.
+    """Return, for each older item, the newer ones that update or contradict it.
 
     The one that was judged last comes last.
     """
@@ -48,9 +48,9 @@ def followers(links: Iterable[Link]) -> dict[str, tuple[str, ...]]:
 
 
 def newest_first(weighed: Sequence[Weighed], after: Mapping[str, Sequence[str]]) -> list[Weighed]:
-    """Return the same, best first, where every newer one stands before what it follows.
+    """Sort best first, with every newer item before the older one that it follows.
 
-    It takes over the score of the earlier one if that is better: it is about the same.
+    A newer item takes over a better score of the older one, because both are about the same.
     """
     by_owner = {one.fused.owner_id: one for one in weighed}
     depths = {owner: _depth(owner, after, by_owner, frozenset()) for owner in by_owner}
@@ -67,7 +67,7 @@ def newest_first(weighed: Sequence[Weighed], after: Mapping[str, Sequence[str]])
 def _depth(
     owner: str, after: Mapping[str, Sequence[str]], among: Collection[str], seen: frozenset[str]
 ) -> int:
-    """Return how many steps lead from it to what nothing follows."""
+    """Return the number of steps from an item to the newest one that follows it."""
     seen |= {owner}
     steps = [
         1 + _depth(newer, after, among, seen)
@@ -78,7 +78,7 @@ def _depth(
 
 
 def _chain(owner: str, after: Mapping[str, str], among: Collection[str]) -> list[str]:
-    """What follows on it, step by step, as far as it is there."""
+    """Return the items that follow, step by step, as far as they were found."""
     chain: list[str] = []
     while (owner := after.get(owner, "")) in among and owner not in chain:
         chain.append(owner)

@@ -1,4 +1,4 @@
-"""Looking things up without a question: one by id, or all that pass a filter, in pages."""
+"""Lookup without a question: one record or turn by id, or pages of those that pass a filter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T", Record, Turn)
 
 
 class Listing:
-    """Reads records and turns in order."""
+    """Access to single records and turns, and to pages of them."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class Listing:
         as_of: datetime | None = None,
         even_deleted: bool = False,
     ) -> Record:
-        """One record that the caller may see; one deleted is told apart from one that never was."""
+        """Return one record that the caller may see; raise a distinct error if it was deleted."""
         checked_text(record_id, "id", MAX_TITLE, blank=True)
         where = make_filter(status=list(Status), as_of=as_of)
         found = await self._store.records(
@@ -54,10 +54,10 @@ class Listing:
                 code="deleted",
                 hint="undo brings it back, history shows what it said.",
             )
-        return (await self._linked(caller.readable, found))[0]
+        return (await self._with_links(caller.readable, found))[0]
 
     async def turn(self, caller: Caller, turn_id: str) -> Turn:
-        """One turn that the caller may see."""
+        """Return one turn that the caller may see."""
         checked_text(turn_id, "id", MAX_TITLE, blank=True)
         found = await self._store.turns(caller.readable, Filter(), ids=[turn_id])
         if not found:
@@ -77,11 +77,11 @@ class Listing:
             after=None if cursor is None else parse_cursor(cursor),
             limit=checked_limit(limit, MAX_PAGE) + 1,
         )
-        linked = await self._linked(scopes, found)
+        linked = await self._with_links(scopes, found)
         return _page(linked, limit, lambda record: to_micros(record.observed_at))
 
-    async def _linked(self, scopes: Sequence[Scope], records: list[Record]) -> list[Record]:
-        """The records with their links."""
+    async def _with_links(self, scopes: Sequence[Scope], records: list[Record]) -> list[Record]:
+        """Return the records with their links."""
         links = await self._store.links(scopes, [record.id for record in records])
         return [with_links(record, links) for record in records] if links else records
 
@@ -95,16 +95,16 @@ class Listing:
             limit=checked_limit(limit, MAX_PAGE) + 1,
         )
         in_session = where.session is not None
-        return _page(found, limit, lambda it: it.ordinal if in_session else to_micros(it.at))
+        return _page(found, limit, lambda turn: turn.ordinal if in_session else to_micros(turn.at))
 
 
 def with_links(record: Record, links: Iterable[Link]) -> Record:
-    """The record with those of these links that are its own."""
-    return record.evolve(links=tuple(it for it in links if record.id in it.ends))
+    """Return the record with those of the links that belong to it."""
+    return record.evolve(links=tuple(link for link in links if record.id in link.ends))
 
 
 def _page(found: list[T], limit: int, place: Callable[[T], int]) -> Page[T]:
-    """One more than a page was asked for: if it is there, another page follows."""
+    """Return a page of the items found; the extra one only shows that another page follows."""
     items = tuple(found[:limit])
     if len(found) <= limit:
         return Page(items=items)

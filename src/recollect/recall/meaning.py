@@ -1,9 +1,8 @@
-"""Turning text into vectors without ever standing in the way.
+"""Embedding of texts and questions that never blocks saving or recalling.
 
-When there is no model, or it fails, saving and recalling go on without vectors and say so; what
-was saved meanwhile gets its vectors from a background job. A scope is answered by the model that
-made its vectors until it is embedded anew, so a memory opens other models than its own when it
-meets such a scope.
+Without a model, or if it fails, saving and recalling go on without vectors and report it; a
+background job adds the vectors later. A scope is searched with the model that made its vectors
+until it is reindexed, so a memory may open more models than its own.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from recollect.ports.embedder import Embedder
 from recollect.ports.vectors import Vector
 from recollect.recall.reader import REST, Reader
 
-# Opens the embedder that settings name so; it may take long, and says why it cannot be had.
+# Opens the embedder for a value of the setting; may take long, and raises an error with the reason.
 Opener = Callable[[str], Embedder]
-_MOST_NOTICED: Final = 10_000
+_MAX_NOTICED_SCOPES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """Units with their vectors as far as there are any, and the work that is left for later."""
+    """Units with the vectors that could be made, and the jobs for the others."""
 
     owners: tuple[OwnerUnits, ...]
     model: EmbeddingModel | None = None
@@ -44,14 +43,14 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question as the vectors of some models, and what kept others away."""
+    """A question as vectors of several models, with the problems of those that failed."""
 
     vectors: Mapping[EmbeddingModel, Vector]
     problems: tuple[str, ...] = ()
 
 
 class Meaning:
-    """The settings' embedder, if there is one, and those that other scopes need."""
+    """The configured embedder, if there is one, and those that other scopes need."""
 
     def __init__(
         self,
@@ -71,31 +70,31 @@ class Meaning:
         self._opening = asyncio.Lock()
         self._readers = {} if self._own is None else {self._own.model: self._own}
         self._refused: dict[EmbeddingModel, tuple[datetime, str]] = {}
-        # The scopes that were found to be answered by another model than the settings'.
+        # The scopes whose vectors come from another model than the configured one.
         self._elsewhere: dict[Scope, EmbeddingModel] = {}
 
     @property
     def model(self) -> EmbeddingModel | None:
-        """The model that the settings name, or the caller has brought."""
+        """Return the configured model, or the one that the caller passed in."""
         return None if self._own is None else self._own.model
 
     @property
     def absence(self) -> str:
-        """Why there are no vectors at the moment; empty when there are."""
+        """Return why there are no vectors at the moment; empty when there are."""
         return self._absence if self._own is None else self._own.absence
 
     @property
     def calibration(self) -> MemoryCalibration:
-        """What nearness means to the settings' model."""
+        """Return the calibration of the configured model."""
         return MemoryCalibration() if self._own is None else self._own.calibration.memory
 
     def waits(self, text: str, scopes: Iterable[Scope]) -> bool:
-        """Whether a model has yet to read this question, as those that answer there do."""
+        """Return whether a model of these scopes has yet to embed this question."""
         readers = map(self._readers.get, self.answering(scopes))
         return any(reader is None or not reader.knows(text) for reader in readers)
 
     async def ask(self, text: str, models: Collection[EmbeddingModel]) -> Asked:
-        """A question as each of these models reads it."""
+        """Embed a question with each of these models."""
         vectors: dict[EmbeddingModel, Vector] = {}
         problems: list[str] = []
         for model in models:
@@ -111,11 +110,11 @@ class Meaning:
         return Asked(vectors=vectors, problems=tuple(problems))
 
     async def of_units(self, owners: Sequence[OwnerUnits]) -> Embedded:
-        """The same units with vectors; those that cannot be had now are left to a job."""
+        """Return the units with vectors; a job makes those that are not available now."""
         if not any(owner.units for owner in owners) or self._own is None:
             return Embedded(owners=tuple(owners))
         models = self.answering({owner.scope for owner in owners})
-        # What is saved at once has vectors of one model; the store drops those that do not fit.
+        # One write has vectors of one model only; the store drops those that do not fit a scope.
         reader = self._readers[models[0]] if len(models) == 1 else self._own
         embedded = await reader.units(owners)
         if embedded is None:
@@ -123,11 +122,11 @@ class Meaning:
         return Embedded(owners=embedded, model=reader.model)
 
     async def of_texts(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
-        """Return a row of the settings' model for each text; None when there are none now."""
+        """Return one row of the configured model for each text, or None if it is unavailable."""
         return None if self._own is None else await self._own.passages(texts)
 
     def answering(self, scopes: Iterable[Scope]) -> tuple[EmbeddingModel, ...]:
-        """The models that answer in these scopes, as far as is known: mostly the settings'."""
+        """Return the models that serve these scopes, as far as is known."""
         if self._own is None:
             return ()
         if not self._elsewhere:
@@ -136,18 +135,18 @@ class Meaning:
         return tuple({self._elsewhere.get(scope, own): None for scope in scopes})
 
     def notice(self, scopes: Iterable[Scope], models: Collection[EmbeddingModel]) -> None:
-        """Remember which model answers in these scopes, if it is one for all and can be asked."""
+        """Remember which model serves these scopes, if there is exactly one and it is open."""
         known = [model for model in models if model in self._readers]
         if len(models) != 1 or not known or (known[0] == self.model and not self._elsewhere):
             return
         for scope in scopes:
             if known[0] == self.model:
                 self._elsewhere.pop(scope, None)
-            elif len(self._elsewhere) < _MOST_NOTICED:
+            elif len(self._elsewhere) < _MAX_NOTICED_SCOPES:
                 self._elsewhere[scope] = known[0]
 
     async def reader(self, model: EmbeddingModel) -> Reader | None:
-        """Who reads as this model does, opened as it once was; None when that is not possible."""
+        """Return the reader for this model, opening it if necessary; None if that fails."""
         known = self._readers.get(model)
         if known is not None or self._own is None:
             return known
@@ -165,14 +164,15 @@ class Meaning:
         return opened
 
     async def open(self, choice: str) -> Reader:
-        """The reader that settings name so; an error says why it cannot be had."""
+        """Return the reader for this value of the setting; raise an error if it is unavailable."""
         async with self._opening:
             for reader in self._readers.values():
                 if choice and reader.model.choice == choice:
                     return reader
             if not choice or self._opener is None:
                 raise NotAvailable(
-                    "only the program that brought this model can open it", code="embedder_unusable"
+                    "this model can be opened only by the program that passed it in",
+                    code="embedder_unusable",
                 )
             embedder = await asyncio.to_thread(self._opener, choice)
             self._closing.append(embedder)
@@ -185,9 +185,10 @@ class Meaning:
             await embedder.close()
 
     def _refusal(self, model: EmbeddingModel) -> str:
+        """Explain why a model cannot embed the question."""
         _, why = self._refused[model]
         own = "" if self.model is None else f" those of {self.model.name}"
         return (
-            f"the vectors here are of {model.name}, which cannot be asked: {why}; "
+            f"the vectors of this scope are from {model.name}, which is not available: {why}; "
             f"`recollect reindex` makes{own}"
         )

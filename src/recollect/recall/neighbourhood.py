@@ -1,7 +1,7 @@
-"""What stands around a candidate speaks for it too.
+"""Evidence for a candidate from the texts around it.
 
-An answer often shares no word with its question, but the turn before it does; and a session or a
-day in which much fits is where the answer lies. Measured in docs/decisions/0008-conversation.md.
+An answer often shares no word with its question, but the turn before it does; and the answer is
+likely in a session or on a day in which much fits. Measured in docs/decisions/0008-conversation.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeighbourhoodOptions:
-    """How much what stands around a candidate counts; all are settings."""
+    """The weights of a candidate's surroundings; all are settings."""
 
     neighbour: float = 0.2
     session: float = 0.6
@@ -39,10 +39,10 @@ class NeighbourhoodOptions:
 def from_neighbours(
     candidates: Candidates, evidence: Scores, words: Scores, options: NeighbourhoodOptions
 ) -> Scores:
-    """What is added to the evidence for each candidate by what stands around it."""
+    """Return the evidence that each candidate gains from its surroundings."""
     order = np.lexsort((candidates.column("place"), candidates.column("cluster")))
-    rows = {name: candidates.column(name)[order] for name in _LOOKED_AT}
-    brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED, 0.0)
+    rows = {name: candidates.column(name)[order] for name in _COLUMNS}
+    brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED_CHARS, 0.0)
     said = evidence[order] * brevity
     is_turn = rows["kind"] == _TURN
     weight = np.where(is_turn, options.session, options.day)
@@ -53,7 +53,7 @@ def from_neighbours(
             added[step:] += near * said[:-step]
             added[:-step] += near * said[step:]
         asked = words[order] * brevity * (rows["traits"] & Trait.ASKS > 0)
-        # An assistant answers whatever it is asked: that tells nothing.
+        # An assistant answers any question, so its answers are no evidence.
         answers = is_turn & (rows["traits"] & Trait.BY_ASSISTANT == 0)
         follows = _are_near(rows, is_turn, 1) & answers[1:]
         added[1:] += options.answer * asked[:-1] * follows
@@ -63,11 +63,11 @@ def from_neighbours(
 
 
 def _company(clusters: Ids, said: Scores, alone: Scores) -> Scores:
-    """The best that was said in the same session or on the same day, be it by itself.
+    """Return the best evidence in the same session or on the same day, including its own.
 
-    The more of the candidates are there, the less it tells that one of them is.
+    The larger the share of candidates in one session or day, the less being there means.
     """
-    # What is in no cluster is alone.
+    # A candidate without a cluster is alone.
     begins = clusters == 0
     begins[0] = True
     begins[1:] |= clusters[1:] != clusters[:-1]
@@ -78,6 +78,6 @@ def _company(clusters: Ids, said: Scores, alone: Scores) -> Scores:
 
 
 def _are_near(rows: Mapping[str, Ids], is_turn: Flags, step: int) -> Flags:
-    """Whether each is a turn that was said right after the one `step` before it."""
+    """Return whether each row is a turn said right after the one `step` rows before."""
     together = is_turn[step:] & (rows["cluster"][step:] == rows["cluster"][:-step])
     return together & (rows["place"][step:] - rows["place"][:-step] <= step)

@@ -1,4 +1,4 @@
-"""What a path says or, when it fails or is late, why it says nothing: the others answer then."""
+"""Handling of paths that fail or are late: the others answer without them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _F = TypeVar("_F")
 async def answer_of(
     path: Path | EntityPath | SupersededPath, answer: Awaitable[_F]
 ) -> _F | RecollectError:
-    """The answer, or the failure that there is instead."""
+    """Return the path's answer, or the error it failed with."""
     try:
         return await answer
     except RecollectError as failure:
@@ -28,14 +28,14 @@ async def answer_of(
 
 
 def too_late(path: Path, patience: float) -> Found:
-    """Nothing, since the path took too long."""
+    """Return an empty answer that says the path took too long."""
     note = f"the {path.name} path did not answer within {patience} s"
     _log.warning(note)
     return Found(path=path.name, degraded=(note,))
 
 
 def as_found(path: Path, answer: Found | RecollectError) -> Found:
-    """What was found, or nothing and why."""
+    """Return the answer; for an error, an empty one that says why."""
     if isinstance(answer, Found):
         return answer
     return Found(path=path.name, degraded=(f"the {path.name} path failed: {answer}",))

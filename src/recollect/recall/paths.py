@@ -1,4 +1,4 @@
-"""The ways a question can be answered, each on its own; they run at the same time."""
+"""The search paths of a recall, which run at the same time and independently of each other."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from recollect.recall.time_span import TimeSpan
 
 PathName = Literal["keyword", "vector", "recent", "time", "entity", "replaced"]
 
-# Seconds that whoever asks may notice.
-_LONG: Final = 1.0
+# A delay that the caller would notice.
+_MAX_DELAY_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What one path found, best first, and what kept it from finding more."""
+    """The result of one path, best first, and what kept it from finding more."""
 
     path: PathName
     matches: Matches = field(default_factory=Matches.none)
-    # How much its opinion counts for this question.
+    # How much its scores count for this question.
     trust: float = 1.0
     is_cut_off: bool = False
     degraded: tuple[str, ...] = ()
-    # The times that the question is about, as far as the time path could tell.
+    # The times that the question names, if this is the time path.
     spans: tuple[TimeSpan, ...] = ()
 
 
 class Path(Protocol):
-    """One way to find units."""
+    """A way to find units for a question."""
 
     @property
     def name(self) -> PathName: ...
 
     def waits(self, question: Question) -> bool:
-        """Whether it has to wait for a model or a server."""
+        """Return whether the path has to wait for a model or a server."""
         ...
 
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found: ...
 
 
 class KeywordPath:
-    """Units that have the question's words."""
+    """A path to units that contain the question's words."""
 
     name: PathName = "keyword"
 
@@ -69,7 +69,7 @@ class KeywordPath:
 
 
 class VectorPath:
-    """Units that mean something alike."""
+    """A path to units with a similar meaning."""
 
     name: PathName = "vector"
 
@@ -79,8 +79,8 @@ class VectorPath:
         self._meaning = meaning
         self._vectors = vectors
         self._late = late
-        # A book that was just read aloud is not worth being late with everything else.
-        self._patience_with_late = min(_LONG, patience / 2)
+        # A large text that was just stored must not delay everything else.
+        self._patience_with_late = min(_MAX_DELAY_SECONDS, patience / 2)
 
     def waits(self, question: Question) -> bool:
         scopes = question.scopes
@@ -95,7 +95,7 @@ class VectorPath:
         is_settled = await self._late.settled(question.scopes, within=self._patience_with_late)
         nearest = await self._nearest(question, asked, limit, within)
         if not nearest.models.issubset(models):
-            # Another process has embedded a scope anew, or none has done so yet.
+            # Another process has reindexed a scope, or its model was not known yet.
             asked = await meaning.ask(question.subject, nearest.models)
             nearest = await self._nearest(question, asked, limit, within)
         meaning.notice(question.scopes, nearest.models)
@@ -105,7 +105,7 @@ class VectorPath:
             matches=nearest.matches.on_scale(*meaning.calibration.scale),
             trust=1.0 if asked.vectors else 0.0,
             is_cut_off=len(nearest.matches) >= limit,
-            degraded=(*asked.problems, *_told(missing, are_under_way=not is_settled)),
+            degraded=(*asked.problems, *_missing_note(missing, are_under_way=not is_settled)),
         )
 
     async def _nearest(
@@ -117,7 +117,7 @@ class VectorPath:
 
 
 class RecentPath:
-    """What happened last, whatever the words: it is often what a follow-up is about."""
+    """A path to the most recent units, whatever their words; for follow-ups."""
 
     name: PathName = "recent"
 
@@ -143,9 +143,9 @@ class RecentPath:
         return Found(path=self.name, matches=matches)
 
 
-def _told(missing: int, *, are_under_way: bool) -> tuple[str, ...]:
+def _missing_note(missing: int, *, are_under_way: bool) -> tuple[str, ...]:
     if not missing:
         return ()
-    which = "1 piece has" if missing == 1 else f"{missing} pieces have"
-    then = "a moment from now they are there" if are_under_way else "`recollect reindex` makes them"
-    return (f"{which} no vector yet, to be found by words only; {then}",)
+    which = "1 unit has" if missing == 1 else f"{missing} units have"
+    then = "vectors are being made now" if are_under_way else "`recollect reindex` makes them"
+    return (f"{which} no vector yet and can be found by words only; {then}",)

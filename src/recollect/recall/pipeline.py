@@ -1,4 +1,4 @@
-"""A recall: search by every path, fuse, fetch what was found, weigh it, keep what is good."""
+"""The recall pipeline: search every path, fuse, score, load the best and drop the rest."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from recollect.recall.archived import ArchivePassages
 from recollect.recall.candidate_loader import Weighed, Weigher
 from recollect.recall.deduplicate import Sameness, arranged
 from recollect.recall.entity_path import EntityPath
+from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
 from recollect.recall.intent import Intent, Judged
 from recollect.recall.link_order import counted, followers, newest_first, repeated
@@ -44,20 +45,21 @@ from recollect.recall.superseded import Succession, SupersededPath, below_succes
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
-# So many characters are analysed in a few milliseconds; more, beside everybody else's questions.
-_LONG: Final = 2_000
-_NEAR_MISSES: Final = 5
-# From so many of the best hits the hop to what is linked with them starts.
-_SEEDS: Final = 3
-# Where much is said over and over, so many times what is wanted is looked at for something else.
-_FARTHEST: Final = 4
-# At least so many times what is wanted is weighed: what is left out is told too.
-_SLICE: Final = 2
+# A longer question is analysed in a thread: it takes more than a few milliseconds.
+_MAX_INLINE_CHARS: Final = 2_000
+_MAX_NEAR_MISSES: Final = 5
+# The number of best hits whose names the entity path follows.
+_SEED_HITS: Final = 3
+# Among many duplicates, up to this many times the limit is searched for distinct hits.
+_MAX_REACH_FACTOR: Final = 4
+# At least this many times the limit is scored, because near misses are reported too.
+_MIN_SCORED_FACTOR: Final = 2
+_MIN_COMPARED_HITS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallOptions:
-    """Defaults of a recall."""
+    """The defaults of a recall."""
 
     limit: int
     min_score: float
@@ -68,14 +70,14 @@ class RecallOptions:
     gap: float
     # Seconds after which a path that has not answered is left out.
     patience: float
-    # What shares so many of its words with a better hit may say the same; 0 and 1 compare nothing.
+    # The share of words that a duplicate has in common with a better hit; 0 and 1 turn it off.
     duplicates: float = 0.0
     intent: Intent | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What is shown, what came close, and whether the filter left too few."""
+    """The hits to show, the near misses, and whether the filter left too few."""
 
     kept: list[Weighed]
     near_misses: tuple[NearMiss, ...]
@@ -83,7 +85,7 @@ class _Answer:
 
 
 class Recaller:
-    """Answers questions from the records and turns of some scopes, and from archives if asked."""
+    """The recall of records and turns in some scopes, and of archives if asked."""
 
     def __init__(
         self,
@@ -95,18 +97,20 @@ class Recaller:
         archives: ArchivePassages,
         clock: Clock,
         options: RecallOptions,
+        fresh_links: FreshLinks | None = None,
         second_look: Reranking | None = None,
     ) -> None:
         self._store = store
         self._units = units
         self._paths = paths
-        self._linked = linked
-        self._replaced = SupersededPath(units)
+        self._entity_path = linked
+        self._superseded_path = SupersededPath(units)
         self._scan = scan
         self._archives = archives
         self._clock = clock
         self._options = options
-        self._second_look = second_look
+        self._fresh_links = fresh_links
+        self._reranking = second_look
         self._sameness = Sameness(options.duplicates) if 0 < options.duplicates < 1 else None
 
     async def recall(
@@ -119,7 +123,7 @@ class Recaller:
         min_score: float | None = None,
         asked_at: datetime | None = None,
     ) -> Recalled:
-        """The best hits, each at least as good as `min_score`; none is a possible answer."""
+        """Return the best hits that score at least `min_score`; there may be none."""
         options = self._options
         question = Question(
             text=checked_text(text, "query", MAX_QUERY),
@@ -131,48 +135,48 @@ class Recaller:
             asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
             forced=None if options.intent is None else Judged(intent=options.intent, reason="set"),
         )
-        if len(text) > _LONG:
+        if len(text) > _MAX_INLINE_CHARS:
             await asyncio.to_thread(lambda: question.terms)
         if question.where.is_indexed:
             return await self._search(question)
         return Recalled(hits=tuple(await self._scan.search(question)))
 
     async def close(self) -> None:
-        if self._second_look is not None:
-            await self._second_look.close()
+        if self._reranking is not None:
+            await self._reranking.close()
 
     async def _search(self, question: Question) -> Recalled:
-        """Search the index; only when the filter takes away too much, search inside the filter."""
+        """Search the index; search inside the filter only when it removes too much."""
         wanted = max(self._options.candidates, 2 * question.limit)
         weigher = Weigher(self._store, self._archives, question, self._options.rerank)
         found = await self._ask(question, wanted, within=None)
-        fused, answer = await self._judged(question, found, weigher)
-        linked = await self._one_hop(question, await self._seeds(answer, weigher), wanted)
+        fused, answer = await self._fuse_and_answer(question, found, weigher)
+        linked = await self._follow_names(question, await self._seeds(answer, weigher), wanted)
         if linked is not None:
             found.append(linked)
-            fused, answer = await self._judged(question, found, weigher)
-        changed = await self._changed(question, fused)
+            fused, answer = await self._fuse_and_answer(question, found, weigher)
+        changed = await self._find_successors(question, fused)
         if changed.by_turn:
             found.append(changed.found)
-            outlived = await self._outlived(question, changed, answer, weigher)
-            fused, answer = await self._judged(question, found, weigher, outlived)
-        if answer.needs_more and any(it.is_cut_off for it in found):
+            outlived = await self._superseded_turns(question, changed, answer, weigher)
+            fused, answer = await self._fuse_and_answer(question, found, weigher, outlived)
+        if answer.needs_more and any(answered.is_cut_off for answered in found):
             found = await self._ask(question, wanted, within=question.where)
             found.append(changed.found)
-            fused, answer = await self._judged(question, found, weigher, fused.replaced)
-        degraded = [note for it in found for note in it.degraded]
+            fused, answer = await self._fuse_and_answer(question, found, weigher, fused.replaced)
+        degraded = [note for answered in found for note in answered.degraded]
 
         async def best(reach: int) -> _Answer:
             return await self._answer(question, fused, weigher, reach)
 
         more = best
-        if self._second_look is not None:
-            again = await self._looked_at_again(question, fused, weigher, self._second_look)
+        if self._reranking is not None:
+            again = await self._rerank(question, fused, weigher, self._reranking)
             if isinstance(again, str):
                 degraded.append(again)
             else:
                 answer, more = again, None
-        answer, links = await self._shown(question, answer, weigher, more)
+        answer, links = await self._arrange(question, answer, weigher, more)
         return Recalled(
             hits=await self._hits(question, fused, answer.kept, weigher, changed, links),
             degraded=tuple(degraded),
@@ -181,52 +185,56 @@ class Recaller:
             intent_reason=question.judged.reason,
         )
 
-    async def _judged(
+    async def _fuse_and_answer(
         self,
         question: Question,
         found: Sequence[Found],
         weigher: Weigher,
         replaced: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[Ranked, _Answer]:
-        """What the paths say together, and the answer that it makes."""
+        """Fuse what the paths found and return the answer it makes."""
         fused = fuse(question, found, self._options.weights, replaced)
         return fused, await self._answer(question, fused, weigher, question.limit)
 
     async def _seeds(self, answer: _Answer, weigher: Weigher) -> dict[str, str]:
-        """The texts of the best hits, by their owners."""
+        """Return the texts of the best hits by owner."""
         if not self._options.weights.entity:
             return {}
-        items = await weigher.items(answer.kept[:_SEEDS])
-        best = (it.fused.owner_id for it in answer.kept[:_SEEDS])
+        items = await weigher.items(answer.kept[:_SEED_HITS])
+        best = (hit.fused.owner_id for hit in answer.kept[:_SEED_HITS])
         return {owner: items[owner].content for owner in best if owner in items}
 
-    async def _one_hop(
+    async def _follow_names(
         self, question: Question, seeds: Mapping[str, str], limit: int
     ) -> Found | None:
-        """What the names in the best hits lead to."""
+        """Return what the names in the best hits lead to."""
         if not seeds:
             return None
-        heard = await answer_of(self._linked, self._linked.search(question, seeds, limit))
-        return None if isinstance(heard, RecollectError) else heard
+        found = await answer_of(self._entity_path, self._entity_path.search(question, seeds, limit))
+        return None if isinstance(found, RecollectError) else found
 
-    async def _changed(self, question: Question, fused: Ranked) -> Succession:
-        """What of the best has changed since it was said."""
-        heard = await answer_of(self._replaced, self._replaced.search(question, fused))
-        return Succession() if isinstance(heard, RecollectError) else heard
+    async def _find_successors(self, question: Question, fused: Ranked) -> Succession:
+        """Return the records that supersede turns among the best hits."""
+        found = await answer_of(
+            self._superseded_path, self._superseded_path.search(question, fused)
+        )
+        return Succession() if isinstance(found, RecollectError) else found
 
-    async def _outlived(
+    async def _superseded_turns(
         self, question: Question, changed: Succession, answer: _Answer, weigher: Weigher
     ) -> dict[str, str]:
-        """The turns that give way to a record: none if it is the past that is asked for."""
+        """Return the turns that give way to a record; none if the past is asked for."""
         if question.is_about_past:
             return {}
         items = await weigher.items(answer.kept)
-        return outlived(changed.by_turn, [it for it in items.values() if isinstance(it, Record)])
+        return outlived(
+            changed.by_turn, [item for item in items.values() if isinstance(item, Record)]
+        )
 
     async def _ask(self, question: Question, limit: int, within: Filter | None) -> list[Found]:
-        """Ask every path; one that fails or is slow is left out, and that is said.
+        """Ask every path; one that fails or is late is left out and reported.
 
-        Those that wait for a model or a server do so at the same time as the others work.
+        Paths that wait for a model or a server do so while the others work.
         """
         with later_snapshot() as later:
             waiting = {
@@ -235,9 +243,9 @@ class Recaller:
                 if path.waits(question)
             }
         if waiting:
-            # They begin before the others: what they wait for then goes on beside those.
+            # Let them start first, so that they wait while the others work.
             await asyncio.sleep(0)
-        heard = {
+        answers = {
             path: await answer_of(path, path.search(question, limit, within))
             for path in self._paths
             if path not in waiting
@@ -251,22 +259,23 @@ class Recaller:
             for path, answer in waiting.items():
                 if answer in late:
                     answer.cancel()
-                    heard[path] = too_late(path, self._options.patience)
+                    answers[path] = too_late(path, self._options.patience)
                 else:
-                    heard[path] = await answer_of(path, answer)
-        if all(isinstance(it, RecollectError) for it in heard.values()):
-            raise next(it for it in heard.values() if isinstance(it, RecollectError))
-        return [as_found(path, heard[path]) for path in self._paths]
+                    answers[path] = await answer_of(path, answer)
+        errors = [answer for answer in answers.values() if isinstance(answer, RecollectError)]
+        if len(errors) == len(answers):
+            raise errors[0]
+        return [as_found(path, answers[path]) for path in self._paths]
 
     async def _answer(
         self, question: Question, fused: Ranked, weigher: Weigher, limit: int
     ) -> _Answer:
-        """The owners that were found and pass the filter, in their final order."""
+        """Return the hits that pass the filter in their final order, and the near misses."""
         weighed, looked_at, good = await self._weigh(question, fused, weigher, limit)
         kept, near_misses = self._cut(question, weighed, limit)
         if not near_misses and question.where == Filter():
-            near_misses = _too_weak(fused.between(good, good + _NEAR_MISSES))
-        # Only what the filter took away can be made up for by searching inside it.
+            near_misses = _too_weak(fused.between(good, good + _MAX_NEAR_MISSES))
+        # Searching inside the filter helps only if the filter removed something.
         is_filtered = len(weighed) < looked_at
         return _Answer(
             kept=kept,
@@ -277,32 +286,35 @@ class Recaller:
     async def _weigh(
         self, question: Question, fused: Ranked, weigher: Weigher, limit: int
     ) -> tuple[list[Weighed], int, int]:
-        """The best so many, how many were looked at for them, and how many could be good."""
+        """Return the best candidates, how many were scored, and how many could be good enough."""
         most = self._options.rerank.most(question.lean)
         is_good = (fused.scores > 0) & (fused.scores * most >= question.min_score)
         good = int(np.count_nonzero(is_good))
         weighed: list[Weighed] = []
         looked_at = 0
-        # One that is farther back may rise when it is weighed, but not beyond a bound.
+        # A candidate farther back may rise when it is scored, but not beyond a bound.
         while looked_at < good and not _are_best(weighed, limit, fused.scores[looked_at] * most):
             reach = _reach(fused.scores[:good], looked_at, limit, most)
             chosen = fused.between(looked_at, reach)
             weighed += await weigher.weigh(chosen)
             looked_at += len(chosen)
-            weighed.sort(key=lambda it: -it.score)
+            weighed.sort(key=lambda candidate: -candidate.score)
         return weighed, looked_at, good
 
-    async def _looked_at_again(
+    async def _rerank(
         self, question: Question, fused: Ranked, weigher: Weigher, look: Reranking
     ) -> _Answer | str:
-        """The answer as a reranker orders it, also of what the paths alone would not show."""
+        """Return the answer in the reranker's order, or a note why there is none.
+
+        It may contain hits that the paths alone would not show.
+        """
         wide = replace(question, min_score=0.0)
         limit = max(look.candidates, question.limit)
         weighed, _, _ = await self._weigh(wide, fused, weigher, limit)
         del weighed[limit:]
         items = await weigher.items(weighed)
         if (snapshot := current_snapshot()) is not None:
-            # It may take long, and nothing of the database is needed for it.
+            # The reranker may take long and does not need the database.
             snapshot.let_go()
         judged = await look.judged(question, weighed, items, weigher.weighing)
         if isinstance(judged, str):
@@ -310,30 +322,31 @@ class Recaller:
         kept, near_misses = self._cut(question, judged, limit)
         return _Answer(kept=kept, near_misses=near_misses, needs_more=False)
 
-    async def _shown(
+    async def _arrange(
         self,
         question: Question,
         answer: _Answer,
         weigher: Weigher,
         more: Callable[[int], Awaitable[_Answer]] | None,
     ) -> tuple[_Answer, Sequence[Link]]:
-        """The answer with the newest first and nothing twice, and the links of what was found.
+        """Return the answer, newest first and without duplicates, and the links of the hits.
 
-        What says the same as a better hit gives its place to the next that does not.
+        A duplicate gives its place to the next distinct hit.
         """
         reach = question.limit
+        fresh = await self._judge_fresh(answer, weigher)
         while True:
-            kept, links = await self._with_followers(question, answer.kept, weigher)
+            kept, links = await self._with_followers(question, answer.kept, weigher, fresh)
             items = await weigher.items(kept)
-            twice = repeated(links, {it.fused.owner_id for it in kept} & items.keys())
-            once = [it for it in kept if it.fused.owner_id not in twice]
-            told = [items[it.fused.owner_id] for it in once if it.fused.owner_id in items]
+            twice = repeated(links, {hit.fused.owner_id for hit in kept} & items.keys())
+            once = [hit for hit in kept if hit.fused.owner_id not in twice]
+            present = [items[hit.fused.owner_id] for hit in once if hit.fused.owner_id in items]
             repeats: dict[str, str] = {}
             if self._sameness is not None:
-                said = [it for it in told if isinstance(it, Record | Turn)]
-                repeats = self._sameness.repeats(said)
-            is_all = len(answer.kept) < reach or reach >= _FARTHEST * question.limit
-            if more is None or is_all or len(told) - len(repeats) >= question.limit:
+                comparable = [item for item in present if isinstance(item, Record | Turn)]
+                repeats = self._sameness.repeats(comparable)
+            is_all = len(answer.kept) < reach or reach >= _MAX_REACH_FACTOR * question.limit
+            if more is None or is_all or len(present) - len(repeats) >= question.limit:
                 break
             reach *= 2
             answer = await more(reach)
@@ -341,21 +354,31 @@ class Recaller:
             return replace(answer, kept=kept), links
         shown, left_out = arranged(once, repeats, question.limit)
         left_out += [
-            NearMiss(id=it.fused.owner_id, score=it.score, reason=f"says the same as {same}")
-            for it in kept
-            if (same := twice.get(it.fused.owner_id)) is not None
+            NearMiss(id=hit.fused.owner_id, score=hit.score, reason=f"says the same as {same}")
+            for hit in kept
+            if (same := twice.get(hit.fused.owner_id)) is not None
         ]
-        near_misses = (*left_out, *answer.near_misses)[:_NEAR_MISSES]
+        near_misses = (*left_out, *answer.near_misses)[:_MAX_NEAR_MISSES]
         return replace(answer, kept=shown, near_misses=near_misses), links
 
+    async def _judge_fresh(self, answer: _Answer, weigher: Weigher) -> Sequence[Link]:
+        """Return the links of those of the best hits that were stored a moment ago."""
+        if self._fresh_links is None or len(answer.kept) < _MIN_COMPARED_HITS:
+            return ()
+        items = await weigher.items(answer.kept)
+        found = [items.get(hit.fused.owner_id) for hit in answer.kept]
+        comparable = [item for item in found if isinstance(item, Record | Turn)]
+        return await self._fresh_links.of(comparable)
+
     async def _with_followers(
-        self, question: Question, kept: list[Weighed], weigher: Weigher
+        self, question: Question, kept: list[Weighed], weigher: Weigher, fresh: Sequence[Link]
     ) -> tuple[list[Weighed], Sequence[Link]]:
-        """What was found with what follows it by a stored link, the newer one first."""
-        links = await self._store.links(question.scopes, [it.fused.owner_id for it in kept])
+        """Return the hits with those that follow them by a link, the newer first."""
+        owners = [hit.fused.owner_id for hit in kept]
+        links = [*await self._store.links(question.scopes, owners), *fresh]
         if not links or question.is_about_past:
             return kept, links
-        found = {it.fused.owner_id: it for it in kept}
+        found = {hit.fused.owner_id: hit for hit in kept}
         after = followers(links)
         missing = {
             newer: found[older].fused
@@ -369,24 +392,26 @@ class Recaller:
                 for newer, older in missing.items()
             ]
         )
-        told_again = {older: (newer,) for older, newer in repeated(links, found).items()}
-        return newest_first([*kept, *added], after | told_again), links
+        same = {older: (newer,) for older, newer in repeated(links, found).items()}
+        return newest_first([*kept, *added], after | same), links
 
     def _cut(
         self, question: Question, weighed: Sequence[Weighed], limit: int
     ) -> tuple[list[Weighed], tuple[NearMiss, ...]]:
-        """What is shown, and what came after it with the reason why it is not."""
+        """Return the hits to show, and the near misses with the reason they are not shown."""
         weighed = below_successors(weighed)
         floor = weighed[0].score * self._options.gap if weighed else 0.0
         least = max(question.min_score, floor)
-        kept = [it for it in weighed[:limit] if it.score >= least]
+        kept = [candidate for candidate in weighed[:limit] if candidate.score >= least]
         left_out: list[NearMiss] = []
-        for it in weighed[len(kept) : len(kept) + _NEAR_MISSES]:
-            if it.score < question.min_score:
+        for candidate in weighed[len(kept) : len(kept) + _MAX_NEAR_MISSES]:
+            if candidate.score < question.min_score:
                 reason = "below min_score"
             else:
-                reason = "far below the best" if it.score < floor else "beyond the limit"
-            left_out.append(NearMiss(id=it.fused.owner_id, score=it.score, reason=reason))
+                reason = "far below the best" if candidate.score < floor else "beyond the limit"
+            left_out.append(
+                NearMiss(id=candidate.fused.owner_id, score=candidate.score, reason=reason)
+            )
         return kept, tuple(left_out)
 
     async def _hits(
@@ -398,37 +423,39 @@ class Recaller:
         changed: Succession,
         links: Sequence[Link],
     ) -> tuple[Hit, ...]:
-        """Hits that can say why they are there; made only of what is shown."""
+        """Make the hits that are shown, with their explanations."""
         items = await weigher.items(weighed)
-        units = [it.fused.unit for it in weighed]
+        units = [candidate.fused.unit for candidate in weighed]
         present = await self._units.terms_of(units)
-        told = fused.candidates.told([it.fused.at for it in weighed])
+        path_scores = fused.candidates.told([candidate.fused.at for candidate in weighed])
         after = {
             older: newer
             for older, later in followers(links).items()
             for newer in later
             if newer in items
         }
-        records = {name: it for name, it in items.items() if isinstance(it, Record)}
+        records = {name: item for name, item in items.items() if isinstance(item, Record)}
         said = counted(records, repeated(links, records))
         hits: list[Hit] = []
-        for it, unit, paths in zip(weighed, units, told, strict=True):
-            item = items.get(it.fused.owner_id)
+        for candidate, unit, paths in zip(weighed, units, path_scores, strict=True):
+            item = items.get(candidate.fused.owner_id)
             if item is not None:
-                # Of an archive the item itself is the passage.
-                is_part = isinstance(item, ArchivePassage) or not it.fused.is_found
-                span = (0, len(item.content)) if is_part else it.fused.span
+                # The item of an archive is itself the passage.
+                is_part = isinstance(item, ArchivePassage) or not candidate.fused.is_found
+                span = (0, len(item.content)) if is_part else candidate.fused.span
                 keys = present.get(unit, frozenset[int]())
                 matched = tuple([term for key, term in question.terms.items() if key in keys])
-                bent_by = weigher.weighing.boosts(it.standing)
-                explanation = it.fused.explanation(paths, matched, (*bent_by, *it.boosts))
+                boosts = weigher.weighing.boosts(candidate.standing)
+                explanation = candidate.fused.explanation(
+                    paths, matched, (*boosts, *candidate.boosts)
+                )
                 if links and isinstance(item, Record):
                     times = said.get(item.id, item.evidence_count)
                     item = with_links(item, links).evolve(evidence_count=times)
                 hits.append(
                     Hit(
                         item=item,
-                        score=it.score,
+                        score=candidate.score,
                         span=span,
                         explanation=explanation,
                         replaced_by=changed.by_turn.get(item.id),
@@ -443,21 +470,21 @@ def _kind_of(owner: str) -> OwnerKind:
 
 
 def _are_best(weighed: Sequence[Weighed], limit: int, bound: float) -> bool:
-    """Whether enough was weighed and the rest, up to this bound, cannot be better."""
+    """Return whether enough was scored and nothing below this bound can be better."""
     return len(weighed) >= limit and weighed[limit - 1].score >= bound
 
 
 def _reach(scores: Scores, start: int, limit: int, most: float) -> int:
-    """Up to where candidates may be among the best if those that are wanted keep their scores."""
+    """Return the rank up to which candidates may still get among the best."""
     last_wanted = scores[min(start + limit, len(scores)) - 1]
     in_reach = int(np.count_nonzero(scores * most > last_wanted))
-    return min(max(in_reach, start + _SLICE * limit), len(scores))
+    return min(max(in_reach, start + _MIN_SCORED_FACTOR * limit), len(scores))
 
 
 def _too_weak(fused: Sequence[Fused]) -> tuple[NearMiss, ...]:
-    """What fits so little that it was not even fetched."""
+    """Return near misses that scored too low to be loaded."""
     return tuple(
-        NearMiss(id=it.owner_id, score=it.score, reason="below min_score")
-        for it in fused
-        if it.score > 0
+        NearMiss(id=candidate.owner_id, score=candidate.score, reason="below min_score")
+        for candidate in fused
+        if candidate.score > 0
     )

@@ -1,4 +1,4 @@
-"""What an agent should know before it answers a message: a recall, made into a block."""
+"""Prefetch: the recall before an agent answers a message, rendered as a memory block."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ from recollect.recall.pipeline import MAX_QUERY
 from recollect.recall.question import is_about_past
 from recollect.recall.served_blocks import Receiver, ServedBlocks
 
-# Is told the session and the records that entered a prompt of it.
+# Called with a session and the records that entered its prompt.
 Entered = Callable[[str, Sequence[Record]], None]
-# Is told what a recall gave to a prompt.
+# Called with what a recall gave to a prompt.
 Injected = Callable[[Injection], None]
 
-# What a preference or a short reply asks for stands in no document.
+# Documents do not help with other intents, such as preferences or short replies.
 _ASKS_FOR_DOCUMENTS: Final = frozenset({"question", "new_task", "bug_fix"})
-_MAX_MESSAGE: Final = 10_000_000
+_MAX_MESSAGE_CHARS: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchOptions:
-    """How much is looked up for a message, and how it is told.
+    """The amount that is recalled for a message, and its form.
 
-    Some agents have a limit of their own, and 0 where memory is disabled for them.
+    An agent may have a limit of its own, which is 0 if memory is disabled for it.
     """
 
     limit: int
@@ -69,7 +69,7 @@ class PrefetchOptions:
 
 
 class Prefetch:
-    """Makes the block for a prompt, and remembers who was given what."""
+    """The builder of memory blocks for prompts, which remembers who was given what."""
 
     def __init__(
         self,
@@ -91,12 +91,12 @@ class Prefetch:
         self._entered = entered
         self._injected = injected
         self._meter = meter or Meter()
-        # Made when it is first asked.
+        # Created on first use.
         self._source = source
         self._runs = ServedBlocks(clock)
 
     def is_enabled(self, agent: str | None) -> bool:
-        """Whether an agent has memory at all."""
+        """Return whether memory is enabled for an agent."""
         return self._options.limit_of(agent) > 0
 
     async def context(
@@ -117,15 +117,15 @@ class Prefetch:
         asked_at: datetime | None = None,
         **filters: Unpack[CommonFilters],
     ) -> MemoryContext:
-        """The block for a message; empty when nothing is good enough and new to the reader."""
-        checked_text(message, "message", _MAX_MESSAGE, blank=True)
+        """Return the block for a message; empty when nothing relevant is new to the reader."""
+        checked_text(message, "message", _MAX_MESSAGE_CHARS, blank=True)
         session = own_session if session is None else checked_text(session, "session", MAX_LABEL)
         receiver = Receiver.of(caller.scope, session, run)
-        options = self._shaped(form, max_tokens)
+        options = self._options_for(form, max_tokens)
         tongue = _tongue(message) if language is None else checked_choice(language, TONGUES)
-        # What the message says itself is in the prompt already.
+        # The message itself is in the prompt already.
         texts = [message, *map(_words, checked_items(window, "window"))]
-        # What tools gave is loaded when it is needed; a block holds what is remembered.
+        # Archives are loaded on demand; the block holds only records, turns and documents.
         where = make_filter(**filters).without_archives
         scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
         usual = self._options.limit_of(caller.scope.agent)
@@ -141,8 +141,8 @@ class Prefetch:
                 asked_at=asked_at,
             )
         documents = await self._documents(caller, message, recalled) if usual else ()
-        disputed = await self._disputed(scopes, recalled)
-        # From here to the end nothing is waited for, so that no two agents get the same item.
+        disputed = await self._find_disputed(scopes, recalled)
+        # No await from here to the end, so that no two agents get the same item.
         built = build_context(
             recalled.hits,
             options,
@@ -182,18 +182,18 @@ class Prefetch:
         return replace(built, place=options.place, degraded=recalled.degraded, recall_id=recall_id)
 
     def _count(self, recalled: Recalled, built: MemoryContext, session: str) -> None:
-        """Count what entered a prompt, and how much of it comes from another session."""
+        """Count what entered the prompt, and how much of it comes from another session."""
         entered = {hit.item.id: hit.item for hit in recalled if hit.id in built.ids}
         sessions = [getattr(item, "session", None) for item in entered.values()]
         self._meter.add("prompts")
         self._meter.add("injected_tokens", built.tokens)
         self._meter.add("injected_items", len(built.ids))
-        self._meter.add("reused_items", sum(it not in (None, session) for it in sessions))
+        self._meter.add("reused_items", sum(name not in (None, session) for name in sessions))
 
     async def _documents(
         self, caller: Caller, message: str, recalled: Recalled
     ) -> Sequence[Passage]:
-        """Return what documents say about it, for messages that ask for knowledge."""
+        """Return passages of documents, if the message asks for knowledge."""
         budget = self._options.document_tokens
         if (
             self._source is None
@@ -205,14 +205,16 @@ class Prefetch:
         found = await self._source().passages(caller, message, max_tokens=budget)
         return found.passages
 
-    async def _disputed(self, scopes: Sequence[Scope], recalled: Recalled) -> frozenset[str]:
-        """The records that another one contradicts, and nobody has decided between them yet."""
+    async def _find_disputed(self, scopes: Sequence[Scope], recalled: Recalled) -> frozenset[str]:
+        """Return the records that have an undecided conflict."""
         if not any(hit.record is not None for hit in recalled.hits):
             return frozenset()
         undecided = await self._upkeep.conflicts(scopes)
-        return frozenset(record for it in undecided for record in (it.first, it.second))
+        return frozenset(
+            record for conflict in undecided for record in (conflict.first, conflict.second)
+        )
 
-    def _shaped(self, form: Form | None, max_tokens: int | None) -> ContextOptions:
+    def _options_for(self, form: Form | None, max_tokens: int | None) -> ContextOptions:
         usual = self._options.context
         return replace(
             usual,
@@ -222,7 +224,7 @@ class Prefetch:
 
 
 def _question(message: str) -> str:
-    """The message, or of one with a long text in it the beginning and the end: there one asks."""
+    """Return the message, or the beginning and the end of a long one, where questions stand."""
     if len(message) <= MAX_QUERY:
         return message
     half = MAX_QUERY // 2 - 1
@@ -234,7 +236,7 @@ def _tongue(message: str) -> Tongue:
 
 
 def _words(item: object) -> str:
-    """What a text or a message in the window says, whichever provider's form it has."""
+    """Return the text of a window item, whichever provider's format it has."""
     match item:
         case str():
             return item
@@ -251,7 +253,7 @@ def _words(item: object) -> str:
 
 def _records(recalled: Recalled, ids: Sequence[str]) -> list[Record]:
     records = {hit.id: hit.item for hit in recalled if isinstance(hit.item, Record)}
-    return [records[it] for it in ids if it in records]
+    return [records[record_id] for record_id in ids if record_id in records]
 
 
 def _given(
@@ -259,4 +261,4 @@ def _given(
 ) -> tuple[GivenItem, ...]:
     given = {hit.id: GivenItem.of(hit) for hit in recalled}
     given |= {passage_id(passage): GivenItem.of_passage(passage) for passage in documents}
-    return tuple(given[it] for it in ids)
+    return tuple(given[item_id] for item_id in ids)

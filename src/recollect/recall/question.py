@@ -1,4 +1,4 @@
-"""What is asked, where, and how much of an answer is wanted."""
+"""A question: its text, scopes and filter, and what can be derived from them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SAY: Final = (
     "say|tell|suggest|recommend|advise|propose|mention|give|list|provide|explain|write|answer|"
     "share|describe"
 )
-# What the assistant said, not what it is asked to say now.
+# Asks for something that the assistant said, not for something that it should say now.
 _ABOUT_ANSWERS: Final = re.compile(
     rf"\b(?:you|assistant|agent)\b(?:\s+\w+){{0,2}}\s+(?:{_SAID})\b"
     rf"|\bdid\s+(?:you|the\s+(?:assistant|agent))\b(?:\s+\w+){{0,2}}\s+(?:{_SAY})\b"
@@ -36,7 +36,7 @@ _ABOUT_ANSWERS: Final = re.compile(
     "|(?:你|您|助手)[^，。？！,.?!]{0,6}(?:说|讲|提|推荐|建议|告诉|回答|列|给|写|解释)(?:过|了|的)",
     re.IGNORECASE,
 )
-# What was, not what is; "before Friday" and "开会之前" are about what comes.
+# Asks for a past state; "before Friday" and "开会之前" are about the future.
 _ABOUT_PAST: Final = re.compile(
     r"\bbefore(?:\s+(?:that|then|now|this))?\s*(?:[?.!,]|$)"
     r"|\b(?:previous(?:ly)?|former(?:ly)?|used\s+to|originally|back\s+then|in\s+the\s+past)\b"
@@ -50,7 +50,7 @@ _BETWEEN_CLAUSES: Final = re.compile(r"[,;:，；：](?=\D)")
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """One question, asked at a moment."""
+    """One question, asked at one moment."""
 
     text: str
     scopes: tuple[Scope, ...]
@@ -58,22 +58,22 @@ class Question:
     limit: int
     min_score: float
     now: datetime
-    # When it is asked, if that is not now: a conversation may be told later.
+    # When it was asked, if that is not now: a conversation may be imported later.
     asked_at: datetime | None = None
-    # An intent that is known beforehand; otherwise it is judged.
+    # An intent that is given; otherwise it is judged.
     forced: Judged | None = None
 
     @cached_property
     def subject(self) -> str:
-        """What it is about, without the words that only ask."""
+        """Return what the question is about, without the words that only ask."""
         return without_asking(self.text)
 
     @cached_property
     def terms(self) -> dict[int, str]:
-        """The question's terms by their keys.
+        """Return the question's terms by their keys.
 
-        The words of a time are no words that a memory should have, unless they are its date: "last
-        Wednesday" must not make a question about a dinner a worse fit.
+        The words of a time are left out unless they are a date: "last Wednesday" must not make a
+        question about a dinner a worse fit.
         """
         named = [time for time in self.times if isinstance(time, When)]
         said = self.subject
@@ -88,41 +88,41 @@ class Question:
 
     @cached_property
     def judged(self) -> Judged:
-        """What kind of message it is."""
+        """Return the intent of the message and the words that decided it."""
         return self.forced or judge(self.text)
 
     @cached_property
     def lean(self) -> Lean:
-        """Which memories are asked for first."""
+        """Return how the intent changes the recall."""
         return lean_of(self.judged.intent)
 
     @cached_property
     def only_asks(self) -> bool:
-        """Whether it is one question in one clause, and nothing else."""
+        """Return whether it is a single question in one clause, and nothing else."""
         is_one = _BETWEEN_CLAUSES.search(self.text) is None and len(sentences(self.text)) == 1
         return is_one and mood(plain(self.text)) == "interrogative"
 
     @cached_property
     def is_about_answers(self) -> bool:
-        """Whether it asks for what the assistant said."""
+        """Return whether it asks for something that the assistant said."""
         return _ABOUT_ANSWERS.search(self.text) is not None
 
     @cached_property
     def is_about_past(self) -> bool:
-        """Whether it asks for what has changed since."""
+        """Return whether it asks for a past state."""
         return is_about_past(self.text)
 
     @cached_property
     def wanted(self) -> Trait:
-        """What a text needs to have to answer it."""
+        """Return the traits that a text needs to answer it."""
         return asked_for(self.text)
 
     @cached_property
     def times(self) -> tuple[When | AfterEvent, ...]:
-        """The times that it names."""
+        """Return the times that it names."""
         return find_times(self.text, self.asked_at or self.now)
 
 
 def is_about_past(text: str) -> bool:
-    """Whether a message asks for what was, which may have changed since."""
+    """Return whether a message asks for a past state, which may have changed since."""
     return _ABOUT_PAST.search(text) is not None

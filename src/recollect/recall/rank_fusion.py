@@ -1,4 +1,4 @@
-"""Reciprocal ranks: what several paths think of the candidates, whatever their scores are."""
+"""Reciprocal rank fusion, for paths whose scores are not comparable."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from recollect.ports.units import Scores
 from recollect.recall.candidates import Candidates
 from recollect.recall.paths import PathName
 
-# As in the paper that proposed it: the first few ranks of a path do not decide everything.
-_K: Final = 60
+# From the paper that proposed it: the first few ranks of a path do not decide everything.
+_RANK_OFFSET: Final = 60
 
 
 def reciprocal_ranks(candidates: Candidates, weights: Mapping[PathName, float]) -> Scores:
-    """The sum of weight / (60 + rank) over the paths that found each; equals share a rank."""
+    """Return the sum of weight / (60 + rank) over the paths; equal scores share a rank."""
     total = np.zeros(len(candidates))
     for path, weight in weights.items():
         opinion = candidates.opinions.get(path)
         if opinion is not None and weight:
             falling = -opinion.scores
             ranks = 1 + np.sort(falling).searchsorted(falling)
-            total[candidates.owners.searchsorted(opinion.owners)] += weight / (_K + ranks)
+            total[candidates.owners.searchsorted(opinion.owners)] += weight / (_RANK_OFFSET + ranks)
     return total

@@ -1,4 +1,4 @@
-"""One embedding model at work; after a failure it is left alone for a while."""
+"""One embedding model in use; after a failure it is not called for a while."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder, Remembering
 from recollect.ports.vectors import Vector
 
-# A dead endpoint must not slow every call.
+# The pause after a failure: a dead endpoint must not slow down every call.
 REST: Final = timedelta(seconds=30)
 
 _log = logging.getLogger(__name__)
 
 
 class Reader:
-    """An embedder that never stands in the way: it answers, or says why it does not now."""
+    """An embedder that returns nothing instead of raising, and says why."""
 
     def __init__(self, embedder: Embedder, clock: Clock, choice: str = "") -> None:
         self.model = EmbeddingModel(
@@ -40,14 +40,14 @@ class Reader:
 
     @property
     def absence(self) -> str:
-        """Why it makes no vectors at the moment; empty when it does."""
+        """Return why there are no vectors at the moment; empty when there are."""
         if self._rests_until is not None and self._clock.now() >= self._rests_until:
             self._rests_until, self._absence = None, ""
         return self._absence
 
     @property
     def calibration(self) -> Calibration:
-        """What the model's cosines mean."""
+        """Return the calibration of the model's cosines."""
         return self._embedder.calibration
 
     def reads(self, text: str) -> bool:
@@ -55,11 +55,11 @@ class Reader:
         return self._embedder.reads(text)
 
     def knows(self, text: str) -> bool:
-        """Whether the vector of this question is at hand."""
+        """Return whether the vector of this question is cached."""
         return self._remembers is not None and self._remembers.knows(text, "query")
 
     async def question(self, text: str) -> Vector | None:
-        """The vector of a question; None when it cannot be had."""
+        """Return the vector of a question, or None if it is unavailable."""
         if self.absence:
             return None
         try:
@@ -69,7 +69,7 @@ class Reader:
             return None
 
     async def passages(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
-        """Return a row for each text, zeros where it cannot read it; None when it rests."""
+        """Return a row per text, zeros where it cannot be read; None if unavailable."""
         if self.absence:
             return None
         readable = [place for place, text in enumerate(texts) if self.reads(text)]
@@ -85,7 +85,7 @@ class Reader:
         return rows
 
     async def units(self, owners: Sequence[OwnerUnits]) -> tuple[OwnerUnits, ...] | None:
-        """The same units with vectors; None when these cannot be had."""
+        """Return the units with vectors, or None if they are unavailable."""
         if self.absence:
             return None
         try:
@@ -95,8 +95,8 @@ class Reader:
             return None
 
     async def filled(self, owners: Sequence[OwnerUnits]) -> tuple[OwnerUnits, ...]:
-        """The same units with vectors, or an error."""
-        read = [self._readable(owner) for owner in owners]
+        """Return the units with vectors; raise an error if they are unavailable."""
+        read = [self._readable_pieces(owner) for owner in owners]
         texts = [piece.text for pieces in read for piece in pieces]
         if not texts:
             return tuple(owners)
@@ -108,9 +108,9 @@ class Reader:
     async def close(self) -> None:
         await self._embedder.close()
 
-    def _readable(self, owner: OwnerUnits) -> tuple[Unit, ...]:
-        """What is embedded of an owner: its passages, or all of it when it has none."""
-        # A vector of a text the model cannot read is noise, so it gets none.
+    def _readable_pieces(self, owner: OwnerUnits) -> tuple[Unit, ...]:
+        """Return what is embedded of an owner: its passages, or the whole if it has none."""
+        # A vector of a text that the model cannot read is noise.
         return tuple(unit for unit in owner.pieces if self.reads(unit.text))
 
     def _rest(self, failure: RecollectError) -> None:
@@ -122,7 +122,7 @@ class Reader:
 def _with_vectors(
     owner: OwnerUnits, embedded: Sequence[Unit], rows: Iterator[Vector]
 ) -> OwnerUnits:
-    """The owner with the next vectors on its pieces and, for the whole, their mean."""
+    """Return the owner with the next vectors on its pieces and their mean on the whole."""
     vectors = {piece.ordinal: next(rows) for piece in embedded}
     if vectors and 0 not in vectors:
         mean = np.stack(list(vectors.values())).mean(axis=0).astype(np.float32)

@@ -1,6 +1,6 @@
-"""A second look at the best candidates by a model that reads question and text together.
+"""Reranking of the best candidates by a model that reads question and text together.
 
-It is slow and optional: when it fails or takes too long, the order stays as it was.
+It is slow and optional: if it fails or takes too long, the order stays as it was.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankingOptions:
-    """How many are looked at again and how much that counts beside what the paths found."""
+    """The number of candidates to rerank, and the weight of the reranker's score."""
 
     candidates: int = 50
     weight: float = 0.5
-    # Seconds after which it is left out.
+    # Seconds after which the order is left as it was.
     patience: float = 5.0
 
 
 class Reranking:
-    """Judges candidates anew with a reranker."""
+    """The step that scores candidates again with a reranker."""
 
     def __init__(self, reranker: Reranker, options: RerankingOptions) -> None:
         self._reranker = reranker
@@ -53,52 +53,52 @@ class Reranking:
         items: Mapping[str, Item],
         weighing: Weighing,
     ) -> list[Weighed] | str:
-        """These in their new order, or why there is none."""
-        present = [it for it in weighed if it.fused.owner_id in items]
+        """Return the candidates in their new order, or a note why there is none."""
+        present = [candidate for candidate in weighed if candidate.fused.owner_id in items]
         if not present:
             return present
-        texts = [_text(it, items[it.fused.owner_id]) for it in present]
+        texts = [_text(candidate, items[candidate.fused.owner_id]) for candidate in present]
         self._calls += 1
         try:
             asked = self._reranker.scores(question.text, texts)
             scores = await asyncio.wait_for(asked, self._options.patience)
         except TimeoutError:
-            return self._without(f"did not answer within {self._options.patience} s")
+            return self._note_failure(f"did not answer within {self._options.patience} s")
         except RecollectError as failure:
-            return self._without(f"failed: {failure}")
+            return self._note_failure(f"failed: {failure}")
         anew = [
-            self._anew(weighing, it, float(score))
-            for it, score in zip(present, scores, strict=True)
+            self._rescore(weighing, candidate, float(score))
+            for candidate, score in zip(present, scores, strict=True)
         ]
-        return sorted(anew, key=lambda it: -it.score)
+        return sorted(anew, key=lambda candidate: -candidate.score)
 
     def usage(self) -> ModelUsage:
-        """What the model was asked since the process began, and how often in vain."""
+        """Return the number of calls and failures of the model since the process began."""
         name = self._reranker.name
         return ModelUsage(task="rerank", model=name, calls=self._calls, failures=self._failures)
 
     async def close(self) -> None:
         await self._reranker.close()
 
-    def _anew(self, weighing: Weighing, it: Weighed, judgement: float) -> Weighed:
-        """The model's judgement takes its share of the relevance; all else is weighed as before."""
+    def _rescore(self, weighing: Weighing, candidate: Weighed, judgement: float) -> Weighed:
+        """Mix the reranker's score into the relevance; everything else is scored as before."""
         share = self._options.weight
-        relevance = (1 - share) * it.fused.score + share * judgement
-        score = weighing.score(it.standing, relevance)
+        relevance = (1 - share) * candidate.fused.score + share * judgement
+        score = weighing.score(candidate.standing, relevance)
         reason = f"reranker {self._reranker.name} says {judgement:.2f}"
-        boost = Boost(reason=reason, factor=relevance / it.fused.score)
-        return it._replace(score=score, boosts=(*it.boosts, boost))
+        boost = Boost(reason=reason, factor=relevance / candidate.fused.score)
+        return candidate._replace(score=score, boosts=(*candidate.boosts, boost))
 
-    def _without(self, why: str) -> str:
+    def _note_failure(self, why: str) -> str:
         self._failures += 1
         note = f"the reranker {self._reranker.name} {why}"
         _log.warning(note)
         return note
 
 
-def _text(it: Weighed, item: Item) -> str:
-    """What the model reads of a candidate: the passage that was found, under its title."""
+def _text(candidate: Weighed, item: Item) -> str:
+    """Return what the model reads of a candidate: its title and the passage that was found."""
     if isinstance(item, ArchivePassage):
         return item.content
     title = f"{item.title}\n" if isinstance(item, Record) and item.title else ""
-    return title + item.content[slice(*it.fused.span)]
+    return title + item.content[slice(*candidate.fused.span)]

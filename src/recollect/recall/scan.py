@@ -1,4 +1,4 @@
-"""Ranking what no index holds: past states and hidden records, read and analysed when asked."""
+"""Recall without an index, for past states and hidden records: read and analysed on demand."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from recollect.recall.question import Question
 
 
 class Scan:
-    """Slow and exact, for questions about the past."""
+    """A slow and exact search, for questions about the past."""
 
     def __init__(self, store: Store, units: UnitIndex) -> None:
         self._store = store
         self._units = units
 
     async def search(self, question: Question) -> list[Hit]:
-        """Everything the filter accepts that has the question's words, best first."""
+        """Return everything that passes the filter and has the question's words, best first."""
         items: list[Record | Turn] = []
         if question.where.wants_records:
             items += await self._store.records(question.scopes, question.where, now=question.now)
@@ -30,7 +30,7 @@ class Scan:
             items += await self._store.turns(question.scopes, question.where)
         held = [item.id for item in items if isinstance(item, Turn) or item.is_live]
         known = await self._units.known_terms(held, ANALYZER_VERSION)
-        # What the index does not hold takes long to analyse; others go on meanwhile.
+        # Analysing what the index does not hold takes long, so it runs in a thread.
         texts = await asyncio.to_thread(lambda: [_terms(item, known) for item in items])
         scores = await self._units.rank(list(question.terms), texts)
         good = [
@@ -44,7 +44,7 @@ class Scan:
 
 
 def _terms(item: Record | Turn, known: KnownTerms) -> Terms:
-    """The terms of an item: as the index has them, unless it holds another state or none."""
+    """Return the terms of an item, from the index if it holds this version."""
     version = item.version if isinstance(item, Record) else 1
     if (found := known.get((item.id, version))) is not None:
         return found

@@ -1,7 +1,7 @@
-"""What is known of a memory itself, beside how well it fits: kind, trust, use, age.
+"""Scores from the known properties of a memory beside its relevance: kind, trust, use, age.
 
-S = α·relevance + β·e^(−λ·age) + γ·source, times small bounded boosts. A memory that does not fit is
-not lifted over one that does.
+S = α·relevance + β·e^(−λ·age) + γ·source, times small bounded boosts. A memory that is not relevant
+is never lifted over one that is.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from recollect.domain.standing import Standing
 from recollect.recall.intent import Lean
 
 _DAY: Final = timedelta(days=1)
-# So many uses say all that use can say.
-_MUCH_USED: Final = 20
+# The number of uses at which the boost for use is full.
+_FULL_USE_COUNT: Final = 20
 
-_OF_KIND: Final = {kind: f"kind {kind}" for kind in Kind}
+_KIND_REASONS: Final = {kind: f"kind {kind}" for kind in Kind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringOptions:
-    """How much what is known of a memory counts; all are settings."""
+    """The weights of the known properties; all are settings."""
 
     relevance: float = 1.0
     decay: float = 0.0
@@ -39,42 +39,42 @@ class ScoringOptions:
     use: float = 0.05
 
     def most(self, lean: Lean) -> float:
-        """The largest factor by which a score can rise."""
+        """Return the largest factor by which a score can rise."""
         by_kind = max(self.kinds.values(), default=1.0)
         leaning = max(lean.semantic, lean.episodic, lean.procedural, lean.turn)
         return max(by_kind, 1.0) * leaning * lean.preference * lean.shared * (1 + self.use)
 
 
 class Weighing:
-    """How what one question found is weighed."""
+    """The scoring of one question's candidates."""
 
     def __init__(self, lean: Lean, options: ScoringOptions, now: datetime) -> None:
         self._lean = lean
         self._options = options
         self._now = now
-        # Most memories stand alike, so each way of standing is weighed once.
+        # Most memories have the same properties, so each combination is computed once.
         self._weighed: dict[Hashable, tuple[float, tuple[Boost, ...]]] = {}
 
     def score(self, standing: Standing, relevance: float) -> float:
-        """The score of a hit with all that is known of it."""
+        """Return the final score of a candidate."""
         factor, _ = self._weigh(standing)
         score = factor * _sum(standing, relevance, self._options, self._now)
         return min(max(score, 0.0), 1.0)
 
     def boosts(self, standing: Standing) -> tuple[Boost, ...]:
-        """What of that raised or lowered the score."""
+        """Return the boosts that raised or lowered the score."""
         _, boosts = self._weigh(standing)
         return boosts
 
     def _weigh(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
-        """The factor of all that is known beside age and source, and what it is made of."""
-        # All but when.
+        """Return the factor of everything but age and source, and the boosts it is made of."""
+        # Everything but the time.
         alike = standing[1:]
         known = self._weighed.get(alike)
         if known is None:
             factors = _factors(standing, self._lean, self._options)
-            boosts = (Boost(reason=reason, factor=it) for reason, it in factors if it != 1)
-            known = math.prod(it for _, it in factors), tuple(boosts)
+            boosts = (Boost(reason=reason, factor=value) for reason, value in factors if value != 1)
+            known = math.prod(value for _, value in factors), tuple(boosts)
             self._weighed[alike] = known
         return known
 
@@ -86,7 +86,7 @@ def _sum(standing: Standing, relevance: float, options: ScoringOptions, now: dat
     age = max((now - standing.observed_at) / _DAY, 0.0)
     fresh = math.exp(-options.decay_lambda * age)
     source = options.sources.get(standing.source, 0.0)
-    # Age and source are weighed by the fit: what is merely new is no answer.
+    # Age and source count in proportion to relevance: being new is no answer.
     beside = relevance * (options.decay * fresh + options.source * source)
     return (options.relevance * relevance + beside) / weights
 
@@ -95,8 +95,8 @@ def _factors(standing: Standing, lean: Lean, options: ScoringOptions) -> list[tu
     if standing.kind is None:
         return [("intent", lean.turn)]
     factors = [
-        ("intent", _leaning(standing.kind, standing.category, lean)),
-        (_OF_KIND[standing.kind], options.kinds.get(standing.kind, 1.0)),
+        ("intent", _intent_factor(standing.kind, standing.category, lean)),
+        (_KIND_REASONS[standing.kind], options.kinds.get(standing.kind, 1.0)),
         # Full trust is the rule and changes nothing.
         ("confidence", 1 - options.confidence * (1 - standing.confidence)),
     ]
@@ -108,7 +108,7 @@ def _factors(standing: Standing, lean: Lean, options: ScoringOptions) -> list[tu
     return factors
 
 
-def _leaning(kind: Kind, category: str, lean: Lean) -> float:
+def _intent_factor(kind: Kind, category: str, lean: Lean) -> float:
     by_kind = {
         Kind.SEMANTIC: lean.semantic,
         Kind.EPISODIC: lean.episodic,
@@ -118,7 +118,7 @@ def _leaning(kind: Kind, category: str, lean: Lean) -> float:
 
 
 def _usefulness(helped: int, rejected: int) -> float:
-    """From −1, always rejected, to 1, used often and never rejected."""
-    told = helped + rejected
-    balance = (helped - rejected) / told
-    return balance * min(1.0, math.log1p(told) / math.log1p(_MUCH_USED))
+    """Return −1 for always rejected up to 1 for often used and never rejected."""
+    total = helped + rejected
+    balance = (helped - rejected) / total
+    return balance * min(1.0, math.log1p(total) / math.log1p(_FULL_USE_COUNT))

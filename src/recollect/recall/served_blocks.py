@@ -1,4 +1,4 @@
-"""What readers were given: the last block of each, and who has what in a run of several agents."""
+"""The blocks that readers were given: the last one of each, and who has what in a run."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.scope import Scope
 from recollect.ports.clock import Clock
 
-_MOST_RUNS: Final = 1_000
-_MOST_BLOCKS: Final = 10_000
-_MOST_ITEMS: Final = 1_000
-# A run of which nothing was heard for so long is over.
-_LIFETIME: Final = timedelta(hours=1)
+_MAX_RUNS: Final = 1_000
+_MAX_BLOCKS: Final = 10_000
+_MAX_ITEMS: Final = 1_000
+# A run without a request for this long is over.
+_MAX_IDLE: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receiver:
-    """Whose prompt it is: an agent in a run, or a session when the agent has no name."""
+    """The owner of a prompt: an agent in a run, or a session if the agent has no name."""
 
     scope: Scope
     run: tuple[str, str, str] | None
@@ -37,15 +37,15 @@ class Receiver:
 
 @dataclass(slots=True)
 class _Run:
-    last_heard: datetime
-    # Item → who has it, the latest ones last.
+    last_request: datetime
+    # Who has each item, the latest last.
     owners: OrderedDict[str, str] = field(default_factory=OrderedDict[str, str])
 
 
 class ServedBlocks:
-    """Who was given what in the runs that go on in this process.
+    """The items that each agent was given in the current runs of this process.
 
-    An agent is given its own items again: its block is made anew for every request.
+    An agent gets its own items again, because its block is rebuilt for every request.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -54,36 +54,36 @@ class ServedBlocks:
         self._last_shown: OrderedDict[Receiver, tuple[str, ...]] = OrderedDict()
 
     def last_shown(self, receiver: Receiver) -> tuple[str, ...]:
-        """The items of its last block, in their order."""
+        """Return the items of the receiver's last block, in order."""
         return self._last_shown.get(receiver, ())
 
     def given_to_others(self, receiver: Receiver) -> frozenset[str]:
-        """What other agents of the run have."""
+        """Return what other agents of the run have."""
         known = None if receiver.run is None else self._runs.get(receiver.run)
         if known is None or self._is_over(known):
             return frozenset()
-        return frozenset(it for it, owner in known.owners.items() if owner != receiver.name)
+        return frozenset(item for item, owner in known.owners.items() if owner != receiver.name)
 
     def give(self, receiver: Receiver, items: Sequence[str]) -> None:
-        """Note that a reader has these now, in this order."""
+        """Note that a receiver has these items now, in this order."""
         self._last_shown[receiver] = tuple(items)
         self._last_shown.move_to_end(receiver)
-        while len(self._last_shown) > _MOST_BLOCKS:
+        while len(self._last_shown) > _MAX_BLOCKS:
             self._last_shown.popitem(last=False)
         if receiver.run is None:
             return
         known = self._runs.pop(receiver.run, None)
         if known is None or self._is_over(known):
             known = _Run(self._clock.now())
-        known.last_heard = self._clock.now()
+        known.last_request = self._clock.now()
         for item in items:
             known.owners[item] = receiver.name
             known.owners.move_to_end(item)
-        while len(known.owners) > _MOST_ITEMS:
+        while len(known.owners) > _MAX_ITEMS:
             known.owners.popitem(last=False)
         self._runs[receiver.run] = known
-        while len(self._runs) > _MOST_RUNS:
+        while len(self._runs) > _MAX_RUNS:
             self._runs.popitem(last=False)
 
     def _is_over(self, run: _Run) -> bool:
-        return self._clock.now() - run.last_heard > _LIFETIME
+        return self._clock.now() - run.last_request > _MAX_IDLE

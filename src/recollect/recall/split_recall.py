@@ -76,7 +76,8 @@ class SplitRecaller(CachedRecaller):
             least = self._gap * hits[0].score
             hits = [hit for hit in hits if hit.score >= least]
         missed = sorted(
-            (it for some in recalled for it in some.near_misses), key=lambda m: -m.score
+            (miss for answer in recalled for miss in answer.near_misses),
+            key=lambda miss: -miss.score,
         )
         unread = [f"a store was not read: {problem}" for problem in problems]
         for note in unread:

@@ -1,8 +1,7 @@
-"""What was said and has changed since: the record that says what holds now stands for it.
+"""Superseded turns: the record that says what is current replaces them in an answer.
 
-A record that overwrites an earlier version keeps the turns of that version among what it is related
-to, and is found by them. When it is undone, deleted or forgotten, they count as before by
-themselves.
+A record that overwrites an earlier version keeps the turns of that version among its related terms,
+and is found by them. When it is undone, deleted or forgotten, the turns count again on their own.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from recollect.recall.fuse import Ranked
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 
-# Among the best so many times what is wanted it is looked for.
-_LOOKED_AT: Final = 4
-# One turn may have said several things that have changed.
-_RECORDS_A_TURN: Final = 2
+# Successors are looked up for turns among the best, up to this many times the limit.
+_REACH_FACTOR: Final = 4
+# One turn may have said several things that changed.
+_RECORDS_PER_TURN: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
-    """The records that replaced what was found, and the turns with the record for each."""
+    """The records that supersede turns among the hits, and the record for each turn."""
 
     found: Found = field(default_factory=lambda: Found(path="replaced"))
     by_turn: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class SupersededPath:
-    """Finds the records that replaced what the best turns said."""
+    """A path to the records that supersede the best turns."""
 
     name: PathName = "replaced"
 
@@ -42,12 +41,12 @@ class SupersededPath:
         self._units = units
 
     async def search(self, question: Question, fused: Ranked) -> Succession:
-        """What replaced the best turns, if anything did."""
-        turns = {turn_key(it): it for it in fused.turns(_LOOKED_AT * question.limit)}
+        """Return the records that supersede the best turns."""
+        turns = {turn_key(turn): turn for turn in fused.turns(_REACH_FACTOR * question.limit)}
         if not turns:
             return Succession()
         matches = await self._units.search(
-            question.scopes, sorted(turns), _RECORDS_A_TURN * len(turns), now=question.now
+            question.scopes, sorted(turns), _RECORDS_PER_TURN * len(turns), now=question.now
         )
         if not len(matches):
             return Succession()
@@ -61,8 +60,8 @@ class SupersededPath:
 
 
 def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str, str]:
-    """Those of these turns that say nothing else which one of these records still rests on."""
-    alive = {(it.turn, record.id) for record in records for it in record.evidence}
+    """Return the turns that no other of these records relies on, with their successors."""
+    alive = {(source.turn, record.id) for record in records for source in record.evidence}
     return {
         turn: successor
         for turn, successor in by_turn.items()
@@ -71,12 +70,18 @@ def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str,
 
 
 def below_successors(weighed: Sequence[Weighed]) -> Sequence[Weighed]:
-    """The same, best first, and nothing that was replaced before what replaced it."""
-    if not any(it.fused.replaced_by for it in weighed):
+    """Sort best first, with nothing superseded before its successor."""
+    if not any(candidate.fused.replaced_by for candidate in weighed):
         return weighed
-    scores = {it.fused.owner_id: it.score for it in weighed}
+    scores = {candidate.fused.owner_id: candidate.score for candidate in weighed}
     bounded = [
-        it._replace(score=min(it.score, scores.get(it.fused.replaced_by or "", it.score)))
-        for it in weighed
+        candidate._replace(
+            score=min(
+                candidate.score, scores.get(candidate.fused.replaced_by or "", candidate.score)
+            )
+        )
+        for candidate in weighed
     ]
-    return sorted(bounded, key=lambda it: (-it.score, it.fused.replaced_by is not None))
+    return sorted(
+        bounded, key=lambda candidate: (-candidate.score, candidate.fused.replaced_by is not None)
+    )

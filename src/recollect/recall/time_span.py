@@ -1,4 +1,4 @@
-"""Stretches of time that a question is about, and how close moments are to them."""
+"""Time spans that a question is about, and how close moments are to them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from recollect.domain.times import to_micros
 from recollect.ports.units import Ids, Scores
 
-_DAY: Final = 86_400 * 1_000_000
-# A longer stretch of time says less about what is meant.
-_TELLING: Final = 366 * _DAY
+_DAY_MICROS: Final = 86_400 * 1_000_000
+# A longer span says less about what is meant.
+_FULL_WEIGHT_MICROS: Final = 366 * _DAY_MICROS
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,16 @@ class TimeSpan:
         return cls(to_micros(start), to_micros(end))
 
     def closeness(self, moments: Ids) -> Scores:
-        """1 within it, falling to nothing about as fast as it is long."""
+        """Return 1 inside the span, falling to 0 about as fast as the span is long."""
         away = np.maximum(np.maximum(self.start - moments, moments - self.end), 0)
-        length = max(self.end - self.start, _DAY)
-        tells = min(1.0, _TELLING / length)
+        length = max(self.end - self.start, _DAY_MICROS)
+        tells = min(1.0, _FULL_WEIGHT_MICROS / length)
         return tells * np.exp(-away / length)
 
 
 def closeness(moments: Ids, spans: Sequence[TimeSpan]) -> Scores:
-    """How close moments are to the nearest of several times."""
+    """Return how close moments are to the nearest of several spans."""
     near = np.zeros(len(moments))
-    for stretch in spans:
-        near = np.maximum(near, stretch.closeness(moments))
+    for span in spans:
+        near = np.maximum(near, span.closeness(moments))
     return near

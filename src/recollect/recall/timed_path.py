@@ -1,4 +1,4 @@
-"""A path whose answers are timed."""
+"""A path that measures the time of its answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.recall.question import Question
 
 
 class TimedPath:
-    """Another path, and how long each of its answers took."""
+    """A path wrapped in a timer."""
 
     def __init__(self, path: Path, meter: Meter) -> None:
         self._path = path

@@ -1,7 +1,7 @@
-"""The names a user goes by: from the id of the scope, and from records that tell them.
+"""The names of a user: from the id of the scope, and from records that tell them.
 
 A record that tells a name has the tag `name` and lists the names in its metadata, so names are
-listed, exported, corrected and forgotten as everything else is.
+listed, exported, corrected and forgotten like any other record.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from recollect.ports.store import Store
 
 TAG: Final = "name"
 FIELD: Final = "names"
-_MOST: Final = 20
-# Scopes whose names are kept in mind.
-_KEPT: Final = 256
+_MAX_RECORDS: Final = 20
+# The number of scopes whose names are cached.
+_MAX_CACHED_SCOPES: Final = 256
 _WHERE: Final = Filter(tags=frozenset({TAG}))
 
 
 class UserNames:
-    """Knows the names of the users of scopes."""
+    """A cache of the names of users by scope."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -33,30 +33,33 @@ class UserNames:
         self._known: dict[Scope, tuple[tuple[int, ...], Names]] = {}
 
     async def of(self, scope: Scope) -> Names:
-        """The names of the scope's user; none are known where there is no user."""
+        """Return the names of the scope's user; none if the scope has no user."""
         scopes = list(dict.fromkeys((scope, scope.of_user)))
         versions = await self._store.versions(scopes)
         known = self._known.get(scope)
         if known is not None and known[0] == versions:
             return known[1]
-        told = await self._store.records(scopes, _WHERE, now=self._clock.now(), limit=_MOST)
-        names = Names([*names_of_id(scope.user), *(it for one in told for it in names_told(one))])
-        if len(self._known) >= _KEPT:
+        records = await self._store.records(
+            scopes, _WHERE, now=self._clock.now(), limit=_MAX_RECORDS
+        )
+        told = (name for record in records for name in names_told(record))
+        names = Names([*names_of_id(scope.user), *told])
+        if len(self._known) >= _MAX_CACHED_SCOPES:
             self._known.clear()
         self._known[scope] = (versions, names)
         return names
 
 
 def names_told(record: Record) -> tuple[str, ...]:
-    """The names that a record tells, as its metadata lists them or as its words say."""
+    """Return the names that a record tells, by its metadata or its words."""
     listed = record.metadata.get(FIELD)
     if isinstance(listed, list | tuple):
-        return tuple(it for it in cast("Sequence[Any]", listed) if isinstance(it, str))
+        return tuple(name for name in cast("Sequence[Any]", listed) if isinstance(name, str))
     return introduced_names(record.content)
 
 
 def with_names(record: Record) -> Record:
-    """The record, marked as one that tells a name if it introduces the user."""
+    """Return the record, tagged and with its names listed if it introduces the user."""
     names = introduced_names(record.content)
     if not names or FIELD in record.metadata:
         return record

@@ -1,4 +1,4 @@
-"""One tree of settings: constructor, environment, file, defaults, in this order."""
+"""The settings, from code, environment, file and defaults, in this order."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ __all__ = ["Settings", "settings_file"]
 
 
 class Settings(Section):
-    """Every setting there is. `Settings.load()` also reads the file and the environment."""
+    """All settings. `Settings.load()` also reads the file and the environment."""
 
     data_dir: Place = Field(default_factory=data_folder)
     scope: ScopeSettings = ScopeSettings()
@@ -85,26 +85,26 @@ class Settings(Section):
     buffer: BufferSettings = BufferSettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
     retention: tuple[RetentionRuleSettings, ...] = Field(
-        default=(), description="rules; each is applied when memory is swept"
+        default=(), description="rules that are applied when memory is swept"
     )
 
     @property
     def database(self) -> Path:
-        """The file that holds this memory: its agent's own, or the common one."""
+        """Return the file of this memory: the agent's own, or the common one."""
         if self.server_url:
-            # No such file is made; what lies beside a database lies beside this name.
+            # This file does not exist, but its name determines where files beside it are.
             return self.data_dir / "servers" / folder_name(self.server_url) / "memory.db"
         backend, _ = self.store_of(self.scope.agent)
         common = self.storage.path if backend == self.storage.backend else None
         own = self._own_database(self.scope.agent) or common
         if backend == "json":
-            # Made from the journal that lies beside it, and gone when the memory is closed.
+            # Built from the journal beside it, and deleted when the memory is closed.
             return (own or self.data_dir / "journal") / "working.db"
         return own or self.data_dir / "memory" / "memory.db"
 
     @property
     def server_url(self) -> str:
-        """The address of the server that holds this memory; empty when a file does."""
+        """Return the URL of the database server of this memory; empty for a file."""
         its = self.agent(self.scope.agent)
         if its.store:
             return self._named_store(its.store).url
@@ -113,43 +113,43 @@ class Settings(Section):
 
     @property
     def store_name(self) -> str:
-        """What people call the place of this memory; never with a password."""
+        """Return the name of the store for people, without a password."""
         if self.is_journal:
             return f"json://{self.database.parent}"
         return told_url(self.server_url) if self.server_url else str(self.database)
 
     @property
     def is_temporary(self) -> bool:
-        """Whether this memory ends with the process."""
+        """Return whether this memory ends with the process."""
         return self.store_of(self.scope.agent)[0] == "in_memory"
 
     @property
     def is_journal(self) -> bool:
-        """Whether this memory is a journal of JSON lines."""
+        """Return whether this memory is a journal of JSON lines."""
         return self.store_of(self.scope.agent)[0] == "json"
 
     def has_own_store(self, agent: str | None) -> bool:
-        """Whether the memory of an agent lies elsewhere than that of users without one."""
+        """Return whether an agent has another store than the common one."""
         return self.store_of(agent) != self.store_of(None)
 
     def of_agent(self, agent: str | None) -> Settings:
-        """The same settings for the store that holds the memory of an agent."""
+        """Return the settings for the store of an agent."""
         scope = self.scope.model_copy(update={"agent": agent})
         return self.model_copy(update={"scope": scope})
 
     def store_of(self, agent: str | None) -> tuple[Backend, str]:
-        """The kind and the place of the store of an agent; those of one store are equal."""
+        """Return the kind and the place of an agent's store; equal for the same store."""
         its = self.agent(agent)
         if its.store:
             named = self._named_store(its.store)
-            # Memory that ends with the process is common to the agents of one store.
+            # Agents of a named in-memory store share it.
             own = its.store if named.backend == "in_memory" else str(self._own_database(agent))
             return named.backend, named.url or own
         backend = its.backend or ("sqlite" if its.sqlite_path else self.storage.backend)
         if backend == "in_memory":
-            # One that an agent has for itself is no other's.
+            # An in-memory store of a single agent is not shared.
             return backend, (agent or "") if its.backend else ""
-        # A kind that is named takes the agent off a server: `backend` is older than those.
+        # With a `backend` of its own, an agent does not use the server of the common store.
         common = str(self.storage.path or "") if its.backend else self._common_place
         return backend, str(self._own_database(agent) or common)
 
@@ -158,7 +158,7 @@ class Settings(Section):
         return self.storage.url or str(self.storage.path or "")
 
     def _own_database(self, agent: str | None) -> Path | None:
-        """An agent's own file: a relative one is in the data folder, wherever a process starts."""
+        """Return an agent's own file; a relative path is inside the data folder."""
         its = self.agent(agent)
         own = its.sqlite_path
         if its.store:
@@ -180,26 +180,26 @@ class Settings(Section):
 
     @property
     def blobs(self) -> str | Path:
-        """Where large contents are: in a folder of the database's, or wherever else is wanted."""
+        """Return where blobs are stored: beside the database, or where the settings say."""
         return self.archive.place or contents_beside(self.database)
 
     @property
     def tiers(self) -> TierNames:
-        """The model of each task; empty where there is none, or for `embed` the local one."""
+        """Return the model of each tier; empty for none, or for `embed` the local one."""
         return tier_names(self.models, self.embedding, self.rerank)
 
     @property
     def embedder(self) -> EmbeddingSettings:
-        """The embedding branch for the model that holds, wherever it is named."""
+        """Return the embedding section for the effective model, wherever it is named."""
         return reached(self.embedding, self.tiers.embed, self.models)
 
     @property
     def reranker(self) -> RerankSettings:
-        """The rerank branch for the model that holds, wherever it is named."""
+        """Return the rerank section for the effective model, wherever it is named."""
         return reached(self.rerank, self.tiers.rerank, self.models)
 
     def agent(self, name: str | None) -> AgentSettings:
-        """What is special about an agent; one that is not declared is like any other."""
+        """Return the settings of an agent; the defaults if it is not declared."""
         return self.agents.get(name or "", AgentSettings())
 
     @property
@@ -207,51 +207,56 @@ class Settings(Section):
         return self.data_dir / "logs" / "recollect.log"
 
     def changed(self) -> dict[str, str]:
-        """What differs from the defaults, by its name in the tree; secrets stay secret."""
+        """Return the settings that differ from the defaults, by name, without secrets."""
         return dict(_differences(self, Settings()))
 
     @classmethod
     def load(cls, given: Mapping[str, Any] | None = None, *, file: Path | None = None) -> Settings:
-        """Settings from the file, overlaid by the environment, overlaid by what is given."""
+        """Load settings from the file, overridden by the environment and by `given`."""
         tree = from_file(file or settings_file())
         variables = variables_by_place(os.environ)
         overlay(tree, from_environment(variables, os.environ))
         overlay(tree, given or {})
-        told = {place: it for place, it in variables.items() if not is_given(given or {}, place)}
-        return cls.model_validate(tree, context=told)
+        used = {
+            place: name for place, name in variables.items() if not is_given(given or {}, place)
+        }
+        return cls.model_validate(tree, context=used)
 
     @classmethod
     def at(cls, place: str | Path) -> Settings:
-        """Settings for a database file (`….db`, `….sqlite`, `….sqlite3`), a data folder or a
-        address (`postgresql://…`, `mysql://…`, `json:///FOLDER`)."""
+        """Load settings for a database file, a data folder or a URL.
+
+        Database files end in `.db`, `.sqlite` or `.sqlite3`; URLs are `postgresql://…`,
+        `mysql://…` and `json:///FOLDER`.
+        """
         if is_store_url(place):
             return cls.load({"storage": {"url": str(place), "path": None}})
         path = checked_place(place)
         if is_database_file(path):
             return cls.load({"storage": {"path": path, "url": ""}, "data_dir": path.parent})
-        # Whatever the environment names as the database is not in the folder that was asked for.
+        # Ignore a database that the environment names: it is not in this folder.
         return cls.load({"storage": {"path": None, "url": ""}, "data_dir": path})
 
     @model_validator(mode="wrap")
     @classmethod
-    def _refused_by_us(
+    def _raise_settings_error(
         cls, tree: Any, checked: ModelWrapValidatorHandler[Settings], info: ValidationInfo
     ) -> Settings:
         try:
             return checked(tree)
         except ValidationError as problems:
             variables = cast("Mapping[tuple[str, ...], str]", info.context or {})
-            told = "; ".join(_told(problem, variables) for problem in problems.errors())
+            message = "; ".join(_describe(problem, variables) for problem in problems.errors())
             raise SettingsError(
-                f"Settings cannot be used: {told}",
+                f"Settings cannot be used: {message}",
                 hint=f"`recollect where` shows the settings file; variables begin with {PREFIX}.",
             ) from None
 
 
-def _told(problem: Any, variables: Mapping[tuple[str, ...], str]) -> str:
+def _describe(problem: Any, variables: Mapping[tuple[str, ...], str]) -> str:
     place = tuple(str(part) for part in problem["loc"])
     name = ".".join(place)
-    named = [it for at, it in variables.items() if at[: len(place)] == place]
+    named = [name for at, name in variables.items() if at[: len(place)] == place]
     origin = f" (from {', '.join(named)})" if named else ""
     if problem["type"] != "extra_forbidden":
         return f"{name} = {problem['input']!r}: {problem['msg']}{origin}"
@@ -282,8 +287,8 @@ def _differences(
 
 
 def _named_sections(value: object) -> dict[str, BaseModel]:
-    """Sections that have names of their own, such as agents; empty for anything else."""
+    """Return the sections of a table with names, such as agents; empty for other values."""
     if not isinstance(value, dict):
         return {}
     entries = cast("dict[str, object]", value).items()
-    return {name: it for name, it in entries if isinstance(it, BaseModel)}
+    return {name: entry for name, entry in entries if isinstance(entry, BaseModel)}

@@ -1,4 +1,4 @@
-"""Settings of agents that are kept in the database, over those of the settings file."""
+"""Settings of agents in the database, which override those of the settings file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ _log = logging.getLogger(__name__)
 def agent_over(
     declared: AgentSettings | None, given: Mapping[str, Any], settings: Settings
 ) -> AgentSettings:
-    """Return what holds for an agent: what is given, over what the settings file declares."""
+    """Return the settings of an agent: the given ones over those of the settings file."""
     below = {} if declared is None else declared.model_dump(exclude_unset=True)
     try:
         made = AgentSettings.model_validate({**below, **given})
     except ValidationError as problems:
-        told = "; ".join(
-            f"{'.'.join(map(str, it['loc']))}: {it['msg']}" for it in problems.errors()
+        message = "; ".join(
+            f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problems.errors()
         )
-        raise SettingsError(f"This agent cannot be set up so: {told}", code="bad_agent") from None
+        raise SettingsError(
+            f"The settings of this agent are invalid: {message}", code="bad_agent"
+        ) from None
     if made.store and made.store not in settings.stores:
         raise SettingsError(
             f"There is no store {made.store!r}",
@@ -38,12 +40,12 @@ def agent_over(
 
 
 def with_agents(settings: Settings, overlays: Mapping[str, Mapping[str, Any]]) -> Settings:
-    """Return settings of their own in which these agents are set up as the database says."""
+    """Return a copy of the settings with the overrides of agents from the database."""
     agents = dict(settings.agents)
     for name, given in overlays.items():
         try:
             agents[name] = agent_over(settings.agents.get(name), given, settings)
         except SettingsError as problem:
-            # A store that is no longer declared must not keep everybody out.
+            # A store that is no longer declared must not make the whole memory unusable.
             _log.warning("the agent %s is as the settings file says: %s", name, problem)
     return settings.model_copy(update={"agents": agents})

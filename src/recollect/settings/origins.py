@@ -1,4 +1,4 @@
-"""Where each setting that holds comes from: a default, the file, the environment, or the caller."""
+"""The origin of each setting: a default, the file, the environment, or the caller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECRET: Final = "(secret)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingInUse:
-    """A setting as it holds; a secret one is told without its value."""
+    """An effective setting; the value of a secret one is left out."""
 
     name: str
     value: Any
@@ -35,7 +35,7 @@ def settings_in_use(settings: Settings) -> tuple[SettingInUse, ...]:
     try:
         written, usual = from_file(settings_file()), Settings.load()
     except SettingsError:
-        # Whoever gave other settings does not depend on a file that cannot be read.
+        # Settings that were passed in do not depend on a file that cannot be read.
         written, usual = {}, Settings()
     variables = variables_by_place(os.environ)
     known = {place: value for place, value, _ in _leaves(usual)}
@@ -83,7 +83,7 @@ def _leaves(
             yield from _leaves(value, place)
             continue
         named = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-        sections = {key: it for key, it in named.items() if isinstance(it, BaseModel)}
+        sections = {key: entry for key, entry in named.items() if isinstance(entry, BaseModel)}
         for key, inner in sections.items():
             yield from _leaves(inner, (*place, key))
         if not sections:

@@ -1,4 +1,4 @@
-"""The place of a memory, as somebody wrote it."""
+"""Checks of the place of a memory: a database file or a data folder."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from typing import Final
 from recollect.errors import SettingsError
 
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_USUAL_HINT: Final = "Name a database file or a data folder, or leave it out for the usual place."
+_DEFAULT_HINT: Final = "Name a database file or a data folder, or leave it out for the usual place."
 _DATABASE_SUFFIXES: Final = frozenset({".db", ".sqlite", ".sqlite3"})
-# What a data folder may hold before its database is made: our own, and what file systems put there.
-_OURS: Final = frozenset({"memory", "journal", "servers", "logs", "settings.toml", "lost+found"})
+# What a data folder may hold before its database exists: our files, and those of file systems.
+_OWN_NAMES: Final = frozenset(
+    {"memory", "journal", "servers", "logs", "settings.toml", "lost+found"}
+)
 
 
 def is_database_file(path: Path) -> bool:
-    """Return whether a place names a database file; any other is a data folder."""
+    """Return whether a place is a database file; otherwise it is a data folder."""
     return path.suffix.lower() in _DATABASE_SUFFIXES
 
 
 def checked_place(place: str | Path) -> Path:
-    """The path itself; what is meant as something else would become a folder of that name."""
+    """Return the path, or raise an error if it is probably a mistake."""
     if not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise _refusal(f"must be a path, not {type(place).__name__}")
     if place == "":
-        # A variable of a shell that is not set; the folder it started in is nobody's choice.
+        # An empty path comes from a shell variable that is not set.
         raise _refusal("is empty", code="no_place")
     if place == ":memory:":
         raise _refusal(
@@ -39,7 +41,7 @@ def checked_place(place: str | Path) -> Path:
         raise _refusal(f"is a path, and {place.partition('://')[0]}://… is an address")
     _require_possible(place)
     path = Path(place)
-    # An unknown `~name` is told by whoever expands it.
+    # An unknown `~name` is reported where it is expanded.
     _require_own_or_new(Path(os.path.expanduser(path)))  # noqa: PTH111
     return path
 
@@ -51,13 +53,13 @@ def _require_possible(place: str | Path) -> None:
     except ValueError:
         raise _refusal(f"is no name that a file can have: {str(place)!r}") from None
     except OSError as problem:
-        # Whatever else keeps it from being used is told by whoever opens it.
+        # Other problems are reported when it is opened.
         if problem.errno == ENAMETOOLONG:
             raise _refusal("has a longer name than a file can have") from None
 
 
 def _require_own_or_new(path: Path) -> None:
-    """Refuse a place that is more likely a mistake than a wish for a new memory."""
+    """Raise an error for a place that is more likely a mistake than a new memory."""
     parent = path.absolute().parent
     if not path.exists() and not parent.exists():
         raise _refusal(
@@ -76,7 +78,7 @@ def _require_own_or_new(path: Path) -> None:
 
 
 def _others_in(folder: Path) -> list[str]:
-    """Return what is in a folder that is no data folder of ours; nothing when it may be one."""
+    """Return the files of a folder that cannot be a data folder; none if it may be one."""
     try:
         names = sorted(entry.name for entry in folder.iterdir())
         is_ours = any(folder.glob("memory/memory.db*"))
@@ -87,14 +89,14 @@ def _others_in(folder: Path) -> list[str]:
     return [
         name
         for name in names
-        if name not in _OURS
+        if name not in _OWN_NAMES
         and not name.startswith(".")
-        # Agents may have databases of their own there, with files beside them.
+        # Agents may have their own databases there, with files beside them.
         and not any(suffix in name.lower() for suffix in _DATABASE_SUFFIXES)
     ]
 
 
-def _refusal(problem: str, *, code: str = "bad_place", hint: str = _USUAL_HINT) -> SettingsError:
+def _refusal(problem: str, *, code: str = "bad_place", hint: str = _DEFAULT_HINT) -> SettingsError:
     return SettingsError(
         f"The place of the memory {problem}; nothing was opened", code=code, hint=hint
     )

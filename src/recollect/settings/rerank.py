@@ -1,4 +1,4 @@
-"""The branch of the optional reranker."""
+"""Settings of the optional reranker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recollect.settings.sections import Section, Share
 
 
 class RerankSettings(Section):
-    """Which model, if any, reads the best candidates together with the question."""
+    """The model that reads the best candidates together with the question, if any."""
 
     model: str = Field(
         default="", description="empty = none; folder:PATH; cohere:NAME; endpoint:NAME; tei:NAME"
@@ -18,14 +18,14 @@ class RerankSettings(Section):
     base_url: str = ""
     api_key: str = Field(default="", repr=False)
     longest: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="tokens of a question and a text that the model reads"
+        default=None, description="maximum tokens of a question and a text together"
     )
     batch_size: Annotated[int, Field(ge=1)] | None = None
     timeout: Annotated[float, Field(gt=0)] = 10.0
     retries: Annotated[int, Field(ge=0)] = 1
     candidates: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=50, description="how many of the best it reads"
+        default=50, description="number of best candidates to rerank"
     )
     weight: Share = Field(
-        default=0.5, description="how much its judgement counts beside what the paths found"
+        default=0.5, description="weight of its scores compared with those of the search paths"
     )

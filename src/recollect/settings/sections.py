@@ -1,4 +1,4 @@
-"""The branches of the tree of settings, each with its defaults."""
+"""The sections of the settings, each with its defaults."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from recollect.domain.route import WritePolicy
 from recollect.settings.server_url import checked_url, without_local_url
 
 
-def _at_home(path: object) -> object:
-    """A path with `~` spelled out; an empty one is none."""
+def _expand_home(path: object) -> object:
+    """Return a path with `~` expanded; None for an empty one."""
     if not isinstance(path, str | Path):
         return path
     try:
@@ -22,12 +22,12 @@ def _at_home(path: object) -> object:
         raise ValueError(str(unknown)) from None
 
 
-# Whoever wants something kept for ever writes a large number; a calendar ends all the same.
+# A large number stands for "forever"; larger ones would exceed the calendar.
 MOST_DAYS: Final = 1_000_000
 Days = Annotated[float, Field(gt=0, le=MOST_DAYS)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Place = Annotated[Path, BeforeValidator(_at_home)]
-PlaceOrNone = Annotated[Path | None, BeforeValidator(_at_home)]
+Place = Annotated[Path, BeforeValidator(_expand_home)]
+PlaceOrNone = Annotated[Path | None, BeforeValidator(_expand_home)]
 
 
 Backend = Literal["sqlite", "in_memory", "json"]
@@ -39,7 +39,7 @@ class Section(BaseModel):
 
 
 class ScopeSettings(Section):
-    """Who the caller is when nobody says otherwise."""
+    """The default caller."""
 
     org: str = "local"
     workspace: str = "default"
@@ -47,33 +47,33 @@ class ScopeSettings(Section):
     user: str | None = "me"
     namespaces: dict[str, str] = Field(
         default_factory=dict,
-        description="agent → how its namespace begins in the tools, such as sql → sql_memories",
+        description="agent → prefix of its namespace in the tools, such as sql → sql_memories",
     )
 
 
 class AgentSettings(Section):
-    """What is special about one agent."""
+    """The settings of one agent."""
 
     enabled: bool = Field(
         default=True, description="false = no block for its prompt, no guide and no memory tools"
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        default=None, description="how much is looked up for a message; empty = recall's"
+        default=None,
+        description="maximum hits for a prompt; empty = recall.prefetch_limit",
     )
     store: str = Field(
         default="", description="the name of a store under `stores`; empty = the common one"
     )
     backend: Backend | None = Field(
-        default=None, description="the kind of store it has for itself; empty = the common one"
+        default=None, description="kind of its own store; empty = the common one"
     )
     sqlite_path: PlaceOrNone = Field(
         default=None,
-        description="the database file it has for itself, relative to data_dir; "
-        "empty = the common one",
+        description="its own database file, relative to data_dir; empty = the common one",
     )
-    role: str = Field(default="", description="what it is for; some shared types ask for it")
+    role: str = Field(default="", description="its role; some shared types need one")
     write_policy: WritePolicy | None = Field(
-        default=None, description="what of a conversation becomes memory; empty = as for all"
+        default=None, description="what of a conversation becomes memory; empty = writing.policy"
     )
     children: tuple[str, ...] = Field(
         default=(), description="agents whose memory this one may read and write"
@@ -82,14 +82,14 @@ class AgentSettings(Section):
     @model_validator(mode="after")
     def _has_one_store(self) -> AgentSettings:
         if self.store and (self.backend is not None or self.sqlite_path is not None):
-            raise ValueError("a named store has a backend and a path already")
+            raise ValueError("a named store already has a backend and a path")
         if self.backend not in (None, "sqlite") and self.sqlite_path is not None:
             raise ValueError(f"{self.backend} has no sqlite_path")
         return self
 
 
 class StoreSettings(Section):
-    """A store that agents may have instead of the common one."""
+    """A store that agents may use instead of the common one."""
 
     backend: Backend = "sqlite"
     path: PlaceOrNone = Field(
@@ -113,7 +113,7 @@ class StoreSettings(Section):
 
 
 class StorageSettings(Section):
-    """Where memory is kept."""
+    """Where memory is stored."""
 
     backend: Backend = "sqlite"
     path: PlaceOrNone = Field(
@@ -125,13 +125,13 @@ class StorageSettings(Section):
         description="postgresql://…, mysql://…, json:///FOLDER, in_memory://; empty = a file",
     )
     connections: Annotated[int, Field(ge=1, le=200)] = Field(
-        default=8, description="to a database server, for reading and for writing each"
+        default=8, description="connections to a database server, for reading and for writing each"
     )
     synchronous: Literal["full", "normal", "off"] = "full"
     busy_timeout: Annotated[float, Field(gt=0)] = 10.0
     erase_in_place: bool = Field(
         default=False,
-        description="overwrite what was forgotten inside the live SQLite file instead of VACUUM",
+        description="overwrite forgotten content inside the live SQLite file instead of VACUUM",
     )
     qdrant_url: str = ""
     qdrant_key: str = Field(default="", repr=False)
@@ -140,99 +140,94 @@ class StorageSettings(Section):
 
 
 class RecallSettings(Section):
-    """How things are found again."""
+    """How recall finds and ranks records and turns."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 5
     min_score: Share = 0.3
     candidates: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=200, description="units each path takes before they are fused and filtered"
+        default=200, description="units of each search path before fusion and filtering"
     )
     fusion: Literal["scores", "rrf"] = Field(
-        default="scores", description="add what the paths score, or go by reciprocal ranks"
+        default="scores", description="add the scores of the search paths, or use reciprocal ranks"
     )
     keyword_weight: Annotated[float, Field(ge=0, le=10)] = Field(
-        default=1.0, description="how much words count"
+        default=1.0, description="weight of words"
     )
     vector_weight: Annotated[float, Field(ge=0, le=10)] | None = Field(
-        default=None, description="how much meaning counts beside words; as the model was measured"
+        default=None, description="weight of vectors; empty = as calibrated for the model"
     )
     recent: Annotated[int, Field(ge=0, le=1000)] = Field(
-        default=5, description="how many of the latest things are always looked at"
+        default=5, description="number of latest records and turns that are always considered"
     )
     recent_days: Days = 14
-    recent_weight: Share = Field(
-        default=0.0, description="how much being recent counts; 0 leaves the path out"
-    )
+    recent_weight: Share = Field(default=0.0, description="weight of the recent path; 0 = off")
     patience: Annotated[float, Field(gt=0)] = Field(
-        default=5.0, description="seconds after which a path that has not answered is left out"
+        default=5.0,
+        description="seconds after which a slow search path is left out",
     )
     gap: Share = Field(
         default=0.4, description="hits below this share of the best one's score are left out"
     )
     duplicates: Share = Field(
         default=0.85,
-        description="hits that share so many words and say the same take one place; 0 or 1 = all",
+        description="share of common words from which equal hits count as one; 0 or 1 = never",
     )
     intent: Literal[
         "auto", "new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"
-    ] = Field(default="auto", description="what questions are taken for; auto judges each")
+    ] = Field(default="auto", description="intent of every question; auto = judge each")
     neighbour_weight: Share = Field(
-        default=0.2, description="how much the turns beside a turn speak for it"
+        default=0.2, description="weight of the neighbouring turns of a turn"
     )
     session_weight: Share = Field(
-        default=0.6, description="how much the best turn of its session speaks for a turn"
+        default=0.6, description="weight of the best turn of the same session for a turn"
     )
     day_weight: Share = Field(
-        default=0.3, description="how much the best record of its day speaks for a record"
+        default=0.3, description="weight of the best record of the same day for a record"
     )
     answer_weight: Share = Field(
-        default=0.4, description="how much a fitting question speaks for what follows it"
+        default=0.4, description="weight of a matching question for the turn that follows it"
     )
     speaker_boost: Share = Field(
-        default=0.4, description="how much more a turn counts whose speaker the question names"
+        default=0.4, description="boost of a turn whose speaker the question names"
     )
-    assistant_discount: Share = Field(
-        default=0.25, description="how much less the assistant's turns count"
-    )
+    assistant_discount: Share = Field(default=0.25, description="discount of the assistant's turns")
     terse_discount: Share = Field(
-        default=0.25, description="how much less a turn counts that says next to nothing"
+        default=0.25, description="discount of a turn that says almost nothing"
     )
     outdated_discount: Share = Field(
-        default=0.5, description="how much less a turn counts that a record has replaced since"
+        default=0.5, description="discount of a turn that a record supersedes"
     )
     answer_kind_boost: Share = Field(
         default=0.1,
-        description="how much more counts what has the time or number that a question asks for",
+        description="boost of a text with the time or number that a question asks for",
     )
     entity_weight: Share = Field(
-        default=0.1, description="how much naming the same as the best hits counts; 0 = no hop"
+        default=0.1, description="weight of naming the same entities as the best hits; 0 = no hop"
     )
     time_boost: Share = Field(
-        default=0.3, description="how much more counts what is of the time that a question names"
+        default=0.3, description="boost of what is from the time that a question names"
     )
     relevance_weight: Annotated[float, Field(gt=0, le=10)] = Field(
-        default=1.0, description="α: how much fitting counts"
+        default=1.0, description="α: weight of relevance"
     )
-    decay_weight: Share = Field(default=0.0, description="β: how much being new counts")
+    decay_weight: Share = Field(default=0.0, description="β: weight of recency")
     decay_lambda: Annotated[float, Field(ge=0)] = Field(
-        default=0.01, description="how fast being new wears off, a day"
+        default=0.01, description="decay of recency per day"
     )
-    source_weight: Share = Field(default=0.0, description="γ: how much the source counts")
-    source_boosts: dict[str, Share] = Field(
-        default_factory=dict, description="source → how much it is preferred"
-    )
+    source_weight: Share = Field(default=0.0, description="γ: weight of the source")
+    source_boosts: dict[str, Share] = Field(default_factory=dict, description="source → boost")
     kind_boosts: dict[Kind, Annotated[float, Field(ge=0.8, le=1.25)]] = Field(
         default_factory=lambda: {Kind.PROCEDURAL: 1.04, Kind.SEMANTIC: 1.02},
-        description="kind → by how much it is preferred",
+        description="kind → factor",
     )
     confidence_boost: Share = Field(
-        default=0.05, description="how much less counts what is not trusted at all"
+        default=0.05, description="discount of a record with no confidence"
     )
     use_boost: Annotated[float, Field(ge=0, le=0.25)] = Field(
-        default=0.1, description="how much more or less counts what helped or was rejected"
+        default=0.1, description="boost or discount of records that helped or were rejected"
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=5, description="how much is looked up for a message before it is answered"
+        default=5, description="maximum number of hits for a prompt"
     )
     max_context_tokens: Annotated[int, Field(ge=1)] = 1_500
     context_form: Literal["structured", "flat"] = Field(
@@ -242,10 +237,10 @@ class RecallSettings(Section):
         default="system", description="the message that the block goes into"
     )
     cache_seconds: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
-        default=300, description="how long answers are kept while nothing is written; 0 = not"
+        default=300, description="how long results are cached while nothing is written; 0 = off"
     )
     cache_size: Annotated[int, Field(ge=0)] = Field(
-        default=1_000, description="how many answers are kept"
+        default=1_000, description="number of cached results"
     )
     index_memory_mb: Annotated[int, Field(ge=1)] = Field(
         default=256, description="memory for packed keyword indexes"
@@ -256,7 +251,7 @@ class RecallSettings(Section):
 
 
 class EmbeddingSettings(Section):
-    """Which model turns text into vectors."""
+    """The embedding model."""
 
     model: str = Field(
         default="",
@@ -264,14 +259,14 @@ class EmbeddingSettings(Section):
         "sentence-transformers:NAME",
     )
     dimension: Annotated[int, Field(ge=1)] | None = None
-    folder: PlaceOrNone = Field(default=None, description="where the default's files are")
+    folder: PlaceOrNone = Field(default=None, description="folder of the default model")
     pooling: Literal["mean", "cls"] | None = None
     query_prefix: str | None = None
     passage_prefix: str | None = None
     longest: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="tokens of a text that the model reads"
+        default=None, description="maximum tokens of a text"
     )
-    languages: tuple[str, ...] = Field(default=(), description="empty = what the model says")
+    languages: tuple[str, ...] = Field(default=(), description="empty = as the model says")
     base_url: str = ""
     api_key: str = Field(default="", repr=False)
     batch_size: Annotated[int, Field(ge=1)] = 64

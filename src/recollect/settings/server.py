@@ -1,4 +1,4 @@
-"""The branch of the settings that is about the server."""
+"""Settings of the server."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from recollect.settings.sections import Section
 
 
 class TokenSettings(Section):
-    """Tokens (JWT) of a sign-in service of one's own; empty = keys only."""
+    """Tokens (JWT) of an identity provider; empty = keys only."""
 
     jwks: str = Field(
-        default="", description="file or https address of the public keys; empty = no tokens"
+        default="", description="file or https URL of the public keys; empty = no tokens"
     )
-    issuer: str = Field(default="", description="what `iss` must say; empty = anything")
-    audience: str = Field(default="", description="what `aud` must say; empty = anything")
+    issuer: str = Field(default="", description="required value of `iss`; empty = any")
+    audience: str = Field(default="", description="required value of `aud`; empty = any")
     claim: str = Field(
         default="recollect",
-        description="the claim that holds role, workspaces, users and agents, as a key has them",
+        description="claim with the role, workspaces, users and agents, as in a key",
     )
 
 
 class ServerSettings(Section):
-    """How the HTTP server lets in and holds back."""
+    """Access to the HTTP server, and its limits."""
 
     sign_in_hours: Annotated[float, Field(gt=0, le=24 * 90)] = Field(
         default=12, description="how long a browser stays signed in"
     )
     requests_per_minute: Annotated[int, Field(ge=1)] = Field(
-        default=6_000, description="how many requests a key may send"
+        default=6_000, description="maximum requests of a key per minute"
     )
     concurrent_requests: Annotated[int, Field(ge=1)] = Field(
-        default=64, description="how many requests of a key are worked on at a time"
+        default=64, description="maximum concurrent requests of a key"
     )
     recall_timeout: Annotated[float, Field(gt=0)] = Field(
-        default=30.0, description="seconds after which a recall or a prompt is given up"
+        default=30.0, description="seconds after which a recall or a prompt is aborted"
     )
     log_requests: bool = Field(
-        default=True, description="a line for each request in the log, without what it is about"
+        default=True, description="log a line for each request, without its content"
     )
     traces_endpoint: str = Field(
         default="",

@@ -1,4 +1,4 @@
-"""Settings of what agents share: who decides on it, and what needs nobody to decide."""
+"""Settings of shared memory: who decides on proposals, and which need no decision."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _known_type(name: str) -> str:
 
 
 class WorkspaceSettings(Section):
-    """What is special about one workspace."""
+    """The settings of one workspace."""
 
     coordinator: str = Field(
         default="",
@@ -32,10 +32,10 @@ class SharingSettings(Section):
     """How proposals become shared memory."""
 
     auto_approve: tuple[Annotated[str, AfterValidator(_known_type)], ...] = Field(
-        default=(), description="types whose proposals need nobody's approval"
+        default=(), description="types whose proposals are approved automatically"
     )
     auto_confidence: Share = Field(
-        default=0.8, description="less certain proposals of these types wait all the same"
+        default=0.8, description="minimum confidence of a proposal for automatic approval"
     )
     proposal_days: Days = Field(
         default=14, description="how long a proposal waits before it expires"

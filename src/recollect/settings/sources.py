@@ -1,4 +1,4 @@
-"""Where settings are written down: the file and the environment, which nothing else reads."""
+"""The sources of settings: the file and the environment, which nothing else reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PREFIX: Final = "RECOLLECT_"
 _FILE_VARIABLE: Final = "RECOLLECT_SETTINGS"
 _NESTING: Final = "__"
 
-# The seeds' own names, each for one place in the tree.
+# Other accepted names of variables, each for one setting.
 _ALIASES: Final[Mapping[str, str]] = {
     "MEMORY_BACKEND": "storage.backend",
     "MEMORY_TOP_K": "recall.limit",
@@ -36,14 +36,14 @@ _ALIASES: Final[Mapping[str, str]] = {
     "MEMORY_MIN_RELEVANCE": "notes.min_relevance",
 }
 
-# Tables whose keys are names of agents, workspaces and tools: they stay as a variable writes them.
+# Tables whose keys are names of agents, workspaces and tools, and so keep their case.
 _NAMED_BY_USERS: Final = frozenset(
     {("agents",), ("stores",), ("workspaces",), ("scope", "namespaces"), ("notes", "rules")}
 )
 
 
 def settings_file() -> Path:
-    """Where the settings file is looked for."""
+    """Return the path of the settings file."""
     named = os.environ.get(_FILE_VARIABLE)
     return (
         Path(os.path.expanduser(named))  # noqa: PTH111  (an unknown `~name` is left as it is)
@@ -64,7 +64,7 @@ def from_file(path: Path) -> dict[str, Any]:
 
 
 def variables_by_place(environment: Mapping[str, str]) -> dict[tuple[str, ...], str]:
-    """Which variable speaks for which place in the tree; our own names beat the seeds'."""
+    """Return the variable of each setting; our own names take precedence over other ones."""
     found = {
         tuple(place.split(".")): alias for alias, place in _ALIASES.items() if alias in environment
     }
@@ -85,7 +85,7 @@ def from_environment(
     variables: Mapping[tuple[str, ...], str], environment: Mapping[str, str]
 ) -> dict[str, Any]:
     tree: dict[str, Any] = {}
-    # A whole table comes before what is said about parts of it.
+    # A variable for a whole table comes before those for parts of it.
     for (*sections, name), variable in sorted(variables.items()):
         table = tree
         for section in sections:
@@ -100,7 +100,7 @@ def from_environment(
 
 
 def _parsed(value: str) -> Any:
-    """Lists and tables are written in the environment as in the settings file, or as JSON."""
+    """Return the value of a variable; lists and tables are in TOML or JSON."""
     if value[:1] not in {"[", "{"}:
         return value
     try:

@@ -1,4 +1,4 @@
-"""Which model does which task: what the branches of the settings say, taken together."""
+"""The model of each tier, combined from all sections of the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Remote = TypeVar("Remote", EmbeddingSettings, RerankSettings)
 def tier_names(
     models: ModelSettings, embedding: EmbeddingSettings, rerank: RerankSettings
 ) -> TierNames:
-    """The model of each task: as a branch of its own names it, as a tier, or as the preset does."""
+    """Return the model of each tier: from its own section, its tier, or the preset."""
     named = TierNames(
         reasoning=models.reasoning,
         code=models.code,
@@ -27,7 +27,7 @@ def tier_names(
         rerank=rerank.model or models.rerank,
     )
     chosen = named.over(models.preset)
-    # A preset's remote model without a key would only take away what works without one.
+    # A remote model of a preset needs a key; without one, the local model is better than none.
     if not named.embed and not reached(embedding, chosen.embed, models).api_key:
         chosen = replace(chosen, embed="")
     if not named.rerank and not reached(rerank, chosen.rerank, models).api_key:
@@ -36,7 +36,7 @@ def tier_names(
 
 
 def reached(branch: Remote, model: str, models: ModelSettings) -> Remote:
-    """A branch for this model, reached as its provider is where the branch does not say how."""
+    """Return a section for this model, with the access of its provider as the default."""
     provider = models.providers.get(model.partition(":")[0], ProviderSettings())
     return branch.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""The branches of upkeep: the short-term buffer, the life of records, and retention."""
+"""Settings of upkeep: the short-term buffer, the lifecycle of records, and retention."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ from recollect.settings.working import Count
 
 
 class BufferSettings(Section):
-    """Short-term records: how long each class stays, and what makes one stay for good."""
+    """Short-term records: the time to live of each class, and when one becomes long-term."""
 
     preference_days: Days = 7
     decision_days: Days = 7
     follow_up_days: Days = 3
     sentiment_days: Days = 1
     promote_at: Count = Field(
-        default=3, description="sessions that recalled a short-term record before it stays"
+        default=3,
+        description="sessions that recall a short-term record before it is long-term",
     )
 
 
 class LifecycleSettings(Section):
-    """How long records are kept once their time is over, and how many a scope may hold."""
+    """How long expired records are kept, and how many active ones a scope may hold."""
 
     purge_after_days: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
-        default=30, description="how long an expired record can be brought back"
+        default=30, description="how long an expired record can be restored"
     )
     capacity: Count | None = Field(
-        default=None, description="active records of one scope; the least valuable expire first"
+        default=None,
+        description="active records of a scope; the least valuable expire first",
     )
 
 
 class RetentionRuleSettings(Section):
-    """What becomes of records that nobody changed or confirmed for so long."""
+    """What to do with records that were not changed or confirmed for some time."""
 
     older_than_days: Days
     action: RetentionAction

@@ -1,4 +1,4 @@
-"""The branches of the working memory: sessions, compression, archives, notes and models."""
+"""Settings of the working memory: sessions, compression, archives, notes and models."""
 
 from __future__ import annotations
 
@@ -15,46 +15,47 @@ Seconds = Annotated[float, Field(gt=0)]
 
 
 class SessionSettings(Section):
-    """How much of a conversation is sent, and how long its state stays."""
+    """How much of a session is sent, and how long its state is kept."""
 
     context_tokens: Count = Field(
-        default=128_000, description="the model's context where it is not known by its name"
+        default=128_000,
+        description="context size of a model that is not in `models`",
     )
     models: dict[str, Count] = Field(
-        default_factory=dict, description="beginning of a model's name → its context in tokens"
+        default_factory=dict, description="prefix of a model's name → its context size in tokens"
     )
     share: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.70, description="of the context, what the messages may take"
+        default=0.70, description="share of the context for messages"
     )
     messages: Annotated[int, Field(ge=4)] = Field(
-        default=50, description="how many messages are sent at most"
+        default=50, description="maximum number of messages to send"
     )
     patience: Annotated[float, Field(ge=0)] = Field(
         default=2.0,
-        description="seconds a prompt waits for summaries of messages that no longer fit",
+        description="seconds that a prompt waits for summaries of messages that no longer fit",
     )
     tokens: str = Field(
         default="estimate",
-        description="estimate, or the encoding that counts exactly, such as o200k_base",
+        description="estimate, or an encoding for exact counts, such as o200k_base",
     )
     keep_days: Days = Field(
-        default=30, description="how long the state of a session stays without activity"
+        default=30, description="how long the state of an inactive session is kept"
     )
     scratchpad_minutes: Days = Field(
-        default=30, description="how long a scratchpad stays without activity"
+        default=30, description="how long the scratchpad of an inactive session is kept"
     )
 
 
 class CompressionSettings(Section):
-    """When a conversation is made shorter, as shares of the budget, and how much is left."""
+    """When a session is compressed, as shares of the budget, and how much is left."""
 
     trim_above: Share = 0.60
     summarise_above: Share = 0.75
     digest_above: Share = 0.90
     segment: Count = Field(default=10, description="messages in one summary")
-    kept_by_summaries: Count = Field(default=10, description="newest messages left as they are")
+    kept_by_summaries: Count = Field(default=10, description="newest messages left unchanged")
     kept_by_digest: Count = 5
-    result_tokens: Count = Field(default=80, description="what stays of an old tool result")
+    result_tokens: Count = Field(default=80, description="what is left of an old tool result")
     summary_tokens: Count = 160
     digest_tokens: Count = 800
 
@@ -64,28 +65,29 @@ class ArchiveSettings(Section):
 
     place: str = Field(
         default="",
-        description="folder or URL (s3://bucket/path) of its own; empty = beside the database",
+        description="folder or URL (s3://bucket/path); empty = beside the database",
     )
     threshold: Count = Field(default=10_000, description="longer results are archived")
     show: Literal["passages", "full", "placeholder"] = Field(
-        default="passages", description="what the turn that produced a result shows of it"
+        default="passages",
+        description="what the turn that produced a result shows of it",
     )
     passage_tokens: Count = 1_500
     full_tokens: Count = 16_000
-    load_tokens: Count = Field(default=4_000, description="passages of a result that is loaded")
+    load_tokens: Count = Field(default=4_000, description="passages of a loaded result")
     language: Literal["auto", "zh", "en"] = "auto"
-    indexed_passages: Size = Field(default=200, description="how far a result is searched")
+    indexed_passages: Size = Field(default=200, description="how much of a result is searchable")
     policy: Literal["model", "keyword", "similarity", "mixed"] = Field(
-        default="model", description="who decides that an archived result is loaded"
+        default="model", description="who decides to load an archived result"
     )
-    similarity: Share = Field(default=0.5, description="words a message must share with a result")
+    similarity: Share = Field(default=0.5, description="share of words in common with a result")
     keep_days: Days | None = 30
     max_count: Count | None = Field(default=10_000, description="of one scope")
     max_bytes: Count | None = Field(default=5_000_000_000, description="of one scope")
 
 
 class NotesRuleSettings(Section):
-    """Which tool feeds which notes, and by which paths its parts are found."""
+    """Which notes a tool's results go to, and the paths of their parts."""
 
     feeds: Literal["structure", "search_results", "page"]
     content: str
@@ -100,29 +102,30 @@ class NotesRuleSettings(Section):
 
 
 class NotesSettings(Section):
-    """Session notes for tool loops (S2)."""
+    """Session notes for loops of tool calls."""
 
     enabled: bool = True
     max_chunks: Count = 10
     min_relevance: Share = 0.5
-    chunk_chars: Count = Field(default=500, description="characters of one chunk")
+    chunk_chars: Count = Field(default=500, description="maximum characters of one chunk")
     answer_from_cache: bool = Field(
-        default=False, description="answer a structure tool's repeated call instead of hinting"
+        default=False,
+        description="answer repeated calls of a structure tool instead of a hint",
     )
     rules: dict[str, NotesRuleSettings] = Field(
-        default_factory=dict, description="tool → what its results feed"
+        default_factory=dict, description="tool → the notes that its results go to"
     )
 
 
 class ProviderSettings(Section):
-    """How a provider is reached where its own address and environment variables do not do."""
+    """How to reach a provider other than by its default address and environment variables."""
 
     base_url: str = ""
     api_key: str = Field(default="", repr=False)
 
 
 class TierSeconds(Section):
-    """How long one call of a tier may take, its further tries included, before rules are used."""
+    """The time limit of a call of each tier, including retries, before rules are used."""
 
     reasoning: Seconds = USUAL_SECONDS["reasoning"]
     code: Seconds = USUAL_SECONDS["code"]
@@ -132,25 +135,29 @@ class TierSeconds(Section):
 
 
 class ModelSettings(Section):
-    """Models by task, each provider:model; empty = none, which is a mode of its own."""
+    """Models by task, each provider:model; empty = none."""
 
     preset: Literal["", "anthropic"] = Field(
-        default="", description="models for the tiers that name none; `none` keeps one empty"
+        default="",
+        description="models for empty tiers; `none` keeps a tier empty",
     )
     reasoning: str = ""
     code: str = ""
     summarise: str = ""
     extract: str = ""
     classify: str = ""
-    embed: str = Field(default="", description="as embedding.model, which goes first")
-    rerank: str = Field(default="", description="as rerank.model, which goes first")
+    embed: str = Field(default="", description="as embedding.model, which takes precedence")
+    rerank: str = Field(default="", description="as rerank.model, which takes precedence")
     providers: dict[str, ProviderSettings] = Field(default_factory=dict)
     seconds: TierSeconds = Field(default_factory=lambda: TierSeconds())
     retries: Size = 2
     pause_after: Count = Field(
-        default=3, description="failures in a row after which a tier is left alone"
+        default=3, description="failures in a row after which a tier is paused"
     )
-    pause_seconds: Seconds = Field(default=30.0, description="how long; rules are used meanwhile")
+    pause_seconds: Seconds = Field(
+        default=30.0, description="for how long; rules are used meanwhile"
+    )
     daily_tokens: dict[LanguageTask, Count] = Field(
-        default_factory=dict[LanguageTask, Count], description="task → tokens a day and process"
+        default_factory=dict[LanguageTask, Count],
+        description="tier → tokens per day and process",
     )

@@ -1,1 +1,1 @@
-"""What all agents of a workspace know: proposed by one, decided by its coordinator."""
+"""Shared memory: proposed by one agent, approved by the coordinator of the workspace."""

@@ -14,8 +14,8 @@ from recollect.errors import NotAllowed
 class Parties:
     """The roles of agents and the coordinator of each workspace.
 
-    A person, who calls without an agent, may propose everything and decides if their role lets
-    them; an agent decides where it is named for it, too.
+    A person, who calls without an agent, may propose everything and decides if their role allows
+    it; an agent decides only if it is the coordinator too.
     """
 
     def __init__(self, role_of: Callable[[str], str], coordinators: Mapping[str, str]) -> None:
@@ -29,7 +29,7 @@ class Parties:
         return Party(name=scope.actor, role=role, user=scope.user)
 
     def is_coordinator(self, caller: Caller) -> bool:
-        """Return whether the caller decides here: its role lets it, and as an agent it is named."""
+        """Return whether the caller may decide here, by its role and, for an agent, by name."""
         agent = caller.scope.agent
         if not caller.role.includes(Role.COORDINATOR):
             return False
@@ -43,15 +43,16 @@ class Parties:
         return None if self.is_coordinator(caller) else self.of(caller)
 
     def require_coordinator(self, caller: Caller) -> None:
+        """Raise an error unless the caller decides here."""
         if not self.is_coordinator(caller):
             raise NotAllowed(
-                f"{caller.scope.actor} does not decide what is shared in {caller.scope.workspace}",
+                f"{caller.scope.actor} may not decide on proposals in {caller.scope.workspace}",
                 code="not_coordinator",
                 hint="The workspace's coordinator decides, or a person whose key has that role.",
             )
 
     def require_writer(self, caller: Caller, shared: SharedType) -> None:
-        """Raise an error if another role writes this type."""
+        """Raise an error if only another role may propose this type."""
         party = self.of(caller)
         if shared.writer == COORDINATOR:
             is_writer = self.is_coordinator(caller)

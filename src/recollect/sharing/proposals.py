@@ -1,4 +1,4 @@
-"""Propose what all agents should know, and decide on proposals."""
+"""Proposals of shared memory, and the decisions on them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SWEEP: Final = "sweep"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalRules:
-    """Which types are approved automatically and how long the others wait."""
+    """The types that are approved automatically, and how long the others wait."""
 
     waits: timedelta = timedelta(days=14)
     auto_types: frozenset[str] = frozenset()
@@ -55,7 +55,7 @@ class ProposalRules:
 
 
 class ProposalService:
-    """Accepts proposals and decides on each of them once.
+    """The service that accepts proposals and decides on each of them once.
 
     A proposal is visible to its proposer and to the coordinator; one about a user only while they
     work for that user.
@@ -94,15 +94,15 @@ class ProposalService:
         target: str | None = None,
     ) -> Proposal:
         """Propose to share something, or to change the shared record `target`."""
-        changed = None if target is None else await self._changed(caller, target)
+        changed = None if target is None else await self._target_record(caller, target)
         shared = _type_of(type, changed)
         self._parties.require_writer(caller, shared)
         now, party = self._clock.now(), self._parties.of(caller)
         body = {} if tags is None else {"tags": checked_items(tags, "tags")}
-        redacted, proposal = self._checked(
+        redacted, proposal = self._check(
             Proposal(
                 id=new_id("prop"),
-                scope=_home(caller, shared) if changed is None else changed.scope,
+                scope=_scope_of(caller, shared) if changed is None else changed.scope,
                 type=shared.name,
                 proposer=party.name,
                 role=party.role,
@@ -120,10 +120,10 @@ class ProposalService:
         )
         if self._rules.approve(proposal):
             why = f"{proposal.type} needs no approval"
-            return await _repeated(
+            return await _retry(
                 lambda: self._approve(caller, proposal, _RULE, why, now, redacted=redacted)
             )
-        await self._keep(caller.principal, proposal, redacted)
+        await self._store_proposal(caller.principal, proposal, redacted)
         return proposal
 
     async def approve(
@@ -142,12 +142,12 @@ class ProposalService:
         edits = {name: text for name, text in edits.items() if text is not None}
 
         async def decide() -> Proposal:
-            proposal = await self._waiting(caller, proposal_id)
+            proposal = await self._pending(caller, proposal_id)
             return await self._approve(
                 caller, proposal, caller.scope.actor, reason, self._clock.now(), edits
             )
 
-        return await _repeated(decide)
+        return await _retry(decide)
 
     async def reject(self, caller: Caller, proposal_id: str, reason: str) -> Proposal:
         """Reject a proposal with a reason."""
@@ -179,7 +179,7 @@ class ProposalService:
         if not found:
             raise NotFound(
                 f"There is no proposal {proposal_id!r} that {caller.scope.actor} may see",
-                hint="Proposals are seen by who made them and by the coordinator; one about a "
+                hint="A proposal is visible to its proposer and the coordinator; one about a "
                 "user, only while working for that user.",
             )
         return found[0]
@@ -217,9 +217,9 @@ class ProposalService:
             for proposal in stale:
                 closed = proposal.evolve(status="expired", decided_at=now, decided_by=_SWEEP)
                 try:
-                    await self._keep(_SWEEP, closed)
+                    await self._store_proposal(_SWEEP, closed)
                 except Conflict:
-                    # Somebody decided on it at the last moment.
+                    # It was decided at the last moment.
                     continue
                 expired += 1
         return expired
@@ -234,12 +234,12 @@ class ProposalService:
         edits: Mapping[str, str] | None = None,
         redacted: Counts | None = None,
     ) -> Proposal:
-        # Read before all that the decision rests on: whoever shares something meanwhile is noticed.
+        # Read the version first, so that anything shared meanwhile is detected.
         (version,) = await self._store.versions([proposal.scope])
-        # The coordinator's own words are as new as the decision.
+        # A text reworded by the coordinator is as new as the decision.
         said = proposal
         if edits:
-            redacted, said = self._checked(proposal.evolve(**edits))
+            redacted, said = self._check(proposal.evolve(**edits))
         said_at = now if edits else proposal.created_at
         rival = await self._rivals.of(said, said_at, now)
         settled = settle(said, rival, said_at=said_at, now=now, reason=reason)
@@ -249,7 +249,7 @@ class ProposalService:
             decided_at=now,
             decided_by=decided_by,
             decision=reason,
-            body={**proposal.body, "outcome": settled.outcome, **_edited(edits)},
+            body={**proposal.body, "outcome": settled.outcome, **_edit_note(edits)},
         )
         is_found_alike = settled.outcome in ("confirmed", "kept")
         changed = () if is_found_alike else (record_units(settled.record),)
@@ -264,7 +264,7 @@ class ProposalService:
                 proposals=(approved,),
                 jobs=embedded.jobs,
                 expected={proposal.scope: version},
-                audit=_told_of(approved, redacted),
+                audit=_audit_entries(approved, redacted),
             )
         )
         return approved
@@ -272,17 +272,17 @@ class ProposalService:
     async def _close(
         self, caller: Caller, proposal_id: str, status: ProposalStatus, reason: str
     ) -> Proposal:
-        proposal = await self._waiting(caller, proposal_id)
+        proposal = await self._pending(caller, proposal_id)
         closed = proposal.evolve(
             status=status,
             decided_at=self._clock.now(),
             decided_by=caller.scope.actor,
             decision=reason,
         )
-        await self._keep(caller.principal, closed)
+        await self._store_proposal(caller.principal, closed)
         return closed
 
-    async def _keep(
+    async def _store_proposal(
         self, principal: str, proposal: Proposal, redacted: Counts | None = None
     ) -> None:
         await self._store.commit(
@@ -290,17 +290,17 @@ class ProposalService:
                 principal=principal,
                 scope=proposal.scope,
                 proposals=(proposal,),
-                audit=_told_of(proposal, redacted),
+                audit=_audit_entries(proposal, redacted),
             )
         )
 
-    async def _waiting(self, caller: Caller, proposal_id: str) -> Proposal:
+    async def _pending(self, caller: Caller, proposal_id: str) -> Proposal:
         proposal = await self.get(caller, proposal_id)
         if proposal.status != "pending":
             raise already_decided(proposal.id, proposal.status)
         return proposal
 
-    async def _changed(self, caller: Caller, target: str) -> Record:
+    async def _target_record(self, caller: Caller, target: str) -> Record:
         checked_text(target, "target", MAX_TITLE, blank=True)
         now = self._clock.now()
         found = await self._store.records(caller.shared, Filter(), now=now, ids=[target])
@@ -311,7 +311,7 @@ class ProposalService:
             )
         return found[0]
 
-    def _checked(self, proposal: Proposal) -> tuple[Counts, Proposal]:
+    def _check(self, proposal: Proposal) -> tuple[Counts, Proposal]:
         """Return the proposal, validated as its record would be, without personal data."""
         draft = as_record(proposal, proposal.created_at, proposal.created_at)
         kept, counts = self._redactor.kept(draft)
@@ -328,12 +328,12 @@ class ProposalService:
         return self._redactor.note(checked)[:MAX_REASON]
 
 
-def _told_of(proposal: Proposal, redacted: Counts | None) -> tuple[NewAuditEntry, ...]:
+def _audit_entries(proposal: Proposal, redacted: Counts | None) -> tuple[NewAuditEntry, ...]:
     entry = redacted_entry(proposal, redacted or {})
     return (entry,) if entry else ()
 
 
-async def _repeated(work: Callable[[], Awaitable[Proposal]]) -> Proposal:
+async def _retry(work: Callable[[], Awaitable[Proposal]]) -> Proposal:
     """Retry when something else was shared at the same moment."""
     for _ in range(_MAX_ATTEMPTS - 1):
         try:
@@ -343,7 +343,7 @@ async def _repeated(work: Callable[[], Awaitable[Proposal]]) -> Proposal:
     return await work()
 
 
-def _home(caller: Caller, shared: SharedType) -> Scope:
+def _scope_of(caller: Caller, shared: SharedType) -> Scope:
     if not shared.is_of_user:
         return caller.scope.shared
     if caller.scope.user is None:
@@ -380,6 +380,6 @@ def _status(name: str) -> ProposalStatus:
     )
 
 
-def _edited(edits: Mapping[str, str] | None) -> dict[str, Any]:
+def _edit_note(edits: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the note that the coordinator reworded a proposal."""
     return {"edited": sorted(edits)} if edits else {}

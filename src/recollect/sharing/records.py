@@ -1,4 +1,4 @@
-"""Read shared records, and change them as their creator or coordinator."""
+"""Access to shared records, and changes by their creator or the coordinator."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SharedRecords:
             require_version(record, expected_version)
             now = self._clock.now()
             after = revised(record, content, fields, now)
-            # What somebody says now is newer than any proposal that waits.
+            # A change made now is newer than any pending proposal.
             return after if after is record else after.evolve(last_confirmed=now)
 
         return await self._revise(

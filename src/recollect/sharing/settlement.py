@@ -1,4 +1,4 @@
-"""Combine an approved proposal with the shared records about the same thing.
+"""Combination of an approved proposal with the shared record about the same thing.
 
 Of two records about the same thing the newer one wins, or the more confident one if they were made
 together. The other is kept as a version of the same record, so that its history shows what was
@@ -26,11 +26,11 @@ from recollect.writing.candidates import Candidates
 from recollect.writing.outcome import said
 
 Outcome = Literal["created", "confirmed", "replaced", "kept"]
-"""created: a new record. confirmed: it was known. replaced: it stands in the place of what was
-known. kept: what was known stands, and this is a version in its history."""
+"""created: a new record. confirmed: it was known already. replaced: it supersedes the known record.
+kept: the known record stays, and this is a version in its history."""
 
-# Claims made within it were made together: neither is the newer one.
-_TOGETHER: Final = timedelta(minutes=1)
+# Claims within this time were made together: neither is the newer one.
+_MAX_SIMULTANEOUS_GAP: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +56,20 @@ def settle(
     """Combine a proposal with what is known; `said_at` is when it was written."""
     if rival is None:
         record = as_record(proposal, said_at, now)
-        return _settled("created", (record, _told(proposal, reason)))
+        return _make_settled("created", (record, _version_reason(proposal, reason)))
     stored = rival.record
     if rival.says_the_same:
-        confirmed = _confirmed(stored, proposal, said_at, now)
-        return _settled("confirmed", (confirmed, _told(proposal, reason, "said again")))
-    proposed = _restated(stored, proposal, said_at, now)
-    if _stands(proposal, stored, said_at):
-        return _settled("replaced", (proposed, _told(proposal, reason)))
+        confirmed = _confirm(stored, proposal, said_at, now)
+        return _make_settled(
+            "confirmed", (confirmed, _version_reason(proposal, reason, "said again"))
+        )
+    proposed = _restate(stored, proposal, said_at, now)
+    if _is_winner(proposal, stored, said_at):
+        return _make_settled("replaced", (proposed, _version_reason(proposal, reason)))
     standing = stored.evolve(version=stored.version + 2, updated_at=now)
-    return _settled(
+    return _make_settled(
         "kept",
-        (proposed, _told(proposal, reason)),
+        (proposed, _version_reason(proposal, reason)),
         (standing, "what was known is newer or surer and stands"),
     )
 
@@ -95,7 +97,7 @@ def _metadata(proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def _confirmed(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
+def _confirm(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
     doubt = (1 - stored.confidence) * (1 - proposal.confidence)
     return stored.evolve(
         evidence_count=stored.evidence_count + 1,
@@ -106,7 +108,7 @@ def _confirmed(stored: Record, proposal: Proposal, said_at: datetime, now: datet
     )
 
 
-def _restated(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
+def _restate(stored: Record, proposal: Proposal, said_at: datetime, now: datetime) -> Record:
     """Return the record reworded by the proposal."""
     changed = stored.evolve(
         content=proposal.content,
@@ -116,7 +118,7 @@ def _restated(stored: Record, proposal: Proposal, said_at: datetime, now: dateti
         version=stored.version + 1,
     )
     if proposal.target is not None:
-        # A change of a record leaves it to its creator, and alone what it does not speak of.
+        # A change keeps the record's creator and everything that it does not mention.
         return changed.evolve(
             title=proposal.title or stored.title,
             tags=tuple(proposal.body.get("tags", stored.tags)),
@@ -132,27 +134,27 @@ def _restated(stored: Record, proposal: Proposal, said_at: datetime, now: dateti
     )
 
 
-def _stands(proposal: Proposal, stored: Record, said_at: datetime) -> bool:
+def _is_winner(proposal: Proposal, stored: Record, said_at: datetime) -> bool:
     newer = said_at - stored.last_confirmed
-    if abs(newer) > _TOGETHER:
+    if abs(newer) > _MAX_SIMULTANEOUS_GAP:
         return newer > timedelta()
     if proposal.confidence != stored.confidence:
         return proposal.confidence > stored.confidence
     return newer >= timedelta()
 
 
-def _told(proposal: Proposal, *reasons: str) -> str:
+def _version_reason(proposal: Proposal, *reasons: str) -> str:
     parts = (f"{proposal.id} by {proposal.proposer}", proposal.reason, *reasons)
     return "; ".join(filter(None, parts))[:MAX_REASON]
 
 
-def _settled(outcome: Outcome, *versions: tuple[Record, str]) -> Settled:
+def _make_settled(outcome: Outcome, *versions: tuple[Record, str]) -> Settled:
     changes = tuple(RecordChange(record=record, reason=reason) for record, reason in versions)
     return Settled(outcome=outcome, record=versions[-1][0], changes=changes)
 
 
 class RivalFinder:
-    """Finds the shared record of the same type that is about the same thing."""
+    """The search for the shared record of the same type about the same thing."""
 
     def __init__(
         self, store: Store, meaning: Meaning, candidates: Candidates, judge: Judge
@@ -163,7 +165,7 @@ class RivalFinder:
         self._judge = judge
 
     async def of(self, proposal: Proposal, said_at: datetime, now: datetime) -> Rival | None:
-        """Return the record that a proposal names or, of those surely about it, the likeliest."""
+        """Return the record that a proposal names, or the most likely one about the same thing."""
         if proposal.target is not None:
             return Rival(record=await self._target(proposal, proposal.target, now))
         new = as_record(proposal, said_at, now)

@@ -167,7 +167,7 @@ class Memory:
 
     @property
     def items(self) -> Items:
-        """Return what frameworks keep for themselves: JSON under a namespace and a key."""
+        """Return the view of items: JSON that frameworks store under a namespace and a key."""
         return Items(self._memory.items, self._loop)
 
     @property
@@ -566,7 +566,7 @@ class Memory:
     def stats(self) -> Stats:
         """Return how much this caller can read and the state of the services.
 
-        Without a user that is what belongs to no user; `workspace.users()` counts those.
+        Without a user, that is what belongs to no user; `workspace.users()` counts the others.
         """
         return self._loop.run(lambda: self._memory.stats())
 

@@ -190,7 +190,7 @@ class SharedMemory:
 
 
 class Upkeep:
-    """Keep memory in order: health, conflicts, quarantine, expiry and retention."""
+    """The care of memory: health, conflicts, quarantine, expiry and retention."""
 
     def __init__(self, inner: AsyncUpkeep, loop: Loop) -> None:
         self._inner = inner
@@ -348,7 +348,7 @@ class ToolArchives:
 
 
 class KnowledgeDocuments:
-    """The documents this caller may read, in collections; a caller adds to those of its own key."""
+    """The documents that this caller may read, in collections, and may add to."""
 
     def __init__(self, inner: AsyncKnowledgeDocuments, loop: Loop) -> None:
         self._inner = inner
@@ -367,9 +367,8 @@ class KnowledgeDocuments:
     ) -> Document:
         """Add a document, or the next version of the one with this source.
 
-        A file that is open for reading is taken piece by piece. An unchanged content changes
-        nothing. Without `wait` it is read in the background, and the
-        document says how that went.
+        An open file is read piece by piece. Adding unchanged content changes nothing. Without
+        `wait` the document is read in the background, and its status says how that went.
         """
         return self._loop.run(
             lambda: self._inner.add(
@@ -392,11 +391,10 @@ class KnowledgeDocuments:
         archive: bool = True,
         progress: Progress | None = None,
     ) -> SyncedFolder:
-        """Bring a collection to the state of a file or folder of this machine.
+        """Bring a collection to the state of a local file or folder.
 
-        New files are added, changed ones updated; with `archive` the documents of files that are
-        gone are taken out of the search and kept. A file that cannot be read does not stop the
-        others.
+        New files are added and changed ones updated; with `archive`, documents whose files are gone
+        are archived. A file that cannot be read does not stop the others.
         """
         return self._loop.run(
             lambda: self._inner.sync(
@@ -405,7 +403,7 @@ class KnowledgeDocuments:
         )
 
     def collections(self) -> tuple[Collection, ...]:
-        """Return the collections this caller may read, and what they hold."""
+        """Return the collections that this caller may read, with counts."""
         return self._loop.run(lambda: self._inner.collections())
 
     def list(
@@ -416,7 +414,7 @@ class KnowledgeDocuments:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Document]:
-        """Return the documents of a collection or of all, the last changed first."""
+        """Return a page of the documents of one collection or of all, last changed first."""
         return self._loop.run(
             lambda: self._inner.list(
                 collection=collection, status=status, limit=limit, cursor=cursor
@@ -430,15 +428,15 @@ class KnowledgeDocuments:
     def sections(
         self, document_id: str, *, after: int = -1, limit: int = 100
     ) -> tuple[Section, ...]:
-        """Return the sections of a document in their order, with their text."""
+        """Return the sections of a document in order, with their text."""
         return self._loop.run(lambda: self._inner.sections(document_id, after=after, limit=limit))
 
     def chunks(self, document_id: str, *, after: int = 0, limit: int = 100) -> tuple[Chunk, ...]:
-        """Return the chunks of a document in their order, from the one behind `after`."""
+        """Return the chunks of a document in order, beginning after the number `after`."""
         return self._loop.run(lambda: self._inner.chunks(document_id, after=after, limit=limit))
 
     def original(self, document_id: str) -> bytes:
-        """Return the raw file as it was given."""
+        """Return the original file."""
         return self._loop.run(lambda: self._inner.original(document_id))
 
     def search(
@@ -470,15 +468,15 @@ class KnowledgeDocuments:
         )
 
     def archive(self, document_id: str) -> Document:
-        """Take a document out of the search and keep it; adding it again brings it back."""
+        """Archive a document, so that no search finds it; adding it again restores it."""
         return self._loop.run(lambda: self._inner.archive(document_id))
 
     def delete(self, document_id: str) -> Document:
-        """Remove a document, its chunks and its raw file for good."""
+        """Delete a document, its chunks and its original file for good."""
         return self._loop.run(lambda: self._inner.delete(document_id))
 
     def retry(self, document_id: str) -> Document:
-        """Read a document again whose content waits or could not be read."""
+        """Read a document again whose content is pending or could not be read."""
         return self._loop.run(lambda: self._inner.retry(document_id))
 
 
@@ -512,10 +510,10 @@ class BackgroundJobs:
 
 
 class Agents:
-    """The agents that are set up, in the settings file or here; any other is as by default.
+    """The agents with settings of their own, from the settings file or set here.
 
-    What is set here is kept in the database and goes before the settings file. This process
-    follows at once, others when they next open the database.
+    What is set here is stored in the database and overrides the settings file. It takes effect in
+    this process at once, in others when they next open the database.
     """
 
     def __init__(self, inner: AsyncAgents, loop: Loop) -> None:
@@ -523,11 +521,11 @@ class Agents:
         self._loop = loop
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Agent]:
-        """Return the agents that are set up, by name."""
+        """Return a page of the agents with settings of their own, by name."""
         return self._loop.run(lambda: self._inner.list(limit=limit, cursor=cursor))
 
     def get(self, name: str) -> Agent:
-        """Return one agent as it is set up now."""
+        """Return the current settings of an agent."""
         return self._loop.run(lambda: self._inner.get(name))
 
     def put(
@@ -541,7 +539,7 @@ class Agents:
         role: str | None = None,
         children: Iterable[str] | None = None,
     ) -> Agent:
-        """Set an agent up, in place of what was set here before; None is as the file says."""
+        """Replace what was set here for an agent; None means the value of the settings file."""
         return self._loop.run(
             lambda: self._inner.put(
                 name,
@@ -555,12 +553,12 @@ class Agents:
         )
 
     def delete(self, name: str) -> None:
-        """Remove what was set here: the agent is as the settings file says."""
+        """Remove what was set here for an agent, so that the settings file applies again."""
         self._loop.run(lambda: self._inner.delete(name))
 
 
 class ApiKeys:
-    """Keys with a role, bound to workspaces, users and agents where that is wished."""
+    """API keys with a role, optionally limited to workspaces, users and agents."""
 
     def __init__(self, inner: AsyncApiKeys, loop: Loop) -> None:
         self._inner = inner
@@ -576,7 +574,7 @@ class ApiKeys:
         agents: Iterable[str] = (),
         expires_at: datetime | None = None,
     ) -> NewKey:
-        """Make a key; its `secret` is told this once and kept nowhere.
+        """Create a key; its `secret` is returned only here and never stored.
 
         The role is reader, writer, coordinator or admin. An empty list of workspaces (each
         `org/workspace`, or a name in `local`), users or agents means all.
@@ -588,11 +586,11 @@ class ApiKeys:
         )
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[ApiKey]:
-        """Return the keys, the newest first, revoked ones too; never their secrets."""
+        """Return a page of keys, newest first, including revoked ones; never their secrets."""
         return self._loop.run(lambda: self._inner.list(limit=limit, cursor=cursor))
 
     def revoke(self, key_id: str) -> ApiKey:
-        """Let a key open nothing any more, and end its sign-ins."""
+        """Revoke a key and end its sign-ins."""
         return self._loop.run(lambda: self._inner.revoke(key_id))
 
 
@@ -704,19 +702,20 @@ class WorkspaceView:
         )
 
     def health(self, *, agent: str | None = None, user: str | None = None) -> Health:
-        """Tell how much there is, how far it is trusted, and what somebody should look at."""
+        """Return how much is stored, how far it is trusted, and what needs attention."""
         return self._loop.run(lambda: self._inner.health(agent=agent, user=user))
 
     def conflicts(
         self, *, agent: str | None = None, user: str | None = None
     ) -> tuple[Dispute, ...]:
-        """List records that contradict each other and wait for a decision, the latest first."""
+        """Return the open conflicts of the workspace, latest first."""
         return self._loop.run(lambda: self._inner.conflicts(agent=agent, user=user))
 
     def changes(self, after: str | None = None, *, limit: int = 100, wait: float = 0) -> Changes:
-        """List what changed anywhere in the workspace since a mark, whoever changed it.
+        """Return what changed anywhere in the workspace since a mark.
 
-        Without a mark it gives one to go on from, and the audit says that somebody looks on.
+        Without a mark, return one to continue from, and record in the audit log that somebody is
+        watching.
         """
         return self._loop.run(lambda: self._inner.changes(after, limit=limit, wait=wait))
 
@@ -724,7 +723,7 @@ class WorkspaceView:
 class Items:
     """The items of this caller's own scope: JSON objects under a namespace and a key.
 
-    No other scope sees them, and they enter no prompt by themselves. They are exported and
+    No other scope sees them, and they never enter a prompt by themselves. They are exported and
     forgotten with everything else.
     """
 
@@ -742,10 +741,11 @@ class Items:
         texts: Iterable[str] | None = None,
         vectors: Sequence[Sequence[float]] | None = None,
     ) -> StoredItem:
-        """Put one item; what was there under its key is replaced.
+        """Store one item, replacing any with the same key.
 
-        `texts` are what a search finds it by: by default every text in the value, none leaves it
-        out. `vectors` of your own, one for each text, are compared with a search's `vector`.
+        A search finds it by its `texts`: by default every text in the value; an empty list leaves
+        it out. `vectors` of your own, one for each text, are compared with the `vector` of a
+        search.
         """
         return self._loop.run(
             lambda: self._inner.put(namespace, key, value, ttl=ttl, texts=texts, vectors=vectors)
@@ -754,11 +754,11 @@ class Items:
     def write(
         self, drafts: Iterable[ItemDraft] = (), removed: Iterable[tuple[Sequence[str], str]] = ()
     ) -> tuple[StoredItem, ...]:
-        """Put several items and remove others, in one transaction."""
+        """Store several items and remove others, in one transaction."""
         return self._loop.run(lambda: self._inner.write(drafts, removed))
 
     def get(self, namespace: Iterable[str], key: str, *, refresh: bool = True) -> StoredItem | None:
-        """Return an item, None where there is none; with `refresh` its time to live begins anew."""
+        """Return an item, or None; with `refresh` its time to live starts again."""
         return self._loop.run(lambda: self._inner.get(namespace, key, refresh=refresh))
 
     def delete(self, namespace: Iterable[str], key: str) -> None:
@@ -776,7 +776,7 @@ class Items:
         offset: int = 0,
         refresh: bool = True,
     ) -> tuple[ItemHit, ...]:
-        """Return the items under a namespace, best first for a `query`, else as they were put.
+        """Return the items under a namespace, best first for a `query`, else in order of storage.
 
         `where` compares fields of the value: `{"kind": "note", "stars": {"$gte": 3}}`, with $eq,
         $ne, $gt, $gte, $lt, $lte and $in.
@@ -802,7 +802,7 @@ class Items:
         limit: int = 100,
         offset: int = 0,
     ) -> tuple[Namespace, ...]:
-        """Return the namespaces that hold anything and begin and end so; `*` is any label."""
+        """Return the non-empty namespaces with this prefix and suffix; `*` matches any label."""
         return self._loop.run(
             lambda: self._inner.namespaces(
                 prefix, suffix, max_depth=max_depth, limit=limit, offset=offset
@@ -812,13 +812,13 @@ class Items:
     def append(
         self, namespace: Iterable[str], values: Iterable[Mapping[str, Any]]
     ) -> tuple[StoredItem, ...]:
-        """Add values at the end of a namespace, under keys of our own, in their order."""
+        """Add values at the end of a namespace, in order, under generated keys."""
         return self._loop.run(lambda: self._inner.append(namespace, values))
 
     def listed(
         self, namespace: Iterable[str], *, limit: int | None = None, last_first: bool = False
     ) -> tuple[StoredItem, ...]:
-        """Return the items of exactly this namespace in the order they were put."""
+        """Return the items of exactly this namespace in the order they were stored."""
         return self._loop.run(
             lambda: self._inner.listed(namespace, limit=limit, last_first=last_first)
         )
@@ -833,9 +833,9 @@ class Items:
 
 
 class Toolbox:
-    """What a model is given: descriptions of tools to choose from, and answers to its calls.
+    """The tools for a model: their descriptions, and the answers to its calls.
 
-    Whose memory they work on was decided when the toolbox was made; no argument changes it.
+    The scope is fixed when the toolbox is opened; no argument changes it.
     """
 
     def __init__(self, inner: AsyncToolbox, loop: Loop) -> None:
@@ -844,28 +844,28 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools in their order; none when memory is disabled for the agent."""
+        """Return the tools in order; none if memory is disabled for the agent."""
         return self._inner.specs
 
     def openai(self) -> list[Json]:
-        """The tools as OpenAI's chat completions take them."""
+        """Return the tools in the format of OpenAI's chat completions."""
         return self._inner.openai()
 
     def anthropic(self) -> list[Json]:
-        """The tools as Anthropic's messages take them."""
+        """Return the tools in the format of Anthropic's messages."""
         return self._inner.anthropic()
 
     def json_schemas(self) -> list[Json]:
-        """The tools with their titles, for people and for other frameworks."""
+        """Return the tools with their titles, for people and other frameworks."""
         return self._inner.json_schemas()
 
     def call(self, name: str, arguments: Mapping[str, Any] | str = "") -> str:
-        """Answer a call for a model: short JSON, or the text of a loaded result.
+        """Answer a call of a model with short JSON, or with the text of a loaded result.
 
-        What went wrong is told as `{"error": {code, message, hint}}`, so that it can try again.
+        Errors are returned as `{"error": {code, message, hint}}`, so that the model can retry.
         """
         return self._loop.run(lambda: self._inner.call(name, arguments))
 
     def run(self, name: str, arguments: Mapping[str, Any] | str = "") -> Any:
-        """The same for a program: the result as a value, and errors raised."""
+        """Answer a call of a program: return the result as a value, and raise errors."""
         return self._loop.run(lambda: self._inner.run(name, arguments))

@@ -84,7 +84,7 @@ class Session:
 
     @property
     def offers(self) -> Mapping[str, Offer]:
-        """Return what is known of this turn's tool calls, by id, before they are made.
+        """Return the known results of this turn's tool calls, by id, before they are made.
 
         That is the hint or cached answer of the notes, or what the same call returned in any
         session of this scope.
@@ -177,11 +177,11 @@ class Session:
         )
 
     def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
-        """Take over a history that a framework keeps: what is new is observed.
+        """Take over a history that a framework keeps, and observe what is new in it.
 
-        What the framework has taken back or replaced at its end is marked as retracted: it stays
-        stored and is found no more. The same history twice changes nothing. System prompts are
-        left to the framework, and so is a beginning that it has cut off.
+        What the framework has removed or replaced at its end is marked as retracted: it stays
+        stored but is not recalled any more. Syncing the same history twice changes nothing. System
+        prompts are left to the framework, and so is a beginning that it has cut off.
         """
         return self._loop.run(lambda: self._inner.sync(messages, task=task))
 
@@ -195,11 +195,11 @@ class Session:
         with_scratchpad: bool = False,
         with_guide: bool | None = None,
     ) -> SessionPlan:
-        """Return what to change in a framework's history before a model call, by its indexes.
+        """Return the changes to a framework's history before a model call, by index.
 
         The history is synced first. Applied to the framework's own messages, the edits send what
-        `prepare` would: one call sees them, and nothing of them is stored. Each message must be
-        one of ours: give tool results one by one.
+        `prepare` would. They are for one call and are not stored. Each given message must become
+        one message here: give tool results one by one.
         """
         return self._loop.run(
             lambda: self._inner.plan(
@@ -254,7 +254,7 @@ class Session:
 
 
 class ToolResultManager:
-    """Archives and loads the tool results of one caller."""
+    """The tool results of one caller: archived, loaded and shown."""
 
     def __init__(self, inner: AsyncToolResultManager, loop: Loop) -> None:
         self._inner = inner
@@ -294,7 +294,7 @@ class ToolResultManager:
     def load_tool_history(
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> str:
-        """Return the same for a model, under its placeholder, which the next turn shows alone."""
+        """Return a result for a model, under its placeholder; the next turn shows only that."""
         return self._loop.run(lambda: self._inner.load_tool_history(uuid, query, range))
 
     def prepare_context(

@@ -1,4 +1,4 @@
-"""Tools for agents: written once here, published by every face."""
+"""Tools for agents, published by every interface."""
 
 from recollect.tools.desk import Desk
 from recollect.tools.specs import SPECS, ToolSpec

@@ -1,4 +1,4 @@
-"""What a tool works with: a memory, the parts behind it, and for whom and in which session."""
+"""The context of a tool call: the memory, its parts, the caller and the session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """One caller's place to work. `named_session` is the session if the caller told it."""
+    """The context of one caller's tool calls. `named_session` is set if the caller named one."""
 
     memory: Memory
     parts: Parts
@@ -30,17 +30,17 @@ class Desk:
 
     @property
     def places(self) -> Places:
-        """Where the namespaces lie that a model may name."""
+        """Return the namespaces that a model may name."""
         return Places(caller=self.caller, prefixes=self.memory.settings.scope.namespaces)
 
     @property
     def defaults(self) -> Mapping[str, int | float]:
-        """What the settings say for arguments that a model leaves out."""
+        """Return the defaults in the settings for arguments that a model leaves out."""
         recall = self.memory.settings.recall
         most = min(recall.limit, MOST_RESULTS)
         return {"limit": most, "top_k": most, "min_score": recall.min_score}
 
     def entered(self, items: Iterable[object]) -> None:
-        """Count the records among what a tool's result shows, once a session."""
+        """Count the records in a tool's result, once per session."""
         records = [item for item in items if isinstance(item, Record)]
         self.parts.usage.entered(self.session, records)

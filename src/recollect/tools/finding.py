@@ -1,4 +1,4 @@
-"""The tools that look things up. What they show counts as recalled."""
+"""The tools that search. What they return counts as recalled."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from recollect.tools.arguments import (
 from recollect.tools.desk import Desk
 from recollect.tools.metadata import metadata_of
 
-# A result stays short: of a text longer than a passage only what the question is about is shown.
-_TOKENS_OF_LONG: Final = 400
+# Results stay short: of a text longer than a passage, only the relevant parts are returned.
+_LONG_TEXT_TOKENS: Final = 400
 
 
 async def recall(desk: Desk, asked: RecallMemory) -> list[Json]:
-    """The memories about a question, each with its age."""
+    """Return the records and turns about a query, each with its age."""
     where = make_filter(category=asked.type)
     limit = asked.limit if "limit" in asked.model_fields_set else int(desk.defaults["limit"])
-    found = await _found(desk, "memory_recall", asked.query, where, limit=limit)
+    found = await _recall_audited(desk, "memory_recall", asked.query, where, limit=limit)
     now = desk.parts.clock.now()
     return [
         {
@@ -56,14 +56,14 @@ async def recall(desk: Desk, asked: RecallMemory) -> list[Json]:
 
 
 async def search(desk: Desk, asked: SearchMemory) -> list[Json]:
-    """The memories about a question, each with its metadata."""
-    found = await _found(
+    """Return the records and turns about a query, each with its metadata."""
+    found = await _recall_audited(
         desk,
         "memory_search",
         asked.query,
         desk.places.filter(asked.namespace),
         namespace=asked.namespace,
-        **_wanted(desk, asked),
+        **_limits(desk, asked),
     )
     return [
         {
@@ -77,10 +77,10 @@ async def search(desk: Desk, asked: SearchMemory) -> list[Json]:
 
 
 async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
-    """Return the passages of documents and archived texts about a question, with their origin."""
-    wanted = _wanted(desk, asked)
+    """Return the passages of documents and archives about a query, with their sources."""
+    wanted = _limits(desk, asked)
     documents = await _documents(desk, asked.query, wanted["limit"], wanted["min_score"])
-    found = await _found(
+    found = await _recall_audited(
         desk,
         "knowledge_search",
         asked.query,
@@ -101,7 +101,7 @@ async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
         for hit in found
     ]
     everything = [*map(_cited, documents), *archived]
-    return sorted(everything, key=lambda it: -it["score"])[: wanted["limit"]]
+    return sorted(everything, key=lambda found: -found["score"])[: wanted["limit"]]
 
 
 async def _documents(desk: Desk, query: str, limit: int, min_score: float) -> Sequence[Passage]:
@@ -123,11 +123,11 @@ def _cited(passage: Passage) -> Json:
 
 
 async def route(desk: Desk, asked: RouteMessage) -> Json:
-    """Whether a message should be answered with memory, and whether it should become some."""
+    """Return whether to recall memory for a message, and whether and where to store it."""
     policy = None if asked.policy == "default" else asked.policy
     judged = await desk.parts.writing.route(desk.caller, asked.message, policy)
     if asked.context and not judged.should_read:
-        # A short answer needs what the question before it needs; it is written for itself only.
+        # A short reply needs the same memory as the question before it, but is stored by itself.
         together = by_rules(f"{asked.context}\n{asked.message}", policy="off")
         judged = replace(
             judged,
@@ -145,17 +145,17 @@ async def route(desk: Desk, asked: RouteMessage) -> Json:
 
 
 async def load_tool_history(desk: Desk, asked: LoadToolHistory) -> str:
-    """An archived tool result: whole, what a query is about, or a range of it."""
+    """Return an archived tool result: all of it, the passages about a query, or a range."""
     return await desk.memory.load_tool_history(asked.uuid, asked.query, asked.range)
 
 
-class _Wanted(TypedDict):
+class _Limits(TypedDict):
     limit: int
     min_score: float
 
 
-def _wanted(desk: Desk, asked: SearchMemory | SearchKnowledge) -> _Wanted:
-    """How much is wanted and how well it must fit: as the model says, else as the settings do."""
+def _limits(desk: Desk, asked: SearchMemory | SearchKnowledge) -> _Limits:
+    """Return the limit and the minimum score: the model's, else those of the settings."""
     given = asked.model_fields_set
     usual = desk.defaults
     return {
@@ -164,7 +164,7 @@ def _wanted(desk: Desk, asked: SearchMemory | SearchKnowledge) -> _Wanted:
     }
 
 
-async def _found(
+async def _recall_audited(
     desk: Desk,
     tool: ToolName,
     query: str,
@@ -175,8 +175,7 @@ async def _found(
     namespace: str | None = None,
     documents: Sequence[Passage] = (),
 ) -> Recalled:
-    """What is remembered; it enters the prompt with the tool's result, so it is counted and kept
-    in the audit."""
+    """Recall, count the hits and audit them, since the tool's result enters the prompt."""
     caller = desk.caller
     scopes = desk.places.readable(namespace)
     found = await desk.parts.recaller.recall(
@@ -228,7 +227,7 @@ def _at(item: Item) -> datetime:
         return item.at
     if isinstance(item, ArchivePassage):
         return item.created_at
-    # An event is as old as it is; what is known is as fresh as its last confirmation.
+    # The age of an event counts from when it happened, that of a fact from its last confirmation.
     return item.observed_at if item.kind is Kind.EPISODIC else item.last_confirmed
 
 
@@ -239,7 +238,7 @@ def _score(hit: Hit) -> float:
 def _shown(hit: Hit, query: str) -> str:
     text = hit.content
     if len(text) > PASSAGE_SIZE:
-        chosen = select_passages(text, query, EstimatedTokens(), _TOKENS_OF_LONG)
+        chosen = select_passages(text, query, EstimatedTokens(), _LONG_TEXT_TOKENS)
         text = "".join(f"{text[start:end].strip()} … " for start, end in chosen.spans).strip()
     details = hit.item.details if isinstance(hit.item, Record) else None
     if isinstance(details, Procedure) and details.steps:

@@ -29,14 +29,14 @@ from recollect.tools.metadata import fields_of
 from recollect.writing.outcome import said
 from recollect.writing.strategy import Merged, strategy_of
 
-_ATTEMPTS: Final = 8
+_MAX_ATTEMPTS: Final = 8
 _LINK: Final = re.compile(r"https?://|www\.", re.IGNORECASE)
-# Whoever saves for a user speaks of them so.
-_OF_THE_USER: Final = re.compile(r"\s*(?:(?:the )?user(?:'s)?\b|i\b|my\b|用户|我)", re.IGNORECASE)
+# How agents refer to the user in what they save.
+_ABOUT_USER: Final = re.compile(r"\s*(?:(?:the )?user(?:'s)?\b|i\b|my\b|用户|我)", re.IGNORECASE)
 
 
 async def save(desk: Desk, asked: SaveMemory) -> Json:
-    """Create, update or delete a memory of one of the four types."""
+    """Create, update or delete a record of one of the four types."""
     fields: RecordFields = {}
     if asked.name is not None:
         fields["title"] = asked.name
@@ -61,7 +61,7 @@ async def save(desk: Desk, asked: SaveMemory) -> Json:
 
 
 async def write(desk: Desk, asked: Write) -> Json:
-    """Remember a text; what is known already is confirmed or changed and not doubled."""
+    """Store a text; if it is already known, confirm or update the record."""
     fields = fields_of(asked.metadata, desk.parts.clock.now())
     part = desk.places.part(asked.namespace)
     if part is not None and "category" not in fields:
@@ -70,13 +70,13 @@ async def write(desk: Desk, asked: Write) -> Json:
 
 
 async def propose(desk: Desk, asked: ProposeMemory) -> Json:
-    """Ask for something to be shared with all agents of the workspace."""
+    """Propose to share something with all agents of the workspace."""
     made = await desk.memory.shared.propose(asked.content, asked.type, reason=asked.reason or "")
     return {"id": made.id, "status": made.status}
 
 
 async def update(desk: Desk, asked: UpdateMemory) -> Json:
-    """Change a memory: merged with what is stored, or in its place."""
+    """Change a record: merge the new content with the stored one, or replace it."""
     if asked.content is None and asked.metadata is None:
         raise InvalidInput(
             "Neither content nor metadata was given; there is nothing to change",
@@ -90,8 +90,8 @@ async def update(desk: Desk, asked: UpdateMemory) -> Json:
         try:
             record = await _revised(desk, asked, stored, merged)
         except StaleVersion:
-            # Somebody changed it while it was merged.
-            if attempt == _ATTEMPTS:
+            # The record was changed while it was merged.
+            if attempt == _MAX_ATTEMPTS:
                 raise
             continue
         degraded = merged.degraded if merged is not None else ""
@@ -104,13 +104,13 @@ async def update(desk: Desk, asked: UpdateMemory) -> Json:
 
 
 async def _merged(desk: Desk, asked: UpdateMemory, stored: Record) -> Merged | None:
-    """One text of the stored and the new one, as the strategy says; None without a new one."""
-    # How to merge is said about this change, not about the memory.
+    """Return the merged text of the stored and the new content; None without new content."""
+    # The strategy is for this change only and is not stored.
     strategy = strategy_of(stored.evolve(metadata=asked.metadata or {}), stored)
     if asked.content is None:
         return None
     writing = desk.parts.writing
-    # No model sees what is removed before it is stored.
+    # Redact first, so that no model sees what is not stored.
     new = writing.redactor.text(asked.content).value
     if new is None:
         return Merged(text=asked.content)
@@ -121,13 +121,13 @@ async def _merged(desk: Desk, asked: UpdateMemory, stored: Record) -> Merged | N
 async def _revised(
     desk: Desk, asked: UpdateMemory, stored: Record, merged: Merged | None
 ) -> Record:
-    told = {name: it for name, it in (asked.metadata or {}).items() if name != "strategy"}
+    given = {name: value for name, value in (asked.metadata or {}).items() if name != "strategy"}
     now = desk.parts.clock.now()
 
     def change(record: Record) -> Record:
         if merged is not None and record.content != stored.content:
             raise StaleVersion(f"{record.id} was changed while it was merged")
-        fields = fields_of(_with_stored(told, record) if asked.merge else told, now)
+        fields = fields_of(_with_stored(given, record) if asked.merge else given, now)
         if asked.metadata is not None and "metadata" not in fields:
             fields["metadata"] = {}
         return revised(record, asked.content if merged is None else merged.text, fields, now)
@@ -136,7 +136,7 @@ async def _revised(
 
 
 async def delete(desk: Desk, asked: DeleteMemory) -> Json:
-    """Delete one memory, or all that meet the conditions; undo brings each of them back."""
+    """Delete one record, or all that match the filters; undo restores each of them."""
     if (asked.id is None) == (asked.filters is None):
         raise InvalidInput("Give an id or filters, one of the two", code="missing_field")
     if asked.id is not None:
@@ -155,7 +155,7 @@ async def delete(desk: Desk, asked: DeleteMemory) -> Json:
     going = [record async for record in _matching(desk, asked.filters)]
     if asked.dry_run:
         return {"deleted": len(going)}
-    return {"deleted": sum([await _deleted(desk, record) for record in going])}
+    return {"deleted": sum([await _delete_one(desk, record) for record in going])}
 
 
 async def _written(desk: Desk, content: str, namespace: str | None, fields: RecordFields) -> Json:
@@ -175,7 +175,7 @@ async def _written(desk: Desk, content: str, namespace: str | None, fields: Reco
 
 
 async def _matching(desk: Desk, wanted: DeleteFilters) -> AsyncIterator[Record]:
-    """The records that meet the conditions and that this caller may delete."""
+    """Yield the records that match the filters and that this caller may delete."""
     conditions = wanted.model_dump()
     conditions["namespace"] = desk.places.scope(wanted.namespace)
     if categories := desk.places.categories(wanted.namespace):
@@ -190,8 +190,8 @@ async def _matching(desk: Desk, wanted: DeleteFilters) -> AsyncIterator[Record]:
             return
 
 
-async def _deleted(desk: Desk, record: Record) -> bool:
-    """Whether it was there to be deleted; somebody else may have been faster."""
+async def _delete_one(desk: Desk, record: Record) -> bool:
+    """Delete a record; return False if it was already deleted."""
     try:
         await desk.memory.delete(record.id, reason="memory_delete")
     except NotFound:
@@ -212,7 +212,7 @@ def _require_own(desk: Desk, record: Record) -> None:
 
 
 def _with_stored(metadata: Mapping[str, Any], record: Record) -> dict[str, Any]:
-    """What is said now over what was said before."""
+    """Return the new metadata over the stored metadata."""
     said = {**record.metadata, **metadata}
     if isinstance(tags := metadata.get("tags"), list):
         said["tags"] = [*record.tags, *tags]
@@ -220,9 +220,9 @@ def _with_stored(metadata: Mapping[str, Any], record: Record) -> dict[str, Any]:
 
 
 async def _type_of(desk: Desk, content: str) -> MemoryType:
-    """The type of a memory that came without one."""
+    """Return the type of a record that was saved without one."""
     routed = await desk.parts.writing.route(desk.caller, content, None)
-    if "user-profile" in routed.namespaces or tells_taste(content) or _OF_THE_USER.match(content):
+    if "user-profile" in routed.namespaces or tells_taste(content) or _ABOUT_USER.match(content):
         return "user"
     return "reference" if _LINK.search(content) else "project"
 

@@ -1,4 +1,4 @@
-"""What a model says beside a text, as fields of a record; what has no field is kept as it is."""
+"""Conversion between a tool's metadata and the fields of a record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.errors import InvalidInput
 from recollect.tools.places import Places
 
 _TTL: Final = "ttl"
-_LONGEST_TTL: Final = 100 * 365 * 24 * 3600
+_MAX_TTL: Final = 100 * 365 * 24 * 3600
 _FIELDS: Final[Mapping[str, str]] = {
     "type": "category",
     "category": "category",
@@ -32,7 +32,7 @@ _FIELDS: Final[Mapping[str, str]] = {
 
 
 def fields_of(metadata: Mapping[str, Any], now: datetime) -> RecordFields:
-    """The fields of a record that the metadata names."""
+    """Return the fields of a record in the metadata; other keys become its metadata."""
     fields: Json = {_FIELDS[name]: it for name, it in metadata.items() if name in _FIELDS}
     rest = {name: it for name, it in metadata.items() if name not in _FIELDS and name != _TTL}
     if _TTL in metadata:
@@ -43,7 +43,7 @@ def fields_of(metadata: Mapping[str, Any], now: datetime) -> RecordFields:
 
 
 def metadata_of(item: Item, places: Places) -> Json:
-    """What to know about a memory beside its text, under the names it is written with."""
+    """Return the metadata of a record or turn, under the names that `fields_of` reads."""
     if isinstance(item, Turn):
         return {"type": "turn", "role": item.role, "session": item.session}
     if isinstance(item, ArchivePassage):
@@ -62,7 +62,7 @@ def metadata_of(item: Item, places: Places) -> Json:
 
 def _seconds(value: object) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 < cast("float", value) <= _LONGEST_TTL:
+    if not is_number or not 0 < cast("float", value) <= _MAX_TTL:
         raise InvalidInput(
             f"metadata.ttl must be a number of seconds, not {value!r}", code="out_of_range"
         )

@@ -1,4 +1,4 @@
-"""The tool that keeps a task's scratchpad."""
+"""The tool that updates the scratchpad of a task."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from recollect.tools.desk import Desk
 
 
 async def update_scratchpad(desk: Desk, asked: UpdateScratchpad) -> Json:
-    """Add the news of a task; the scratchpad after it."""
+    """Update the scratchpad and return it."""
     news = ScratchpadUpdate(
         current_goal=asked.current_goal,
         sub_goals=tuple(asked.sub_goals),
         completed=tuple(asked.completed),
         current_step=asked.current_step,
-        decisions=tuple(Decision(what=it.what, why=it.why) for it in asked.decisions),
+        decisions=tuple(Decision(what=made.what, why=made.why) for made in asked.decisions),
         blockers=tuple(asked.blockers),
         unblocked=tuple(asked.unblocked),
     )

@@ -18,13 +18,13 @@ _OPTIONAL: Final = {"type": "null"}
 def schema_of(
     arguments: type[BaseModel], language: Tongue, defaults: Mapping[str, object] | None = None
 ) -> Json:
-    """What a model may send, described in its language; nothing refers to elsewhere.
+    """Return the schema of a tool's arguments in one language, without references.
 
-    `defaults` are those of the settings, for arguments that have one.
+    `defaults` are the defaults of the settings.
     """
     whole = arguments.model_json_schema()
     definitions = cast("Mapping[str, Json]", whole.pop("$defs", {}))
-    # The tool itself has a description; those of Python classes are for people who read them.
+    # The tool has its own description; docstrings of classes are for readers of the code.
     whole.pop("description", None)
     schema = _plain(whole, definitions, language)
     for name, default in (defaults or {}).items():
@@ -52,10 +52,10 @@ def _plain(schema: Json, definitions: Mapping[str, Json], language: Tongue) -> J
 
 
 def _resolved(schema: Json, definitions: Mapping[str, Json]) -> Json:
-    """The schema without references, and of an optional one only what it is when it is given."""
+    """Return the schema without references and without the alternative `null`."""
     own: Json = dict(schema)
     choices = cast("list[Json]", own.pop("anyOf", []))
-    parts = [it for it in choices if it != _OPTIONAL]
+    parts = [choice for choice in choices if choice != _OPTIONAL]
     if "$ref" in own:
         parts.append({"$ref": own.pop("$ref")})
     for part in parts:
@@ -63,7 +63,7 @@ def _resolved(schema: Json, definitions: Mapping[str, Json]) -> Json:
         inner: Mapping[str, Any] = part
         if isinstance(named, str):
             inner = {**definitions[named.removeprefix(_REFERENCE)]}
-            # A class is described where it is used.
+            # The field has the description, not its class.
             inner.pop("description", None)
         own = {**inner, **own}
     return own

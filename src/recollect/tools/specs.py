@@ -1,4 +1,4 @@
-"""The one list of tools: every face publishes these and no other."""
+"""The list of tools that every interface publishes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from recollect.tools.schema import schema_of
 Given = TypeVar("Given", bound=Arguments)
 Run = Callable[[Desk, Given], Awaitable[object]]
 
-# What is wrong with arguments, in our words.
+# Error codes for the validation errors of pydantic.
 _CODES: Final[Mapping[str, str]] = {
     "missing": "missing_field",
     "extra_forbidden": "unknown_field",
@@ -52,7 +52,7 @@ _CODES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool: its name, what people and models are told of it, its arguments and what it does."""
+    """A tool: its name, titles and descriptions, its arguments and its function."""
 
     name: ToolName
     titles: Mapping[Tongue, str]
@@ -68,19 +68,19 @@ class ToolSpec:
         return self.descriptions[language]
 
     def schema(self, language: Tongue, defaults: Mapping[str, object] | None = None) -> Json:
-        """The JSON schema of its arguments, with the settings' defaults where they are given."""
+        """Return the JSON schema of the arguments, with the defaults of the settings if given."""
         return schema_of(self.arguments, language, defaults)
 
     def checked(self, given: Mapping[str, Any]) -> Arguments:
-        """The arguments, or an error that names what cannot be taken."""
+        """Return the validated arguments, or raise an error that names what is invalid."""
         try:
             return self.arguments.model_validate(given)
         except ValidationError as problems:
             found = problems.errors(include_url=False, include_input=False)
-            told = "; ".join(f"{_place(it['loc'])}: {it['msg']}" for it in found)
+            message = "; ".join(f"{_place(error['loc'])}: {error['msg']}" for error in found)
             code = _CODES.get(found[0]["type"], "wrong_type")
         known = ", ".join(self.arguments.model_fields)
-        raise InvalidInput(told, code=code, hint=f"{self.name} takes: {known}.")
+        raise InvalidInput(message, code=code, hint=f"{self.name} takes: {known}.")
 
 
 def _tool(

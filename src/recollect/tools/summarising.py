@@ -1,4 +1,4 @@
-"""The tool that makes one short text of several memories: by a model, or of their own sentences."""
+"""The tool that summarises several records, with a model or by choosing their sentences."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.tools.arguments import SummarizeMemory
 from recollect.tools.desk import Desk
 
-_ROOM: Final = 250
-_LONGEST_SENTENCE: Final[Mapping[Tongue, int]] = {"en": 240, "zh": 100}
-_LONGEST_READ: Final = 20_000
-_LONGEST_ID: Final = 64
-# Every sentence of a memory was worth keeping once.
-_LEAST: Final = 2.1
-_FITS: Final = 2.0
+_MAX_SUMMARY_TOKENS: Final = 250
+_MAX_SENTENCE_CHARACTERS: Final[Mapping[Tongue, int]] = {"en": 240, "zh": 100}
+_MAX_READ_CHARACTERS: Final = 20_000
+_MAX_ID_CHARACTERS: Final = 64
+# Every sentence of a record was worth storing, so each has at least this weight.
+_BASE_WEIGHT: Final = 2.1
+_GOAL_WEIGHT: Final = 2.0
 _ROLE: Final[Mapping[Tongue, str]] = {
     "en": (
         "You make one short summary of the notes below, for this purpose: {goal}\n"
@@ -51,10 +51,10 @@ _log: Final = logging.getLogger(__name__)
 
 
 async def summarize(desk: Desk, asked: SummarizeMemory) -> Json:
-    """One summary of the items for the goal."""
+    """Return one summary of the items for the goal."""
     found = [await _item(desk, item) for item in asked.items]
     desk.entered(found)
-    texts = [it if isinstance(it, str) else _told(it) for it in found]
+    texts = [item if isinstance(item, str) else _text_of(item) for item in found]
     model = desk.parts.working.models.of("summarise")
     summary = None
     if model is not None:
@@ -63,30 +63,31 @@ async def summarize(desk: Desk, asked: SummarizeMemory) -> Json:
 
 
 def extracted(texts: Sequence[str], goal: str) -> str:
-    """The sentences that tell most, and most for the goal, in their order."""
+    """Return the most valuable sentences for the goal, in their order."""
     tongue, tokens = tongue_of(texts), EstimatedTokens()
-    said = [it for text in texts for it in sentences(text[:_LONGEST_READ])]
+    read = (text[:_MAX_READ_CHARACTERS] for text in texts)
+    said = [sentence for text in read for sentence in sentences(text)]
     fits = Needles.of(goal).scores(said)
     best = max(fits, default=0.0) or 1.0
     points = [
         Point(
             kind=(judged := salience(sentence)).kind,
-            text=compact(sentence, _LONGEST_SENTENCE[tongue]),
-            weight=_LEAST + judged.weight + _FITS * fit / best,
+            text=compact(sentence, _MAX_SENTENCE_CHARACTERS[tongue]),
+            weight=_BASE_WEIGHT + judged.weight + _GOAL_WEIGHT * fit / best,
         )
         for sentence, fit in zip(said, fits, strict=True)
     ]
-    rarity = Rarity(sentence_counts(text[:_LONGEST_READ]) for text in texts)
-    chosen = fitting(points, _ROOM, tokens.count, rarity)
+    rarity = Rarity(sentence_counts(text[:_MAX_READ_CHARACTERS]) for text in texts)
+    chosen = fitting(points, _MAX_SUMMARY_TOKENS, tokens.count, rarity)
     if not chosen:
-        return extract("\n".join(texts)[:_LONGEST_READ], _ROOM, tokens.count)
+        return extract("\n".join(texts)[:_MAX_READ_CHARACTERS], _MAX_SUMMARY_TOKENS, tokens.count)
     return ("；" if tongue == "zh" else "; ").join(point.text for point in chosen)
 
 
 async def _item(desk: Desk, item: str) -> Record | Turn | str:
-    """The memory that an id names, or the text itself."""
+    """Return the record with this id, or the text itself."""
     checked_text(item, "items", MAX_CONTENT)
-    if len(item) > _LONGEST_ID or not is_id(item, "mem", "ep", "proc", "turn"):
+    if len(item) > _MAX_ID_CHARACTERS or not is_id(item, "mem", "ep", "proc", "turn"):
         return item
     if item.startswith("turn_"):
         return await desk.memory.turn(item)
@@ -96,18 +97,18 @@ async def _item(desk: Desk, item: str) -> Record | Turn | str:
     return record
 
 
-def _told(item: Record | Turn) -> str:
+def _text_of(item: Record | Turn) -> str:
     if isinstance(item, Record) and item.title and item.title not in item.content:
         return f"{item.title}: {item.content}"
     return item.content
 
 
 async def _written(model: LanguageModel, texts: Sequence[str], goal: str) -> str | None:
-    """What a model makes of it, if all its numbers and names are in the texts."""
+    """Return the summary by a model, if all its numbers and names are in the texts."""
     prompt = Prompt(
-        text="\n\n".join(f"- {text[:_LONGEST_READ]}" for text in texts),
-        system=_ROLE[tongue_of(texts)].format(goal=goal, tokens=_ROOM),
-        max_tokens=2 * _ROOM,
+        text="\n\n".join(f"- {text[:_MAX_READ_CHARACTERS]}" for text in texts),
+        system=_ROLE[tongue_of(texts)].format(goal=goal, tokens=_MAX_SUMMARY_TOKENS),
+        max_tokens=2 * _MAX_SUMMARY_TOKENS,
     )
     try:
         return await grounded_answer(model, prompt, "\n".join((*texts, goal)))

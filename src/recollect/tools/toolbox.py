@@ -1,4 +1,4 @@
-"""The tools of one caller, for whichever framework: their schemas, and calls by name."""
+"""The tools of one caller for any framework: their schemas, and calls by name."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def open_toolbox(
     session: str | None,
     language: Tongue,
 ) -> Toolbox:
-    """The caller's tools; none when memory is disabled for the agent.
+    """Return the caller's tools; none if memory is disabled for the agent.
 
-    `session` is the one in which they are called: its scratchpad is meant, and what they show is
-    counted once in it. Without one it is the memory's own.
+    `session` is the one in which they are called: they use its scratchpad, and what they return
+    is counted once in it. The default is the memory's own session.
     """
     if session is not None:
         checked_text(session, "session", MAX_LABEL)
@@ -48,9 +48,9 @@ def open_toolbox(
 
 
 class Toolbox:
-    """What a model is given: descriptions of tools to choose from, and answers to its calls.
+    """The tools for a model: their descriptions, and the answers to its calls.
 
-    Whose memory they work on was decided when the toolbox was made; no argument changes it.
+    The scope is fixed when the toolbox is opened; no argument changes it.
     """
 
     def __init__(self, desk: Desk, specs: Sequence[ToolSpec]) -> None:
@@ -61,15 +61,15 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools in their order; none when memory is disabled for the agent."""
+        """Return the tools in order; none if memory is disabled for the agent."""
         return tuple(self._specs.values())
 
     def openai(self) -> list[Json]:
-        """The tools as OpenAI's chat completions take them."""
-        return [{"type": "function", "function": self._function(it)} for it in self.specs]
+        """Return the tools in the format of OpenAI's chat completions."""
+        return [{"type": "function", "function": self._function(spec)} for spec in self.specs]
 
     def anthropic(self) -> list[Json]:
-        """The tools as Anthropic's messages take them."""
+        """Return the tools in the format of Anthropic's messages."""
         return [
             {
                 "name": spec.name,
@@ -80,15 +80,15 @@ class Toolbox:
         ]
 
     def json_schemas(self) -> list[Json]:
-        """The tools with their titles, for people and for other frameworks."""
+        """Return the tools with their titles, for people and other frameworks."""
         return [
             {"title": spec.title(self._language), **self._function(spec)} for spec in self.specs
         ]
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str = "") -> str:
-        """Answer a call for a model: short JSON, or the text of a loaded result.
+        """Answer a call of a model with short JSON, or with the text of a loaded result.
 
-        What went wrong is told as `{"error": {code, message, hint}}`, so that it can try again.
+        Errors are returned as `{"error": {code, message, hint}}`, so that the model can retry.
         """
         try:
             result = await self.run(name, arguments)
@@ -98,7 +98,7 @@ class Toolbox:
         return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
     async def run(self, name: str, arguments: Mapping[str, Any] | str = "") -> Any:
-        """The same for a program: the result as a value, and errors raised."""
+        """Answer a call of a program: return the result as a value, and raise errors."""
         spec = self._spec(name)
         return await spec.run(self._desk, spec.checked(as_mapping(arguments)))
 
@@ -123,7 +123,7 @@ class Toolbox:
 
 
 def as_mapping(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
-    """The arguments of a call; models write them as JSON, and nothing where there are none."""
+    """Return the arguments of a call, which models write as JSON or leave empty."""
     given: object = arguments
     if isinstance(arguments, str):
         try:

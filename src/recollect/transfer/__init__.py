@@ -1,1 +1,1 @@
-"""Copy memory out of a database and back in: exports, imports, chat histories and backups."""
+"""Transfer of memory out of a database and into it: exports, imports, chat histories, backups."""

@@ -40,10 +40,10 @@ from recollect.transfer.json_fields import (
     word_in,
 )
 
-# As many bytes as make a line of one megabyte.
+# The number of bytes that make a line of one megabyte.
 _PART_BYTES: Final = 3 * 2**18
-# What does not compress becomes a little larger.
-_MOST_STORED: Final = MAX_BYTES + MAX_BYTES // 100
+# Content that does not compress becomes a little larger.
+_MAX_STORED_BYTES: Final = MAX_BYTES + MAX_BYTES // 100
 _CHUNK_BYTES: Final = 2**20
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _ARCHIVE: Final = tuple(field.name for field in fields(Archive))
@@ -97,7 +97,7 @@ def content_key(archive: Archive | Document) -> ContentKey:
 
 
 class ContentWriter:
-    """Produces the lines of each content the first time it is needed."""
+    """The writer of content lines, each content once, when it is first needed."""
 
     def __init__(
         self, blob_of: Callable[[Archive | Document], Blob], fetch: Callable[[str], bytes | None]
@@ -122,7 +122,7 @@ class ContentWriter:
 
 
 class ContentReader:
-    """Reassembles contents from their parts and remembers which ones are complete."""
+    """The reader that reassembles contents and remembers which ones are complete."""
 
     def __init__(self) -> None:
         self._before: ContentPart | None = None
@@ -140,9 +140,9 @@ class ContentReader:
             _require_sound(stored, part)
         except ValueError as damage:
             self._damages.setdefault(part.key, str(damage))
-            self._let_go()
+            self._reset()
             return None
-        self._let_go()
+        self._reset()
         self._damages.pop(part.key, None)
         self._sizes[part.key] = part.size
         return WholeContent(key=part.key, size=part.size, stored=stored)
@@ -150,7 +150,7 @@ class ContentReader:
     def require_content(self, archive: Archive | Document) -> None:
         """Raise an error unless the content of an archive came before it, complete.
 
-        It is not enough that somebody else here has the same content: knowing a hash must not give
+        It is not enough that another user has the same content here: knowing a hash must not give
         access to it.
         """
         key = content_key(archive)
@@ -172,15 +172,15 @@ class ContentReader:
 
     def _append(self, part: ContentPart) -> None:
         if part.part == 1:
-            self._let_go()
+            self._reset()
         elif self._before is None or not part.follows(self._before):
-            raise ValueError(f"part {part.part} does not follow on part {part.part - 1}")
+            raise ValueError(f"part {part.part} does not follow part {part.part - 1}")
         self._before = part
         self._stored += base64.b64decode(part.data, validate=True)
-        if len(self._stored) > _MOST_STORED:
-            raise ValueError(f"it has more than {_MOST_STORED:,} bytes")
+        if len(self._stored) > _MAX_STORED_BYTES:
+            raise ValueError(f"it has more than {_MAX_STORED_BYTES:,} bytes")
 
-    def _let_go(self) -> None:
+    def _reset(self) -> None:
         self._before = None
         self._stored = bytearray()
 
@@ -219,7 +219,7 @@ def read_document(given: Json) -> Document:
     form = with_fields(given, "document", _DOCUMENT)
     scope = scope_in(form)
     if not scope.is_collection:
-        raise InvalidInput(f"{scope.key} is no collection", code="bad_scope")
+        raise InvalidInput(f"{scope.key} is not a collection", code="bad_scope")
     return Document(
         id=id_in(form, "doc"),
         scope=scope,
@@ -236,7 +236,7 @@ def read_document(given: Json) -> Document:
 
 
 def document_form(document: Document) -> Json:
-    """Return what a line says of a document; its own `type` names what the line is."""
+    """Return the fields of a document for a line; the line's own `type` is its kind."""
     form = {name: getattr(document, name) for name in _DOCUMENT if name != "file_type"}
     return {**form, "file_type": document.type}
 
@@ -299,7 +299,7 @@ def _hash_of(data: bytes) -> str:
 def _hash_in(form: Json, name: str) -> str:
     value = form[name]
     if not isinstance(value, str) or not _HASH.fullmatch(value):
-        raise InvalidInput(f"{name} {value!r} is no hash", code="bad_hash")
+        raise InvalidInput(f"{name} {value!r} is not a hash", code="bad_hash")
     return value
 
 

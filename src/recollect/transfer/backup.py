@@ -24,7 +24,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Backups:
-    """Copies everything while it is in use."""
+    """The service that copies everything while it is in use."""
 
     def __init__(
         self, maintenance: Maintenance, blobs: Blobs, folder_at: Callable[[Path], Blobs]
@@ -35,19 +35,19 @@ class Backups:
 
     async def make(self, target: Path) -> CopiedContents:
         """Make a backup; `target` appears only when it is complete."""
-        # First, because a folder such as `.` has no name that anything could be added to.
+        # Checked first, because a folder such as `.` has no name to add a suffix to.
         _require_absent(target)
         contents = contents_beside(target)
         _require_absent(contents)
         unfinished = target.with_name(f"{target.name}.copying")
-        # One that was killed may have left it behind.
-        await asyncio.to_thread(_removed, unfinished)
+        # A backup that was killed may have left this behind.
+        await asyncio.to_thread(_remove, unfinished)
         try:
             blobs = await self._maintenance.backup(unfinished)
             copied = await copy_contents(blobs, self._blobs, self._folder_at(contents))
             await asyncio.to_thread(unfinished.rename, target)
         except BaseException:
-            await asyncio.to_thread(_removed, unfinished)
+            await asyncio.to_thread(_remove, unfinished)
             await asyncio.to_thread(shutil.rmtree, contents, ignore_errors=True)
             raise
         return copied
@@ -76,8 +76,8 @@ def _require_absent(place: Path) -> None:
         )
 
 
-def _removed(path: Path) -> None:
-    # Why a place cannot be used is told by whoever writes to it.
+def _remove(path: Path) -> None:
+    # If the path cannot be used, writing to it reports why.
     with contextlib.suppress(OSError):
         path.unlink()
 

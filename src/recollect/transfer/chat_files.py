@@ -1,7 +1,7 @@
-"""Read chat histories: messages as JSON lines, and the exports of ChatGPT and Claude.
+"""Chat histories in files: messages as JSON lines, and the exports of ChatGPT and Claude.
 
 A file is JSON or JSON lines, possibly compressed, or the archive that a provider sends. Each entry
-is a message or a conversation with its messages; its fields tell which.
+is a message or a conversation with its messages; its fields show which.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _CONVERSATIONS: Final = "conversations"
 _MESSAGES: Final = ("messages", "chat_messages", "mapping")
 _ROLES: Final[Mapping[str, str]] = {"human": "user", "ai": "assistant", "model": "assistant"}
 _TIMES: Final = ("timestamp", "at", "created_at", "create_time")
-# What a plain message may say besides its role and its words.
-_KEPT: Final = ("name", "tool_calls", "tool_call_id")
-# From here on a number counts milliseconds, not seconds.
-_MILLISECONDS: Final = 100_000_000_000
+# The other fields of a plain message that are kept.
+_KEPT_FIELDS: Final = ("name", "tool_calls", "tool_call_id")
+# A larger number is in milliseconds, not seconds.
+_MIN_MILLISECONDS: Final = 100_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class ChatFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _RawMessage:
     """A message as the file has it; without a role it is ignored."""
 
     role: str = ""
@@ -80,17 +80,17 @@ class _Said:
 
 def read_chats(source: str | Path | BinaryIO, session: str | None = None) -> ChatFile:
     """Return the messages of a file; those without a conversation belong to `session`."""
-    default = _named(session or session_name(source))
+    default = _session_id(session or session_name(source))
     messages: list[ChatMessage] = []
     unreadable: list[Unreadable] = []
     empty = 0
-    # Equal messages without ids are told apart by how many of them came before.
+    # Equal messages without ids are distinguished by their number.
     equals: Counter[tuple[str, str]] = Counter()
     for place, entry in enumerate(_entries(_content(source)), start=1):
         try:
             if isinstance(entry, InvalidInput):
                 raise entry
-            conversation, said = _told(entry, default)
+            conversation, said = _messages_of(entry, default)
             at: datetime | None = None
             for message in said:
                 if not message.role or not message.content:
@@ -158,7 +158,7 @@ def _entries(content: bytes) -> Iterator[Fields | InvalidInput]:
             "The file is not text in UTF-8", code="not_a_chat", hint="Save it as UTF-8."
         ) from None
     try:
-        # Also a single JSON line.
+        # Also matches a single JSON line.
         yield from _listed(json.loads(text))
         return
     except ValueError:
@@ -193,39 +193,39 @@ def _fields(entry: object) -> Fields:
     return cast("Fields", entry)
 
 
-def _told(entry: Fields, default: str) -> tuple[str, Iterable[_Said]]:
+def _messages_of(entry: Fields, default: str) -> tuple[str, Iterable[_RawMessage]]:
     """Return the conversation of an entry and its messages."""
     if not any(name in entry for name in _MESSAGES):
-        return _named(entry.get("session") or entry.get("conversation_id") or default), [
+        return _session_id(entry.get("session") or entry.get("conversation_id") or default), [
             _plain(entry)
         ]
     name = entry.get("conversation_id") or entry.get("uuid") or entry.get("id")
     if isinstance(entry.get("mapping"), Mapping):
-        return _named(f"chatgpt-{name}" if name else default), _from_chatgpt(entry)
+        return _session_id(f"chatgpt-{name}" if name else default), _from_chatgpt(entry)
     if isinstance(entry.get("chat_messages"), list):
-        return _named(f"claude-{name}" if name else default), _from_claude(entry)
+        return _session_id(f"claude-{name}" if name else default), _from_claude(entry)
     said = entry.get("messages")
     if not isinstance(said, list):
         raise InvalidInput("its messages are not a list", code="bad_message")
-    session = _named(entry.get("session") or name or default)
+    session = _session_id(entry.get("session") or name or default)
     return session, [_plain(_fields(message)) for message in cast("list[object]", said)]
 
 
-def _plain(entry: Fields) -> _Said:
+def _plain(entry: Fields) -> _RawMessage:
     role = entry.get("role") or entry.get("sender")
     if not isinstance(role, str) or not role:
         raise InvalidInput("it has no role", code="bad_message")
     given = entry.get("id") or entry.get("uuid")
-    return _Said(
+    return _RawMessage(
         role=_ROLES.get(role, role),
         content=entry["content"] if "content" in entry else entry.get("text"),
         id=given if isinstance(given, str) else "",
         time=next((entry[name] for name in _TIMES if entry.get(name) is not None), None),
-        more={name: entry[name] for name in _KEPT if entry.get(name)},
+        more={name: entry[name] for name in _KEPT_FIELDS if entry.get(name)},
     )
 
 
-def _from_chatgpt(conversation: Fields) -> Iterator[_Said]:
+def _from_chatgpt(conversation: Fields) -> Iterator[_RawMessage]:
     """Yield the messages from the first to the one shown last; the file holds them as a tree."""
     nodes = {name: _fields(node) for name, node in _in(conversation, "mapping").items()}
     place = conversation.get("current_node")
@@ -242,7 +242,7 @@ def _from_chatgpt(conversation: Fields) -> Iterator[_Said]:
         message = _in(node, "message")
         if not message:
             continue
-        yield _Said(
+        yield _RawMessage(
             role=_role_in_chatgpt(message),
             content=_words_in_chatgpt(_in(message, "content")),
             id=str(message.get("id") or node.get("id") or ""),
@@ -263,15 +263,15 @@ def _role_in_chatgpt(message: Fields) -> str:
 def _words_in_chatgpt(content: Fields) -> str:
     if content.get("content_type") not in ("text", "multimodal_text"):
         return ""
-    return _joined(map(_text_in, _listed_in(content, "parts")))
+    return _join(map(_text_in, _listed_in(content, "parts")))
 
 
-def _from_claude(conversation: Fields) -> Iterator[_Said]:
+def _from_claude(conversation: Fields) -> Iterator[_RawMessage]:
     begun = conversation.get("created_at")
     for message in map(_fields, _listed_in(conversation, "chat_messages")):
-        words = _joined(map(_text_in, filter(_is_text, _listed_in(message, "content"))))
+        words = _join(map(_text_in, filter(_is_text, _listed_in(message, "content"))))
         sender = str(message.get("sender") or "")
-        yield _Said(
+        yield _RawMessage(
             role=_ROLES.get(sender, sender),
             content=words or message.get("text"),
             id=str(message.get("uuid") or ""),
@@ -301,7 +301,7 @@ def _listed_in(fields: Fields, name: str) -> list[object]:
     return cast("list[object]", inner) if isinstance(inner, list) else []
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _join(texts: Iterable[str]) -> str:
     return "\n".join(text for text in texts if text.strip())
 
 
@@ -309,7 +309,7 @@ def _moment(time: object) -> datetime:
     """Parse a time: ISO text, local if it has no zone, or a number of seconds."""
     try:
         if isinstance(time, int | float) and not isinstance(time, bool):
-            return datetime.fromtimestamp(time / (1_000 if time > _MILLISECONDS else 1), UTC)
+            return datetime.fromtimestamp(time / (1_000 if time > _MIN_MILLISECONDS else 1), UTC)
         if isinstance(time, str):
             moment = datetime.fromisoformat(time)
             return moment.astimezone() if moment.tzinfo is None else moment
@@ -318,9 +318,9 @@ def _moment(time: object) -> datetime:
     raise InvalidInput(f"its time {time!r} cannot be read", code="bad_time")
 
 
-def _hash_of(conversation: str, said: _Said) -> str:
-    told = json.dumps([conversation, said.role, said.content, said.time], sort_keys=True)
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+def _hash_of(conversation: str, said: _RawMessage) -> str:
+    content = json.dumps([conversation, said.role, said.content, said.time], sort_keys=True)
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def session_name(source: str | Path | BinaryIO) -> str:
@@ -328,7 +328,7 @@ def session_name(source: str | Path | BinaryIO) -> str:
     return Path(source).name.partition(".")[0] if isinstance(source, str | Path) else "chat"
 
 
-def _named(session: object) -> str:
+def _session_id(session: object) -> str:
     return str(session)[:MAX_LABEL] or "chat"
 
 

@@ -1,4 +1,4 @@
-"""Import chat histories: each message becomes a turn, once, however often it is imported."""
+"""Import of chat histories: each message becomes a turn, once, however often it is imported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_LISTED_PROBLEMS: Final = 100
 
 
 class ChatImporter:
-    """Observes the messages of a file in batches, one conversation after another.
+    """The import of a file's messages in batches, one conversation after another.
 
     Each batch is durable before the next one starts, so that a second run continues where the first
     one ended.
@@ -70,7 +70,9 @@ class ChatImporter:
                 done = replace(done, added=done.added + len(turns))
                 if progress is not None:
                     progress(done.added + done.known + len(bad), len(file.messages))
-        return replace(done, bad=len(bad), problems=tuple(map(_told, bad[:_MAX_LISTED_PROBLEMS])))
+        return replace(
+            done, bad=len(bad), problems=tuple(map(_line_problem, bad[:_MAX_LISTED_PROBLEMS]))
+        )
 
     async def _known(self, caller: Caller, session: str) -> set[str | None]:
         """Return the ids of the messages that were imported before."""
@@ -80,7 +82,7 @@ class ChatImporter:
     def _turns(
         self, caller: Caller, messages: Iterable[ChatMessage], bad: list[Unreadable]
     ) -> Iterator[Mapping[str, Any]]:
-        """Return the turn of each message; add what cannot be stored to the bad ones."""
+        """Yield the turn of each message; add those that cannot be stored to `bad`."""
         now = self._clock.now()
         for message in messages:
             try:
@@ -98,7 +100,7 @@ def _as_turns(message: ChatMessage) -> Sequence[dict[str, Any]]:
     return [as_turn(incoming) for incoming in read_messages(cast("Mapping[str, Any]", given))]
 
 
-def _told(bad: Unreadable) -> LineProblem:
+def _line_problem(bad: Unreadable) -> LineProblem:
     return LineProblem(line=bad.place, code=bad.problem.code, message=bad.problem.message)
 
 

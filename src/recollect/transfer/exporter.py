@@ -1,4 +1,4 @@
-"""Export memory to a file, as it was at one moment."""
+"""Export of memory to a file, as it was at one moment."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Exporter:
-    """Streams what is stored as lines, with constant memory use."""
+    """The export of memory as a stream of lines, with constant memory use."""
 
     def __init__(self, transfer: Transfer, blobs: Blobs, clock: Clock) -> None:
         self._transfer = transfer
@@ -69,20 +69,22 @@ class Exporter:
                 with _new_file(Path(target)) as file:
                     self._write(snapshot, contents, file, tell)
             else:
-                with _told_by_us("The output"):
+                with _storage_errors("The output"):
                     self._write(snapshot, contents, target, tell)
                     target.flush()
             return replace(snapshot.counts, lost=tuple(contents.lost))
 
         try:
-            extent = None if scopes is None else _brought_back(scopes)
+            extent = None if scopes is None else _importable(scopes)
             counts = await self._transfer.read(extent, write)
         finally:
-            # Whoever stops waiting, as on Ctrl-C, also ends the writing in the other thread.
+            # If the caller stops waiting, as on Ctrl-C, the thread that writes ends too.
             stopped.set()
         if counts.lost:
-            told = (len(counts.lost), counts.lost[:10])
-            _log.warning("%d archives and documents were exported without their content: %s", *told)
+            missing = (len(counts.lost), counts.lost[:10])
+            _log.warning(
+                "%d archives and documents were exported without their content: %s", *missing
+            )
         return counts
 
     def _write(
@@ -103,10 +105,10 @@ class Exporter:
         tell(total, total)
 
 
-def _brought_back(scopes: Sequence[Scope]) -> Extent:
+def _importable(scopes: Sequence[Scope]) -> Extent:
     """Return what a reader of these scopes may import again; see `Caller.require_write`.
 
-    That excludes what is shared and, beside an agent's own scope, includes only the user's profile.
+    That excludes shared records and, beside an agent's own scope, includes only the user's profile.
     """
     own = scopes[0]
     users = tuple(scope for scope in scopes if scope == own.of_user and scope != own)
@@ -117,17 +119,17 @@ def _brought_back(scopes: Sequence[Scope]) -> Extent:
 @contextmanager
 def _new_file(path: Path) -> Generator[BinaryIO]:
     """Open a file that appears only when it is complete; compress it if the name ends in .gz."""
-    # First, because a folder such as `.` has no name that anything could be added to.
-    with _told_by_us(str(path)):
+    # Checked first, because a folder such as `.` has no name to add a suffix to.
+    with _storage_errors(str(path)):
         _require_absent(path)
     unfinished = path.with_name(path.name + ".unfinished")
     try:
-        with _told_by_us(str(path)):
+        with _storage_errors(str(path)):
             make_folder(path.parent)
             make_file(unfinished)
             with unfinished.open("wb") as file:
                 if path.suffix == ".gz":
-                    # Without name and time in it, so that equal exports are equal files.
+                    # Without a name and a time, so that equal exports are equal files.
                     with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                         yield cast("BinaryIO", packed)
                 else:
@@ -150,11 +152,12 @@ def _require_absent(path: Path) -> None:
 
 
 @contextmanager
-def _told_by_us(what: str) -> Generator[None]:
+def _storage_errors(what: str) -> Generator[None]:
+    """Raise a StorageError for any error of the file system."""
     try:
         yield
     except BrokenPipeError:
-        # The reader of a pipe has seen enough, which is for the one who made the pipe to handle.
+        # The reader of a pipe has stopped reading; the caller that made the pipe handles that.
         raise
     except OSError as problem:
         raise StorageError(

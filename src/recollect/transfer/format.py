@@ -67,32 +67,32 @@ from recollect.transfer.json_fields import (
 
 _CONFLICT: Final = tuple(field.name for field in fields(Conflict))
 _LINK: Final = tuple(field.name for field in fields(Link))
-# A line's own type has that name.
+# A line already has a field `type`.
 _TYPE: Final = "shared_type"
 _PROPOSAL: Final = (_TYPE, *(field.name for field in fields(Proposal) if field.name != "type"))
 _READ_MARK: Final = tuple(field.name for field in fields(ReadMark))
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
 _RELATIONS: Final[tuple[str, ...]] = get_args(Relation)
-# Its position is given anew, and its vectors are made anew.
+# Its position and its vectors are created on import.
 _ITEM: Final = (
     *("id", "scope", "namespace", "key", "value"),
     *("created_at", "updated_at", "expires_at", "ttl", "texts"),
 )
 FORMAT: Final = 5
 _SIGN: Final = "export"
-# What a caller may say about a record, beside what its kind adds.
-_SAID: Final = (
+# The fields of a record that a caller may set, besides those of its kind.
+_CALLER_FIELDS: Final = (
     *("kind", "category", "title", "content", "description", "tags", "confidence", "importance"),
     *("evidence_count", "evidence", "source", "related", "session", "task"),
     *("created_at", "first_observed", "last_confirmed", "valid_from", "valid_to", "expires_at"),
     *("tier", "metadata"),
 )
-# What only Recollect itself says about a record, and about a version of it.
-_KEPT: Final = (
+# The fields of a record that only Recollect sets, and those of a version.
+_SYSTEM_FIELDS: Final = (
     *("version", "status", "recorded_at", "updated_at", "access_count", "last_accessed"),
     *("helped", "rejected"),
 )
-# What files of earlier formats do not have.
+# Defaults for fields that earlier formats do not have.
 _COUNTS_SINCE_4: Final = {"links": 0}
 _COUNTS_SINCE_5: Final = {"documents": 0, "items": 0}
 _SINCE_3: Final = {"archives": 0, "conflicts": 0, "watermarks": 0, "proposals": 0}
@@ -202,14 +202,14 @@ def read_proposal(given: Json) -> Proposal:
 
 
 def item_form(item: StoredItem) -> Json:
-    """Return an item as a line has it; its vectors are made anew where it arrives."""
+    """Return the fields of an item for a line; its vectors are created on import."""
     form = form_of(replace(item, ttl=None))
     form["ttl"] = None if item.ttl is None else item.ttl.total_seconds()
     return {name: form[name] for name in _ITEM}
 
 
 def read_stored_item(given: Json) -> StoredItem:
-    """Return the item that a line tells of."""
+    """Return the item of a line."""
     form = with_fields(given, "item", _ITEM)
     value, ttl = form["value"], form["ttl"]
     if not isinstance(value, dict):
@@ -226,7 +226,7 @@ def read_stored_item(given: Json) -> StoredItem:
         updated_at=time_in(form, "updated_at"),
         expires_at=optional_time_in(form, "expires_at"),
         ttl=None if ttl is None else timedelta(seconds=ttl),
-        texts=tuple(checked_text(it, "texts", MAX_CONTENT) for it in list_in(form, "texts")),
+        texts=tuple(checked_text(text, "texts", MAX_CONTENT) for text in list_in(form, "texts")),
     )
 
 
@@ -328,7 +328,7 @@ def read_item(line: bytes) -> Item | ContentPart:
 
 def _version_form(version: Version) -> Json:
     record = version.record
-    form: Json = {name: getattr(record, name) for name in (*_KEPT, *_SAID)}
+    form: Json = {name: getattr(record, name) for name in (*_SYSTEM_FIELDS, *_CALLER_FIELDS)}
     form.update({name: getattr(record.details, name) for name in _DETAILS[record.kind]})
     form.update({name: getattr(version, name) for name in _CHANGE})
     return form
@@ -349,14 +349,14 @@ def _version(ident: str, scope: Scope, given: object) -> Version:
     if isinstance(given, dict):
         given = {**_SINCE_2, **cast("Json", given)}
     details = _details_of(given)
-    form = {**with_fields(given, "version", (*_KEPT, *_SAID, *details, *_CHANGE))}
+    form = {**with_fields(given, "version", (*_SYSTEM_FIELDS, *_CALLER_FIELDS, *details, *_CHANGE))}
     for name in _TIMES & form.keys():
         form[name] = optional_time_in(form, name)
     for name in _LISTS & form.keys():
         list_in(form, name)
     count_in(form, "evidence_count", 0)
     form["evidence"] = [_evidence(evidence) for evidence in form["evidence"]]
-    said = {name: form[name] for name in (*_SAID, *details)}
+    said = {name: form[name] for name in (*_CALLER_FIELDS, *details)}
     record = new_record(said.pop("content"), cast("RecordFields", said), scope, EPOCH).evolve(
         id=ident,
         version=count_in(form, "version", 1),
@@ -393,11 +393,13 @@ def _require_succession(versions: tuple[Version, ...]) -> None:
         )
         if not follows:
             raise InvalidInput(
-                f"version {after.number} does not follow on version {before.number}",
+                f"version {after.number} does not follow version {before.number}",
                 code="bad_versions",
             )
     if versions[-1].replaced_at is not None:
-        raise InvalidInput("the last version was replaced by none", code="bad_versions")
+        raise InvalidInput(
+            "the last version has a time of replacement but no successor", code="bad_versions"
+        )
 
 
 def _turn(form: Json) -> Turn:

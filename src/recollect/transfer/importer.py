@@ -1,4 +1,4 @@
-"""Import an export: add what is missing and change nothing that is stored.
+"""Import of an export: what is missing is added, and nothing stored is changed.
 
 Without redaction an import restores what was exported, to the last character. With redaction, an
 export made here holds only what was redacted before and also comes back unchanged.
@@ -71,18 +71,18 @@ _MAX_LISTED_PROBLEMS: Final = 100
 
 
 class ImportedContents:
-    """Stores contents before the archives that need them, and removes unused ones."""
+    """The contents of an import, stored before their archives; unused ones are removed."""
 
     def __init__(self, archives: Archives, blobs: Blobs, redactor: Redactor) -> None:
         self._archives = archives
         self._redactor = redactor
-        self._cleaned: dict[ContentKey, bytes] = {}
+        self._redacted_contents: dict[ContentKey, bytes] = {}
         self._vault = Vault(blobs)
         self._waiting: dict[ContentKey, Blob] = {}
 
     async def keep(self, content: WholeContent) -> None:
         """Store a content, redacted if required, unless the workspace has it."""
-        content = await asyncio.to_thread(self._as_allowed, content)
+        content = await asyncio.to_thread(self._redact, content)
         _, _, hashed = content.key
         if content.key in self._waiting or await self._archives.blob(content.place, hashed):
             return
@@ -92,7 +92,7 @@ class ImportedContents:
 
     def as_kept(self, archive: Archive | Document) -> Archive | Document:
         """Return the archive with the hash and size of its redacted content."""
-        data = self._cleaned.get(content_key(archive))
+        data = self._redacted_contents.get(content_key(archive))
         if data is None:
             return archive
         if isinstance(archive, Document):
@@ -107,13 +107,13 @@ class ImportedContents:
             indexed_chars=min(archive.indexed_chars, len(text)),
         )
 
-    def _as_allowed(self, content: WholeContent) -> WholeContent:
+    def _redact(self, content: WholeContent) -> WholeContent:
         if self._redactor.mode == "off":
             return content
         data, counts = self._redactor.value(decompressed(content.stored, content.size))
         if not counts:
             return content
-        self._cleaned[content.key] = data
+        self._redacted_contents[content.key] = data
         org, workspace, _ = content.key
         return WholeContent(
             key=(org, workspace, hash_of(data)), size=len(data), stored=compressed(data)
@@ -138,12 +138,13 @@ class ImportedContents:
 def cleaned_item(item: Item, redactor: Redactor) -> tuple[Item, NewAuditEntry | None]:
     """Return the item without personal data, and an audit entry on what was removed.
 
-    In mode `drop`, refuse a record that holds personal data; turns and archives keep their places.
+    In mode `drop`, raise an error for a record with personal data; turns and archives keep their
+    places.
     """
     if redactor.mode == "off":
         return item, None
     counting = redactor.counting()
-    cleaned = _cleaned(item, counting)
+    cleaned = _redact_item(item, counting)
     if not counting.counts:
         return item, None
     if redactor.mode == "drop" and isinstance(item, RecordHistory | Proposal):
@@ -160,7 +161,7 @@ def cleaned_item(item: Item, redactor: Redactor) -> tuple[Item, NewAuditEntry | 
     )
 
 
-def _cleaned(item: Item, counting: Counting) -> Item:
+def _redact_item(item: Item, counting: Counting) -> Item:
     match item:
         case RecordHistory():
             return replace(
@@ -173,7 +174,7 @@ def _cleaned(item: Item, counting: Counting) -> Item:
                 payload=counting.inside(dict(item.payload)),
             )
         case Archive():
-            asked = _asked(item.input, counting)
+            asked = _redact_input(item.input, counting)
             return replace(
                 item,
                 input=asked,
@@ -199,7 +200,7 @@ def _cleaned(item: Item, counting: Counting) -> Item:
             return item
 
 
-def _asked(written: str, counting: Counting) -> str:
+def _redact_input(written: str, counting: Counting) -> str:
     try:
         read = json.loads(written)
     except (ValueError, RecursionError):
@@ -217,7 +218,7 @@ def _version(version: Version, counting: Counting) -> Version:
 class Lost:
     """The reason why an item is skipped while the import continues.
 
-    An archive has no content, or personal data may not be stored.
+    Either an archive has no content, or personal data may not be stored.
     """
 
     scope: Scope
@@ -226,9 +227,9 @@ class Lost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What to import from a line, or why it cannot be imported.
+    """One line: the item to import, or why it cannot be imported.
 
-    A content stands for all the lines it was read from.
+    A content replaces all the lines it was read from.
     """
 
     number: int
@@ -237,7 +238,7 @@ class Line:
 
 
 class ImportLines:
-    """A file whose header was read; its lines come in batches that fit in memory."""
+    """A file whose header was read, with its lines in batches that fit in memory."""
 
     def __init__(
         self,
@@ -311,7 +312,7 @@ def _lines(
             checked = (
                 read
                 if isinstance(read, RecollectError)
-                else _checked(read, caller, contents, redactor)
+                else _check(read, caller, contents, redactor)
             )
             yield Line(number=number, bytes=len(line), content=checked)
     except RecollectError as damage:
@@ -337,7 +338,7 @@ def _may_hold(caller: Caller | None, part: ContentPart) -> bool:
     return scope is None or (scope.org, scope.workspace) == (part.org, part.workspace)
 
 
-def _checked(
+def _check(
     item: Item, caller: Caller | None, contents: ContentReader, redactor: Redactor
 ) -> Arrival | Lost | RecollectError:
     """Return the item with its units, if this caller may write it."""
@@ -385,7 +386,7 @@ def _cut_off(what: str) -> InvalidInput:
 
 
 class Importer:
-    """Adds the lines of a file in batches; each is durable before the next one starts."""
+    """The import of a file in batches; each is durable before the next one starts."""
 
     def __init__(
         self,
@@ -417,19 +418,19 @@ class Importer:
         What was forgotten here stays forgotten: it is reported and skipped. What may not be stored
         here (`writing.redact`) is masked, or skipped and reported.
         """
-        lines = await _beside(
+        lines = await _run_in_thread(
             lambda: ImportLines(source, caller, skip_bad=skip_bad, redactor=self._redactor)
         )
         contents = ImportedContents(self._archives, self._blobs, self._redactor)
         tally = _Tally(skip_bad=skip_bad)
         try:
-            while batch := await _beside(lines.batch):
+            while batch := await _run_in_thread(lines.batch):
                 await self._add(batch, contents, tally)
                 if progress is not None:
                     progress(tally.done, max(tally.done, lines.promised or 0))
         finally:
             await contents.drop_unused()
-            # Words find what is new at once; vectors are made in the background.
+            # New items are found by words at once; vectors are made in the background.
             if tally.added:
                 await self._filler.schedule()
         return tally.result()
@@ -458,12 +459,12 @@ class Importer:
         self, arrived: Sequence[tuple[int, Arrival]], contents: ImportedContents, tally: _Tally
     ) -> None:
         added = await self._transfer.add([arrival for _, arrival in arrived])
-        told = list(zip(arrived, added.outcomes, strict=True))
-        for (number, arrival), outcome in told:
+        results = list(zip(arrived, added.outcomes, strict=True))
+        for (number, arrival), outcome in results:
             tally.count(number, arrival.item, outcome)
         archives = [
             arrival.item
-            for (_, arrival), outcome in told
+            for (_, arrival), outcome in results
             if outcome is Outcome.ADDED and isinstance(arrival.item, Archive | Document)
         ]
         await contents.settle(archives, added.unused_blobs)
@@ -512,7 +513,7 @@ def _with_content(arrival: Arrival, contents: ImportedContents) -> Arrival:
 
 @dataclass(slots=True, kw_only=True)
 class _Tally:
-    """Counts the results so far."""
+    """The counts of an import so far."""
 
     skip_bad: bool
     added: int = 0
@@ -552,7 +553,7 @@ class _Tally:
                 f"{self.added:,} added, {self.unchanged:,} unchanged, "
                 f"{self.conflicting:,} conflicting",
                 code=problem.code,
-                hint=_way_on(problem),
+                hint=_recovery_hint(problem),
             )
         self.bad += 1
         self._list(number, problem.code, problem.message)
@@ -599,16 +600,16 @@ def _conflict(item: Item, outcome: Outcome) -> str:
             return f"{name} is stored with different content; the stored one is kept"
 
 
-def _way_on(problem: RecollectError) -> str:
-    mend = (
+def _recovery_hint(problem: RecollectError) -> str:
+    fix = (
         "An operator imports for every scope with --all-scopes."
         if isinstance(problem, NotAllowed)
         else problem.hint or "Fix the line."
     )
-    return f"{mend} Importing again adds only what is missing; --skip-bad skips such lines."
+    return f"{fix} Importing again adds only what is missing; --skip-bad skips such lines."
 
 
-async def _beside(work: Callable[[], T]) -> T:
+async def _run_in_thread(work: Callable[[], T]) -> T:
     """Run `work` in a daemon thread, which does not keep the program from exiting."""
     done: Future[T] = Future()
     done.set_running_or_notify_cancel()

@@ -1,4 +1,4 @@
-"""Values in a line of an export: written as JSON and read with every field checked."""
+"""The values in a line of an export: written as JSON, and read with every field checked."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-# Made once: making them costs more than using them.
+# Created once: creating them costs more than using them.
 _ENCODER: Final = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain
 )

@@ -1,1 +1,1 @@
-"""The write path: how something becomes a memory."""
+"""The write path: from what was said to stored records."""

@@ -1,4 +1,4 @@
-"""Job: decide the acts of turns that were stored before acts existed."""
+"""A job that decides the acts of turns stored before acts existed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TURNS_PER_BATCH: Final = 200
 
 
 class ActDecider:
-    """Decide the acts of stored turns; an interrupted job resumes where it stopped."""
+    """The job's work; an interrupted run resumes where it stopped."""
 
     def __init__(self, turns: UndecidedTurns, jobs: Jobs) -> None:
         self._turns = turns

@@ -1,12 +1,12 @@
-"""Judge in the background how records and turns relate that were stored without comparison.
+"""Background judging of records and turns that were stored without comparison.
 
-Nothing stored is changed by it: what relates is linked, and what contradicts is also listed as a
-conflict.
+It changes nothing that is stored: related items are linked, and contradicting records are also
+listed as a conflict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Final
@@ -25,6 +25,7 @@ from recollect.language.units import record_units, turn_units
 from recollect.ports.clock import Clock
 from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.store import Store
+from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import Meaning
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.judges import JudgeChain
@@ -35,7 +36,7 @@ Item = Record | Turn
 
 
 class BackgroundJudge:
-    """Link new records and turns with earlier ones."""
+    """A job that links new records and turns with earlier ones."""
 
     def __init__(
         self,
@@ -44,12 +45,14 @@ class BackgroundJudge:
         candidates: Candidates,
         judge: JudgeChain,
         clock: Clock,
+        fresh: FreshLinks,
     ) -> None:
         self._store = store
         self._meaning = meaning
         self._candidates = candidates
         self._judge = judge
         self._clock = clock
+        self._fresh = fresh
 
     async def run(self, job: Job) -> None:
         """Run the job."""
@@ -59,20 +62,30 @@ class BackgroundJudge:
         for item in sorted(await self._items(caller.readable, ids), key=_said_at):
             if is_judged(item):
                 await self._link(caller, item)
+        self._fresh.settle(ids)
 
-    async def _link(self, caller: Caller, item: Item) -> None:
-        """Judge one record or turn and store the result, unless something changed meanwhile."""
+    async def link_among(self, item: Item, among: Collection[str]) -> tuple[Link, ...]:
+        """Link a record or turn with those of the given ids that were said before it."""
+        if not is_judged(item):
+            return ()
+        caller = Caller(scope=item.scope, principal=item.scope.actor)
+        return await self._link(caller, item, among)
+
+    async def _link(
+        self, caller: Caller, item: Item, among: Collection[str] | None = None
+    ) -> tuple[Link, ...]:
+        """Judge one record or turn and store the links, unless something changed meanwhile."""
         scopes = compared_scopes(caller, item.scope)
         for attempt in range(_MAX_ATTEMPTS):
             versions = await self._store.versions(scopes)
-            links = await self._links(caller, item)
+            links = await self._links(caller, item, among)
             if not links:
-                return
+                break
             changes = ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
                 links=links,
-                conflicts=tuple(map(_dispute, filter(_is_dispute, links))),
+                conflicts=tuple(map(_conflict, filter(_is_conflict, links))),
                 expected=dict(zip(scopes, versions, strict=True)),
             )
             try:
@@ -81,16 +94,20 @@ class BackgroundJudge:
                 if attempt == _MAX_ATTEMPTS - 1:
                     raise
             else:
-                return
+                return links
+        return ()
 
-    async def _links(self, caller: Caller, item: Item) -> tuple[Link, ...]:
+    async def _links(
+        self, caller: Caller, item: Item, among: Collection[str] | None
+    ) -> tuple[Link, ...]:
         now = self._clock.now()
         nearness = await self._near(caller, item, now)
         older = await self._older(caller, item, nearness)
         scopes = compared_scopes(caller, item.scope)
         known = await self._store.links(scopes, [item.id])
         linked = set(chain.from_iterable(link.ends for link in known))
-        older = [other for other in older if other.id not in linked][:MOST_JUDGED]
+        wanted = (other for other in older if among is None or other.id in among)
+        older = [other for other in wanted if other.id not in linked][:MOST_JUDGED]
         judged = await self._judge.judge(
             _statement(item), [_statement(other, nearness[other.id]) for other in older]
         )
@@ -126,7 +143,11 @@ class BackgroundJudge:
         near = await self._items(compared_scopes(caller, item.scope), list(nearness))
         found = [other for other in near if is_judged(other)]
         return sorted(
-            (other for other in found if _is_before(other, item) and not _are_one(other, item)),
+            (
+                other
+                for other in found
+                if _is_before(other, item) and not _have_one_source(other, item)
+            ),
             key=lambda other: places[other.id],
         )
 
@@ -144,24 +165,24 @@ def _said_at(item: Item) -> datetime:
     return item.last_confirmed if isinstance(item, Record) else item.at
 
 
-def _is_before(it: Item, item: Item) -> bool:
-    return it.id != item.id and (_said_at(it), it.id) < (_said_at(item), item.id)
+def _is_before(other: Item, item: Item) -> bool:
+    return other.id != item.id and (_said_at(other), other.id) < (_said_at(item), item.id)
 
 
-def _are_one(it: Item, item: Item) -> bool:
+def _have_one_source(other: Item, item: Item) -> bool:
     """Return whether one of them was made from the other."""
-    pair = (it, item)
+    pair = (other, item)
     turns = {one.id for one in pair if isinstance(one, Turn)}
     records = [one for one in pair if isinstance(one, Record)]
     return any(evidence.turn in turns for one in records for evidence in one.evidence)
 
 
-def _is_dispute(link: Link) -> bool:
+def _is_conflict(link: Link) -> bool:
     are_records = not any(end.startswith("turn_") for end in link.ends)
     return link.relation == "conflict" and are_records
 
 
-def _dispute(link: Link) -> Conflict:
+def _conflict(link: Link) -> Conflict:
     return Conflict(
         id=new_id("conflict"),
         scope=link.scope,

@@ -1,4 +1,4 @@
-"""Collect everything that one run of the pipeline writes, to write it in one transaction."""
+"""Everything that one run of the pipeline writes, collected for one transaction."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from recollect.recall.meaning import Embedded
 from recollect.writing.candidates import Candidate, compared_kinds
 from recollect.writing.redaction import Counts
 
-# Of what one conversation says, so many of the last things are compared with the next.
-_OWN_JUDGED: Final = 3
+# The number of records added last by the same run that are compared with the next one.
+_MAX_OWN_CANDIDATES: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A record to be kept, with what earlier steps found out about it."""
+    """A record to be stored, with the results of earlier steps."""
 
     record: Record | None
-    """None when a step has decided against it."""
+    """None if a step decided against it."""
     scope: Scope
     said_at: datetime
     steps: tuple[Step, ...]
     is_grounded: bool = True
     corrects: bool = False
-    """It was said to set right what is known."""
+    """Whether it was said to correct something known."""
     about: tuple[Evidence, ...] = ()
-    """The words that it sets right, where it only names what is other."""
+    """The words it corrects, if it names only what is different."""
     ends_facts: bool = False
-    """It is told by the user: what happened may be the end of what they told before."""
+    """Whether an event told by the user may end facts they told before."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))
@@ -48,10 +48,10 @@ class Incoming:
 
 @dataclass(slots=True)
 class Batch:
-    """What will be written, and the records as they will be then."""
+    """The changes to be written, and the records as they will be afterwards."""
 
     now: datetime
-    # The units of what is new, and every record as it was when its units were made.
+    # The units of new records, and every record as it was when its units were made.
     units: Embedded
     searched: dict[str, Record]
     changes: list[RecordChange] = field(default_factory=list[RecordChange])
@@ -70,12 +70,12 @@ class Batch:
             self.searched.setdefault(record.id, before)
 
     def is_searched_as_before(self, record: Record) -> bool:
-        """Return whether the record's units are still right, or will be replaced anyway."""
+        """Return whether the record's units are still valid or will be replaced anyway."""
         before = self.searched.get(record.id)
         return before is not None and is_searched_alike(before, record)
 
     def dispute(self, old: Record, new: Record, reason: str) -> str:
-        """Note that two records contradict each other and both stay; return the conflict's id."""
+        """Add a conflict between two records that both stay; return its id."""
         conflict = Conflict(
             id=new_id("conflict"),
             scope=new.scope,
@@ -88,7 +88,7 @@ class Batch:
         return conflict.id
 
     def link(self, newer: Record, older: Record, verdict: Verdict) -> None:
-        """Note how two records that both stay relate."""
+        """Add a link between two records that both stay."""
         self.links.append(
             Link(
                 scope=newer.scope,
@@ -103,18 +103,18 @@ class Batch:
         )
 
     def beside(self, new: Record, stored: Sequence[Candidate]) -> list[Candidate]:
-        """Return what this batch added last, then the stored candidates as they will be."""
+        """Return the records this batch added last, then the stored candidates as they will be."""
         known = {candidate.record.id for candidate in stored}
         added = [record for name, record in self.records.items() if name not in known]
         mine = [
             record for record in added if record.is_live and record.kind in compared_kinds(new.kind)
         ]
         return [
-            *(Candidate(record=record) for record in mine[: -_OWN_JUDGED - 1 : -1]),
-            *map(self._as_it_will_be, stored),
+            *(Candidate(record=record) for record in mine[: -_MAX_OWN_CANDIDATES - 1 : -1]),
+            *map(self._update, stored),
         ]
 
-    def _as_it_will_be(self, candidate: Candidate) -> Candidate:
+    def _update(self, candidate: Candidate) -> Candidate:
         changed = self.records.get(candidate.record.id)
         return candidate if changed is None else Candidate(record=changed)
 
@@ -130,12 +130,12 @@ class Batch:
     ) -> None:
         """Report the outcome for one record to its caller, its trace and the audit."""
         stored = {"status": status, "record": record and record.id}
-        told = {"action": "write", "redacted": dict(incoming.counts)}
+        audited = {"action": "write", "redacted": dict(incoming.counts)}
         steps = (
             *incoming.steps,
             *([Step(name="reconcile", result=reconciled)] if reconciled else []),
             Step(name="store", result=stored),
-            Step(name="audit", result=told),
+            Step(name="audit", result=audited),
         )
         self.traces.append(
             Trace(

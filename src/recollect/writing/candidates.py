@@ -1,4 +1,4 @@
-"""Find stored records that a new record may repeat, change or contradict."""
+"""Stored records that a new record may repeat, change or contradict."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from recollect.ports.store import Store
 from recollect.ports.units import Matches, Scores, UnitIndex
 from recollect.ports.vectors import Vector, VectorIndex
 
-# Turns that say the same stand beside the records made of them, and are not looked at.
+# Includes turns that say the same as the records made from them, which are not compared.
 _MAX_HITS: Final = 200
-_MAX_COMPARED: Final = 24
-# Of the labelled pairs that concern each other, two in a hundred share fewer words than this.
+_MAX_COMPARED_RECORDS: Final = 24
+# Two in a hundred of the labelled related pairs share fewer words than this.
 _MIN_WORD_SCORE: Final = 0.12
 _MIN_COSINE: Final = 0.3
-# Of texts with more characters those of one thing share at least this part of their terms; in the
-# labelled pairs the longer ones share far more.
+# Longer texts about one thing share at least this part of their terms; in the labelled pairs they
+# share far more.
 _MAX_SHORT_CHARACTERS: Final = 60
 _MIN_SHARED_TERMS_RATIO: Final = 0.25
 
 
-# What finds units by words and by meaning; each store has its own.
+# The keyword index and the vector index; each store has its own.
 Indexes = tuple[UnitIndex, VectorIndex]
 
 
@@ -51,7 +51,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Near:
-    """Ids of neighbours, nearest first, and the cosines that are known."""
+    """The ids of neighbours, nearest first, and the cosines that are known."""
 
     new: Record
     words: frozenset[str]
@@ -61,7 +61,7 @@ class _Near:
 
 
 class Candidates:
-    """Find the records nearest to new ones, by words and by meaning."""
+    """A search for the records nearest to new ones, by words and by meaning."""
 
     def __init__(self, store: Store, indexes: Holding[Indexes], *, each: int = 5) -> None:
         self._store = store
@@ -76,8 +76,10 @@ class Candidates:
         model: EmbeddingModel | None,
         now: datetime,
     ) -> dict[str, list[Candidate]]:
-        """For each new record the live ones of its kind that this caller may change, those nearest
-        first. What is said together is near to the same ones: they are read once."""
+        """Return, for each new record, the nearest live records that the caller may change.
+
+        Records said together have the same neighbours, which are read once.
+        """
         near = [await self._near(caller, record, embedded[record.id], model, now) for record in new]
         scopes = chain.from_iterable(compared_scopes(caller, record.scope) for record in new)
         found = await self._store.records(
@@ -108,7 +110,7 @@ class Candidates:
         return {owner: cosines.get(owner) for owner in self._best(by_words, cosines)}
 
     def _best(self, by_words: Mapping[str, float], cosines: Mapping[str, float]) -> list[str]:
-        """Return the nearest first; only that many are judged."""
+        """Return the nearest owners by either index, nearest first, as many as are judged."""
         near = [owner for owner, cosine in cosines.items() if cosine >= _MIN_COSINE]
         alike = [owner for owner, score in by_words.items() if score >= _MIN_WORD_SCORE]
         best = chain.from_iterable(zip_longest(near[: self._each], alike[: self._each]))
@@ -129,10 +131,10 @@ class Candidates:
         )
         latest: Sequence[Record] = ()
         if len(by_words) < self._each:
-            # Where little is stored all of it is looked at: "moved to Munich" shares no word with
+            # Where little is stored, all of it is compared: "moved to Munich" shares no word with
             # "lives in Berlin".
             where = Filter(kinds=compared_kinds(new.kind))
-            latest = await self._store.records(scopes, where, now=now, limit=_MAX_COMPARED)
+            latest = await self._store.records(scopes, where, now=now, limit=_MAX_COMPARED_RECORDS)
         wanted = [*self._best(by_words, cosines), *(record.id for record in latest)]
         return _Near(
             new=new,
@@ -189,7 +191,7 @@ def _candidates(near: _Near, records: Mapping[str, Record]) -> list[Candidate]:
 
 
 def _may_concern(words: frozenset[str], old: str) -> bool:
-    """Return whether a long text is worth comparing: a claim always, others if words are shared."""
+    """Return whether a stored text is worth comparing: if it is short or shares words."""
     if len(old) <= _MAX_SHORT_CHARACTERS:
         return True
     theirs = set(terms(old))
@@ -202,9 +204,9 @@ def compared_kinds(kind: Kind) -> frozenset[Kind]:
 
 
 def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:
-    """Return the scopes to compare a new record with: its own, and others this caller may use.
+    """Return the scopes to compare a new record with: its own, and others the caller may use.
 
-    A preference may be kept with the agent or with the user.
+    A preference may be stored with the agent or with the user.
     """
     own = [target]
     if target in (caller.scope, caller.scope.of_user):
@@ -216,18 +218,18 @@ def _owners(matches: Matches, scores: Scores, kinds: Sequence[UnitOwner]) -> dic
     """Return the owners of these kinds among the hits, best first, with their best score."""
     is_wanted = np.isin(matches.rows["kind"], [UNIT_OWNERS.index(kind) for kind in kinds])
     owners = matches.rows["owner"][is_wanted].tolist()
-    # Of an owner that comes again, the first and best score is the one that is set last.
+    # In reverse order, so that the first and best score of an owner is set last.
     best = dict(zip(reversed(owners), reversed(scores[is_wanted].tolist()), strict=True))
     return {owner: best[owner] for owner in dict.fromkeys(owners)}
 
 
 def _best_first(found: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Return what several indexes found as one."""
+    """Merge the results of several indexes."""
     first, *others = found
     if not others:
         return first
-    every = chain(first.items(), *(it.items() for it in others))
-    return dict(sorted(every, key=lambda it: -it[1]))
+    every = chain(first.items(), *(other.items() for other in others))
+    return dict(sorted(every, key=lambda scored: -scored[1]))
 
 
 def _vector(embedded: OwnerUnits) -> Vector | None:
@@ -243,13 +245,13 @@ def _may_change(caller: Caller, record: Record) -> bool:
 # --- Stored instructions that a new one excludes; the later one holds --------------------------
 
 
-# Where instructions are kept, and how many of the latest are looked at.
+# The categories of instructions, and how many of the latest are compared.
 _CATEGORIES: Final = frozenset({"preference", "feedback", "convention", "general"})
 _MAX_INSTRUCTIONS: Final = 300
 
 
 class StandingInstructions:
-    """Find instructions that contradict a new one."""
+    """A search for stored instructions that contradict a new one."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

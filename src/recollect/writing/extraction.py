@@ -1,8 +1,8 @@
-"""Read conversations for what is worth remembering, each turn once.
+"""Extraction of claims from stored turns, each turn once.
 
-Turns are durable before they are read. What is found in some of them is stored together with the
-mark that they were read: a process that is killed in between has done neither, and the next one
-reads them again.
+Turns are durable before they are read. Claims are stored in the same transaction as the mark that
+their turns were read: a process that is killed in between has done neither, and the next one reads
+the turns again.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from recollect.writing.schedule import Judging, session_of
 
 _log: Final = logging.getLogger(__name__)
 
-# So much is read at once, and so much before it, which explains it.
-_AT_ONCE: Final = 30
-_BEFORE: Final = 4
+# How many turns are read together, and how many before them for context.
+_BATCH_TURNS: Final = 30
+_CONTEXT_TURNS: Final = 4
 _MAX_ATTEMPTS: Final = 20
-# Behind every id, so that reading goes on with the next place.
+# Sorts after every id, so that reading continues with the next ordinal.
 _LAST_ID: Final = "~"
 
 
 class Extraction:
-    """Find claims in unread turns and write them."""
+    """The extraction of claims from unread turns, and their storage."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Extraction:
         self._model = model
         self._rereading = rereading
         self._rules = RuleExtractor()
-        # The work of finding out how what was said relates to what is known.
+        # Makes the jobs that relate the new turns to what is known.
         self._judging = judging
 
     async def run(self, job: Job) -> None:
@@ -96,7 +96,7 @@ class Extraction:
             before, turns = await self._turns(caller, session, mark)
             if not turns:
                 return written
-            claims, extracted = await self._found(turns, before)
+            claims, extracted = await self._extract_claims(turns, before)
             if self._rereading is not None and is_outage(extracted.degraded):
                 await self._rereading.note(caller, session, turns)
             reached = Watermark(
@@ -112,7 +112,7 @@ class Extraction:
                     jobs=self._judging(caller, turns) if self._judging else (),
                 )
             except (StaleVersion, NotFound):
-                # Somebody else has read these turns, or changed a record they speak of.
+                # Another process has read these turns, or changed a record they are about.
                 refused += 1
                 if refused >= _MAX_ATTEMPTS:
                     raise
@@ -124,13 +124,13 @@ class Extraction:
         found = await self._store.turns(
             [caller.scope],
             Filter(session=session),
-            after=Cursor(at=max(0, mark - _BEFORE), id=_LAST_ID),
-            limit=_BEFORE + _AT_ONCE,
+            after=Cursor(at=max(0, mark - _CONTEXT_TURNS), id=_LAST_ID),
+            limit=_CONTEXT_TURNS + _BATCH_TURNS,
         )
         before = [turn for turn in found if turn.ordinal <= mark]
-        return before, [turn for turn in found if turn.ordinal > mark][:_AT_ONCE]
+        return before, [turn for turn in found if turn.ordinal > mark][:_BATCH_TURNS]
 
-    async def _found(
+    async def _extract_claims(
         self, turns: Sequence[Turn], before: Sequence[Turn]
     ) -> tuple[Sequence[Claim], Extracted]:
         degraded = ""

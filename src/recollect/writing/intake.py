@@ -1,4 +1,4 @@
-"""First steps of the pipeline: route, redact and check what is to be kept."""
+"""The first steps of the pipeline: route, redact and check what is to be stored."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from recollect.writing.strategy import wished_strategy
 _GENERAL: Final = "general"
 _PREFERENCE: Final = "preference"
 _STATED: Final = "user-stated"
-_OF_PERSONS: Final = frozenset({"user", USER_PROFILE})
+_PERSON_CATEGORIES: Final = frozenset({"user", USER_PROFILE})
 _LABEL: Final = re.compile(r"^[^:：]{1,20}[:：]\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """Who found the claims, and why it was not the intended extractor."""
+    """The extractor that found the claims, and why it was not the intended one."""
 
     by: str
     degraded: str = ""
@@ -49,7 +49,7 @@ class Extracted:
 
 
 class Intake:
-    """Make records from calls or claims, with the decisions taken on the way."""
+    """The source of new records, made from calls and claims with a trace of the decisions."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Intake:
         named = dict(fields)
         routed: dict[str, Any] = {"policy": policy}
         if "category" not in named:
-            # Neither a model nor the trace sees what is removed below.
+            # Redacted first: neither a model nor the trace may see personal data.
             seen = self._redactor.text(content).value or ""
             placed = await self._category(caller, seen, namespace, fields)
             named["category"] = placed["category"]
@@ -93,14 +93,14 @@ class Intake:
             routed |= {"category": named["category"], "reason": "as the caller says"}
         drawn = with_names(drafted(caller, _draft(named, content), namespace, now))
         topic = _topic(drawn)
-        record = self._lasting(drawn, is_kept=explicit or topic is not None)
+        record = self._with_lifetime(drawn, is_kept=explicit or topic is not None)
         if topic is not None and not explicit:
             routed |= {"kept": topic}
         refusal = "the write policy is off" if policy == "off" else ""
         if policy == "explicit" and not explicit:
             refusal = "only what is explicit is written"
         given = fields.get("first_observed", fields.get("created_at", now))
-        return self._cleaned(
+        return self._redact(
             record,
             said_at=given,
             steps=(Step(name="route", result=routed),),
@@ -125,7 +125,7 @@ class Intake:
         found = [*self._of_all(caller, claims, by_id, extracted, wanted)]
         if found or not extracted.degraded:
             return found
-        # That a model failed is told even where nothing came of it.
+        # Report that a model failed, even if nothing was found.
         refusal = f"nothing was found by {extracted.by}, and a model could not be asked"
         return [
             Incoming(
@@ -160,13 +160,13 @@ class Intake:
         said = [turns[evidence.turn] for evidence in claim.evidence if evidence.turn in turns]
         now = self._clock.now()
         said_at = max((turn.at for turn in said), default=now)
-        grounded = _grounded(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
+        grounded = _ground_claim(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
         try:
-            record = with_names(_claimed(caller, claim, said, said_at, now))
+            record = with_names(_record_of(caller, claim, said, said_at, now))
             topic = claim.topic or _topic(record)
-            record = self._lasting(record, is_kept=claim.explicit or topic is not None)
+            record = self._with_lifetime(record, is_kept=claim.explicit or topic is not None)
         except InvalidInput:
-            # A model may write what no record can hold; rules cannot.
+            # A model may return text that no record can hold; rules cannot.
             return
         if not grounded.ok:
             record = record.evolve(status=Status.QUARANTINED)
@@ -174,7 +174,7 @@ class Intake:
         if topic is not None:
             routed |= {"kept": topic}
         checked = {"ok": grounded.ok, "reason": grounded.reason, "missing": list(grounded.missing)}
-        yield self._cleaned(
+        yield self._redact(
             record,
             said_at=said_at,
             steps=(Step(name="route", result=routed),),
@@ -193,7 +193,7 @@ class Intake:
         namespace: Namespace | None,
         fields: RecordFields,
     ) -> dict[str, str]:
-        """Return the category and why: from metadata, from its place, or from its words."""
+        """Return the category and the reason: metadata, namespace, or the words."""
         named = (fields.get("metadata") or {}).get("type")
         if isinstance(named, str) and named.strip():
             return {"category": named, "reason": "as its metadata says"}
@@ -201,21 +201,21 @@ class Intake:
         if namespace is not None and caller.namespace(namespace) == here.of_user != here:
             return {"category": USER_PROFILE, "reason": "as its namespace says"}
         routed = await self._router.route(content)
-        told = {"degraded": routed.degraded} if routed.degraded else {}
+        degraded = {"degraded": routed.degraded} if routed.degraded else {}
         if routed.should_write and routed.namespaces:
-            return {"category": routed.namespaces[0], "reason": routed.reason, **told}
+            return {"category": routed.namespaces[0], "reason": routed.reason, **degraded}
         if tells_taste(content):
-            return {"category": _PREFERENCE, "reason": "tells what somebody likes", **told}
-        return {"category": _GENERAL, "reason": "no rule knows it", **told}
+            return {"category": _PREFERENCE, "reason": "tells what somebody likes", **degraded}
+        return {"category": _GENERAL, "reason": "no rule knows it", **degraded}
 
-    def _lasting(self, record: Record, *, is_kept: bool) -> Record:
-        """Return the record, with an expiry in the buffer unless it is kept for good."""
+    def _with_lifetime(self, record: Record, *, is_kept: bool) -> Record:
+        """Return the record, with an expiry in the short-term tier unless it is kept for good."""
         if is_kept:
             return record
         expires = record.expires_at or self._clock.now() + self._times.of(record.category)
         return record.evolve(tier=Tier.SHORT, expires_at=expires)
 
-    def _cleaned(
+    def _redact(
         self,
         record: Record,
         *,
@@ -228,6 +228,7 @@ class Intake:
         about: tuple[Evidence, ...] = (),
         ends_facts: bool = False,
     ) -> Incoming:
+        """Redact a record and collect what the next steps need."""
         cleaned = self._redactor.record(record)
         counts = dict(cleaned.counts)
         redacted = {"mode": self._redactor.mode, "counts": counts}
@@ -249,14 +250,14 @@ class Intake:
 
 
 def _topic(record: Record) -> Topic | None:
-    """Return the topic for which a record is kept for good at once, if it has one."""
+    """Return the topic that makes a record long-term at once, if it has one."""
     if record.kind is Kind.PROCEDURAL:
         return "instruction"
     if record.category == "feedback":
-        # Behind a label such as "User's feedback:".
+        # The words after a label such as "User's feedback:".
         words = _LABEL.sub("", record.content)
         return "instruction" if mood(plain(words)) == "imperative" else None
-    is_fact = record.kind is Kind.SEMANTIC and record.category in _OF_PERSONS
+    is_fact = record.kind is Kind.SEMANTIC and record.category in _PERSON_CATEGORIES
     return lasting_topic(record.content) if is_fact else None
 
 
@@ -264,7 +265,7 @@ def _draft(fields: Mapping[str, Any], content: str) -> Draft:
     return cast("Draft", {**fields, "content": content})
 
 
-def _claimed(
+def _record_of(
     caller: Caller, claim: Claim, said: Sequence[Turn], said_at: datetime, now: datetime
 ) -> Record:
     by_user = bool(said) and said[0].role == "user"
@@ -280,14 +281,14 @@ def _claimed(
         task=said[0].task if said else None,
         first_observed=said_at,
     )
-    # What a user is and likes belongs to the user, whichever agent heard it.
+    # Facts about a user belong to the user, whichever agent learned them.
     is_theirs = is_user_profile(claim.category) and caller.scope.user is not None
     scope = caller.scope.of_user if is_theirs else caller.scope
     record = new_record(claim.content, fields, scope, now)
     return record if claim.details is None else record.evolve(details=claim.details)
 
 
-def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
+def _ground_claim(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
     """Return whether the first piece of evidence supports the claim."""
     first = claim.evidence[0] if claim.evidence else None
     turn = turns.get(first.turn) if first else None
@@ -295,7 +296,7 @@ def _grounded(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
         return Grounded(ok=False, reason="no words of the conversation are named")
     if not claim.explained_by:
         return ground(claim.content, turn.content, (first.start, first.end))
-    # A correction says only what is other; what it is about was said before.
+    # A correction says only what is different; its subject was named before.
     said = [evidence for evidence in (*claim.explained_by, first) if evidence.turn in turns]
     together = "\n".join(
         turns[evidence.turn].content[evidence.start : evidence.end] for evidence in said

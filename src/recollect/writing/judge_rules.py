@@ -14,7 +14,7 @@ from recollect.language.words import is_stop_word, stem
 from recollect.ports.judge import Statement
 
 LONGEST_JUDGED: Final = 600
-"""Characters of a statement; whatever is longer may differ in a detail that nobody reads."""
+"""The longest statement that is judged, in characters; longer ones may differ in any detail."""
 
 _WORD: Final = re.compile(r"[a-z0-9]+|[^\W_]")
 _MONTHS: Final = (
@@ -39,8 +39,8 @@ _SAME: Final = Verdict(
 _TOO_LONG: Final = Verdict(
     relation="different", probability=0.0, reason="too long to be judged", decided_by=RULES
 )
-# What only ends or joins clauses; a point inside 3.5 or main.py is not taken off.
-_JOINTS: Final = str.maketrans(dict.fromkeys('，。！？、；：,;!?"“”‘’「」', " "))
+# Punctuation between clauses; the point inside 3.5 or main.py stays.
+_CLAUSE_PUNCTUATION: Final = str.maketrans(dict.fromkeys('，。！？、；：,;!?"“”‘’「」', " "))
 
 
 def certainly(new: Statement, old: Statement) -> Verdict | None:
@@ -58,7 +58,7 @@ def certainly_same(one: Statement, other: Statement) -> bool:
 @lru_cache(maxsize=1 << 10)
 def normalised(text: str) -> str:
     """Return the text without differences in case, width, spacing and punctuation."""
-    words = fold(text).casefold().translate(_JOINTS).split()
+    words = fold(text).casefold().translate(_CLAUSE_PUNCTUATION).split()
     return " ".join(filter(None, (word.rstrip(".") for word in words)))
 
 
@@ -71,8 +71,8 @@ def have_other_numbers(one: str, other: str) -> bool:
 def are_turned_round(one: str, other: str) -> bool:
     """Return whether both have the same words in another order: Bob manages Ann, Ann manages Bob.
 
-    Mostly they say the same all the same; but a small model does not see where they do not. What
-    only begins with another part ("At weekends Ann swims") exchanges nothing.
+    Mostly they say the same anyway, but a small model does not see where they do not. A mere change
+    of the beginning ("At weekends Ann swims") does not count.
     """
     mine, theirs = _words(one), _words(other)
     if sorted(mine) != sorted(theirs):

@@ -1,8 +1,8 @@
-"""Extract claims with a language model, and believe only what it can quote.
+"""Extraction of claims with a language model, which must quote its evidence.
 
-A model says which turn and which words support what it found. The words are looked up in the turn;
-what cannot be found there has no evidence, and is quarantined later. Whether something was said to
-be remembered is read from the turn itself, never from the model.
+The model names the turn and the words that support a claim. The words are looked up in the turn; a
+claim whose words cannot be found has no evidence and is quarantined later. Whether the user asked
+to remember something is read from the turn itself, never from the model.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     )
 
 _SPEAKERS: Final = frozenset({"user", "assistant"})
-# What an assistant says of its own work; what it says of the user came from the user, or memory.
-_OF_ASSISTANT: Final = frozenset({"task-traces", "tool-effects", "decision", "follow-up"})
-_OF_REQUEST: Final = frozenset({"preference", "feedback", "follow-up", "decision", "convention"})
-_NO_SOURCES: Final = frozenset({"question", "tool_output", "memory_output", "retracted"})
-_SHOWN_OF_TURN: Final = 2_000
-_SHOWN_AT_ONCE: Final = 10_000
+# What an assistant may state about its own work; what it says of the user came from elsewhere.
+_ASSISTANT_CATEGORIES: Final = frozenset({"task-traces", "tool-effects", "decision", "follow-up"})
+_REQUEST_CATEGORIES: Final = frozenset(
+    {"preference", "feedback", "follow-up", "decision", "convention"}
+)
+_UNUSABLE_ACTS: Final = frozenset({"question", "tool_output", "memory_output", "retracted"})
+_MAX_TURN_CHARACTERS: Final = 2_000
+_MAX_REQUEST_CHARACTERS: Final = 10_000
 _MIN_ANSWER_TOKENS: Final = 200
 _MAX_ANSWER_TOKENS: Final = 2_000
 _MAX_CLAIMS: Final = 20
@@ -66,7 +68,7 @@ _ROLE: Final = {
 
 
 class ModelExtractor:
-    """Extract with a model; what it cannot do raises a `ModelError`."""
+    """An extractor with a model; any failure raises a `ModelError`."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -74,7 +76,7 @@ class ModelExtractor:
     async def extract(
         self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
     ) -> tuple[Claim, ...]:
-        """Return the claims of the turns, always including what the user asked to keep."""
+        """Return the claims of the turns, including everything the user asked to remember."""
         found: dict[tuple[str, str], Claim] = {}
         explained = list(before)
         for group in _groups(turns):
@@ -97,7 +99,7 @@ class ModelExtractor:
 
         tongue = tongue_of(turn.content for turn in new.values() if turn.role == "user")
         text = _transcript(shown, len(before))
-        # What is found is never much more than what was said.
+        # Claims are never much longer than the conversation.
         room = min(_MIN_ANSWER_TOKENS + len(text) // 2, _MAX_ANSWER_TOKENS)
         prompt = Prompt(text=text, system=_ROLE[tongue], max_tokens=room)
         form = (await self._model.fill(prompt, ExtractionForm)).value
@@ -109,8 +111,8 @@ def _groups(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
     group: list[Turn] = []
     size = 0
     for turn in turns:
-        length = min(len(turn.content), _SHOWN_OF_TURN)
-        if group and size + length > _SHOWN_AT_ONCE:
+        length = min(len(turn.content), _MAX_TURN_CHARACTERS)
+        if group and size + length > _MAX_REQUEST_CHARACTERS:
             yield group
             group, size = [], 0
         group.append(turn)
@@ -120,7 +122,7 @@ def _groups(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
 
 
 def _text(turn: Turn) -> str:
-    return _GAP.sub(" ", without_memory(turn.content)).strip()[:_SHOWN_OF_TURN]
+    return _GAP.sub(" ", without_memory(turn.content)).strip()[:_MAX_TURN_CHARACTERS]
 
 
 def _transcript(shown: Mapping[int, Turn], read: int) -> str:
@@ -138,7 +140,7 @@ def _transcript(shown: Mapping[int, Turn], read: int) -> str:
 
 def _claims_of(form: ExtractionForm, turns: Mapping[int, Turn]) -> Iterator[Claim]:
     for found in (*form.statements, *form.events, *form.procedures):
-        turn, span = _located(found.turn, found.quote, turns)
+        turn, span = _locate_quote(found.turn, found.quote, turns)
         claim = _claim(found, turn, span)
         if claim is not None:
             yield claim
@@ -192,7 +194,7 @@ def _parts(
         return Kind.EPISODIC, "task-traces", _line(found.content), "", episode
     steps = _lines(found.steps, _MAX_LINE_CHARACTERS)
     procedure = Procedure(trigger=_line(found.trigger), steps=steps)
-    # What the user said is the content; the model's own words are only its name and its parts.
+    # The content is what the user said; only the name and the steps are the model's words.
     return (
         Kind.PROCEDURAL,
         "convention",
@@ -214,15 +216,16 @@ def _lines(texts: Sequence[str], limit: int) -> tuple[str, ...]:
 
 
 def _may_say(turn: Turn, span: tuple[int, int] | None, category: str) -> bool:
-    """Return whether the words of a turn can be a source; only statements can be facts.
+    """Return whether the words of a turn can be the source of such a claim.
 
-    A request tells how to work, and nothing else. What a user does not want kept is no source.
+    Only statements can be facts; a request only tells how to work. Words that the user does not
+    want stored are no source.
     """
     if turn.role == "assistant":
-        return category in _OF_ASSISTANT
-    if turn.role != "user" or turn.act in _NO_SOURCES:
+        return category in _ASSISTANT_CATEGORIES
+    if turn.role != "user" or turn.act in _UNUSABLE_ACTS:
         return False
-    if turn.act == "request" and category not in _OF_REQUEST:
+    if turn.act == "request" and category not in _REQUEST_CATEGORIES:
         return False
     spoken = sentences(readable(turn.content))
     if any(signals.is_withheld(sentence.plain) for sentence in spoken):
@@ -236,7 +239,7 @@ def _may_say(turn: Turn, span: tuple[int, int] | None, category: str) -> bool:
 
 
 def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:
-    """Return whether the user said that these words must hold or be remembered."""
+    """Return whether the user asked that these words be remembered or observed."""
     spoken = sentences(readable(turn.content))
     around = (
         clause.plain
@@ -249,13 +252,13 @@ def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:
     )
 
 
-# --- Where it is said ----------------------------------------------------------------------------
+# --- Where it was said ---------------------------------------------------------------------------
 
 
-def _located(
+def _locate_quote(
     number: int, quote: str, turns: Mapping[int, Turn]
 ) -> tuple[Turn | None, tuple[int, int] | None]:
-    """Return the turn with the quoted words, the named one first, and the position."""
+    """Return the turn with the quoted words, the named turn first, and their position."""
     named = turns.get(number)
     spoken = [turn for turn in turns.values() if turn.role in _SPEAKERS and turn is not named]
     for turn in (*([named] if named and named.role in _SPEAKERS else []), *spoken):

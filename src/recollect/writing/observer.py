@@ -1,4 +1,4 @@
-"""Store conversations: every turn of every role, in order, durable before the call returns."""
+"""Storage of conversations: every turn of every role, in order, durable before the call returns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recollect.writing.schedule import ExtractionSchedule
 
 
 class Observer:
-    """Store turns."""
+    """The service that stores turns."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Observer:
                 turns=turns,
                 units=units,
                 model=model,
-                jobs=self._reading(caller, place, turns, now),
+                jobs=self._extraction_jobs(caller, place, turns, now),
                 audit=tuple(filter(None, map(redacted_entry, turns, counts))),
                 idempotency=idempotency(
                     idempotency_key,
@@ -87,7 +87,7 @@ class Observer:
         )
 
     async def retract(self, caller: Caller, turns: Sequence[Turn]) -> None:
-        """Mark turns as taken back: they are kept, and neither found nor read any more."""
+        """Mark turns as retracted: they are kept, but neither recalled nor extracted any more."""
         taken_back = tuple(replace(turn, act="retracted") for turn in turns)
         if taken_back:
             await self._store.commit(
@@ -99,10 +99,10 @@ class Observer:
                 )
             )
 
-    def _reading(
+    def _extraction_jobs(
         self, caller: Caller, session: str, turns: Sequence[Turn], now: datetime
     ) -> tuple[NewJob, ...]:
-        """Return the jobs that read the turns for what is worth remembering."""
+        """Return the jobs that extract claims from the turns."""
         if self._schedule is None:
             return ()
         is_wished = any(map(holds_wish, turns))

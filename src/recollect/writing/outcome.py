@@ -1,8 +1,7 @@
-"""What becomes of a new record beside the stored ones: which of them it concerns, and how both
-look afterwards.
+"""The outcome of a new record: which stored records it concerns, and how both look afterwards.
 
-Only what is certain, a model's decision or a measured confidence changes a stored record. Where
-anything less speaks for a relation both records stay, with a link between them.
+A stored record is changed only if the relation is certain, a model decided it, or the confidence is
+above a measured threshold. Otherwise both records stay, with a link between them.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from recollect.writing.judge_rules import normalised
 from recollect.writing.replaced_turns import replacing
 
 CALLER: Final = "caller"
-"""Who decided, where the caller named what is to be changed."""
+"""The value of `decided_by` if the caller named the record to be changed."""
 
-# Of many that fit, what says the same counts most, then what it changes.
+# Of several related records, one that says the same counts most, then one that is updated.
 _WEIGHT: Final[Mapping[Relation, int]] = {"same": 3, "update": 2, "conflict": 1, "different": 0}
-# Statements made within it were made together: neither is the later one.
-_MOMENT: Final = timedelta(minutes=1)
-# What is set right so soon after it was said, and has so many of its words, is what was meant.
-_RIGHT_AFTER: Final = timedelta(minutes=10)
-_OF_ONE_THING: Final = 0.5
-# Two events of different days are two events, whatever their words.
-_ONE_EVENT: Final = timedelta(days=1)
-_EVIDENCE_KEPT: Final = 100
-_SURER_BY: Final = 0.2
-_SUREST: Final = 0.99
+# Statements within this time were made together: neither is the later one.
+_MAX_SIMULTANEOUS_GAP: Final = timedelta(minutes=1)
+# A correction this soon after a statement that shares this many words refers to that statement.
+_MAX_CORRECTION_DELAY: Final = timedelta(minutes=10)
+_MIN_SHARED_TERMS_RATIO: Final = 0.5
+# Events further apart are two events, whatever their words.
+_MAX_EVENT_GAP: Final = timedelta(days=1)
+_MAX_EVIDENCE: Final = 100
+_CONFIRMATION_GAIN: Final = 0.2
+_MAX_CONFIDENCE: Final = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,29 +48,29 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is done with a new record.
+    """The outcome for a new record.
 
-    It confirms or changes the record of `changed`, if there is one; to those of `linked` both it
-    and they stay, with a link.
+    It confirms or updates the record of `changed`, if there is one; the records of `linked` stay,
+    with a link to it.
     """
 
     changed: Related | None = None
     linked: tuple[Related, ...] = ()
     is_known: bool = False
-    """The very same words were taken before: there is nothing to count again."""
+    """Whether the same evidence was counted before."""
     degraded: str = field(default="", compare=False)
-    """Why a better judge was not heard."""
+    """Why a better judge was not available."""
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that counts most."""
+        """Return the verdict that counts most."""
         if self.changed is not None:
             return self.changed.verdict
         return self.linked[0].verdict if self.linked else UNRELATED
 
 
 def said(record: Record, at: datetime | None = None, near: float | None = None) -> Statement:
-    """Return what a record says, for a judge."""
+    """Return what a record says, as a statement for a judge."""
     return Statement(
         text=record.content,
         said_at=record.last_confirmed if at is None else at,
@@ -82,7 +81,7 @@ def said(record: Record, at: datetime | None = None, near: float | None = None) 
 
 def is_earlier(said_at: datetime, old: Record) -> bool:
     """Return whether something was said clearly before what a stored record says."""
-    return said_at < old.last_confirmed - _MOMENT
+    return said_at < old.last_confirmed - _MAX_SIMULTANEOUS_GAP
 
 
 async def decide(
@@ -95,10 +94,10 @@ async def decide(
     about: Sequence[Evidence] = (),
     ends_facts: bool = False,
 ) -> Decision:
-    """Return which candidates the new record repeats, changes or contradicts.
+    """Return which candidates the new record repeats, updates or contradicts.
 
-    One that points back to words is `about` what was made of them; one that `corrects` changes
-    what it contradicts. An event may change a fact only where it `ends_facts`.
+    A record that refers to earlier words is `about` the records made from them; one that `corrects`
+    updates what it contradicts. An event may update a fact only if it `ends_facts`.
     """
     compared = [
         candidate
@@ -111,21 +110,21 @@ async def decide(
     named = [
         Related(record=record, verdict=verdict)
         for record in records
-        if (verdict := _named(new, record, about)) is not None
+        if (verdict := _named_verdict(new, record, about)) is not None
     ]
     if named:
-        return _settled(new, named)
+        return _decision(new, named)
     stored = records[:MOST_JUDGED]
     judged = await judge.judge(
         said(new, said_at),
         [said(candidate.record, near=candidate.near) for candidate in compared[:MOST_JUDGED]],
     )
     found = (
-        Related(record=old, verdict=_considered(new, old, verdict, corrects=corrects))
+        Related(record=old, verdict=_adjust(new, old, verdict, corrects=corrects))
         for old, verdict in zip(stored, judged.verdicts, strict=True)
     )
     related = [related for related in found if related.verdict.relation != "different"]
-    return replace(_settled(new, related), degraded=judged.degraded)
+    return replace(_decision(new, related), degraded=judged.degraded)
 
 
 def _said_right_before(
@@ -137,17 +136,17 @@ def _said_right_before(
         for candidate in compared
         if candidate.session == new.session is not None
         and candidate.category in with_aliases(new.category)
-        and timedelta() <= said_at - candidate.last_confirmed <= _RIGHT_AFTER
+        and timedelta() <= said_at - candidate.last_confirmed <= _MAX_CORRECTION_DELAY
     ]
     last = max(here, key=lambda record: (record.last_confirmed, record.id), default=None)
     if last is None:
         return ()
     mine, theirs = set(terms(new.content)), set(terms(last.content))
-    speaks_of_it = len(mine & theirs) >= _OF_ONE_THING * min(len(mine), len(theirs))
+    speaks_of_it = len(mine & theirs) >= _MIN_SHARED_TERMS_RATIO * min(len(mine), len(theirs))
     return last.evidence if speaks_of_it else ()
 
 
-def _settled(new: Record, related: Sequence[Related]) -> Decision:
+def _decision(new: Record, related: Sequence[Related]) -> Decision:
     """Return the decision: change the best candidate, link the others."""
     ordered = sorted(related, key=lambda other: _rank(other.verdict), reverse=True)
     changed = next(
@@ -164,7 +163,7 @@ def _settled(new: Record, related: Sequence[Related]) -> Decision:
 
 
 def _changes(verdict: Verdict) -> bool:
-    """Return whether a stored record changes; of two that contradict each other both stay."""
+    """Return whether the verdict changes a stored record; in a conflict both stay."""
     return verdict.relation in ("same", "update")
 
 
@@ -172,7 +171,7 @@ def _rank(verdict: Verdict) -> tuple[int, float]:
     return _WEIGHT[verdict.relation], verdict.probability
 
 
-def _named(new: Record, old: Record, about: Sequence[Evidence]) -> Verdict | None:
+def _named_verdict(new: Record, old: Record, about: Sequence[Evidence]) -> Verdict | None:
     """Return the verdict if the words or the caller say which record is meant."""
     if not set(about).isdisjoint(old.evidence):
         return _certain("update", "sets right what was said right before", RULES)
@@ -201,11 +200,11 @@ def _have_one_name(new: Record, old: Record) -> bool:
     return bool(title) and title == normalised(old.title) and new.category == old.category
 
 
-def _considered(new: Record, old: Record, verdict: Verdict, *, corrects: bool) -> Verdict:
+def _adjust(new: Record, old: Record, verdict: Verdict, *, corrects: bool) -> Verdict:
     """Return the judge's verdict, adjusted by what is known of the two records."""
     if new.kind is old.kind is Kind.EPISODIC:
-        # What happened stays so: two accounts that differ are of two events.
-        is_one = abs(new.observed_at - old.observed_at) < _ONE_EVENT
+        # Events do not change: two accounts that differ are about two events.
+        is_one = abs(new.observed_at - old.observed_at) < _MAX_EVENT_GAP
         if verdict.relation != "same" or not is_one:
             return replace(verdict, relation="different", reason="another event", is_sure=False)
     if verdict.relation == "same" and _has_other_steps(new, old):
@@ -234,11 +233,11 @@ def _has_other_steps(new: Record, old: Record) -> bool:
 
 def confirmed(old: Record, new: Record, said_at: datetime, now: datetime) -> Record:
     """Return the stored record, confirmed once more."""
-    surer = old.confidence + (1 - old.confidence) * _SURER_BY * new.confidence
+    surer = old.confidence + (1 - old.confidence) * _CONFIRMATION_GAIN * new.confidence
     return old.evolve(
         evidence_count=old.evidence_count + new.evidence_count,
         evidence=_evidence(old, new),
-        confidence=max(old.confidence, min(surer, _SUREST)),
+        confidence=max(old.confidence, min(surer, _MAX_CONFIDENCE)),
         importance=max(old.importance, new.importance),
         last_confirmed=max(old.last_confirmed, said_at),
         **_lifetime(old, new),
@@ -250,10 +249,10 @@ def confirmed(old: Record, new: Record, said_at: datetime, now: datetime) -> Rec
 def renewed(
     old: Record, new: Record, content: str, strategy: Strategy, said_at: datetime, now: datetime
 ) -> Record:
-    """Return the stored record with the new content; overwriting leaves nothing of the old."""
+    """Return the stored record with the new content; `overwrite` keeps nothing of the old."""
     overwrites = strategy == "overwrite"
     if is_fact_beside_event(new, old):
-        new = new.evolve(kind=old.kind, details=None)  # what is so since then is a fact
+        new = new.evolve(kind=old.kind, details=None)  # the state after the event is a fact
     tags = new.tags if overwrites and new.tags else tuple(dict.fromkeys((*old.tags, *new.tags)))
     after = old.evolve(
         content=content,
@@ -297,9 +296,9 @@ def outdated(new: Record, old: Record, said_at: datetime) -> Record:
 def _evidence(old: Record, new: Record) -> tuple[Evidence, ...]:
     """Return all evidence once; if there is much, the first and the latest."""
     together = tuple(dict.fromkeys((*old.evidence, *new.evidence)))
-    if len(together) <= _EVIDENCE_KEPT:
+    if len(together) <= _MAX_EVIDENCE:
         return together
-    return (together[0], *together[1 - _EVIDENCE_KEPT :])
+    return (together[0], *together[1 - _MAX_EVIDENCE :])
 
 
 def _lifetime(old: Record, new: Record) -> dict[str, Any]:
@@ -313,10 +312,10 @@ def _lifetime(old: Record, new: Record) -> dict[str, Any]:
 
 
 def _renewed_lifetime(old: Record, new: Record) -> dict[str, Any]:
-    """Return the changes to tier and expiry when something is replaced."""
+    """Return the changes to tier and expiry when a record is updated."""
     if new.tier is Tier.LONG:
         return {"tier": Tier.LONG, "expires_at": new.expires_at}
-    # What is kept for good is still kept when it changes; the time of the buffer does not count.
+    # A long-term record stays long-term when it changes.
     return {"tier": old.tier, "expires_at": None if old.tier is Tier.LONG else new.expires_at}
 
 

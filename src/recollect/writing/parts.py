@@ -1,4 +1,4 @@
-"""The parts of the write path, assembled."""
+"""The services of the write path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from recollect.writing.user_names import Naming
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingParts:
-    """The pipeline and the services around it."""
+    """The write pipeline and the services around it."""
 
     pipeline: WritePipeline
     extraction: Extraction

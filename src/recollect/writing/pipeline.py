@@ -1,7 +1,7 @@
 """The write pipeline: route, redact, extract, ground, reconcile, store, audit.
 
-Each step is a module of its own whose result stands in the trace. What one call writes, with its
-traces and its audit entries, is one transaction.
+Each step is a module of its own whose result is part of the trace. Everything that one call writes,
+with its traces and audit entries, is one transaction.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from recollect.writing.saver import Namespace, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of
 
 _MAX_ATTEMPTS: Final = 20
-# So often it is tried again because of anything new in the scope; then only of the same record.
-_CAREFUL: Final = 8
+# After this many attempts only a change of the same record causes another, not any in the scope.
+_STRICT_ATTEMPTS: Final = 8
 
 
 class WritePipeline:
-    """Write what is to be remembered, each thing once."""
+    """The service that writes claims as records, each one once."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class WritePipeline:
         self._reconciles = reconciles
         self._meter = meter or Meter()
         self._instructions = StandingInstructions(store)
-        # Within this process those who write for one user wait for each other; another process is
-        # noticed by the versions of the scopes.
+        # Within this process, writes for one user wait for each other; another process is detected
+        # by the versions of the scopes.
         self._writing: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
 
     async def write(
@@ -100,7 +100,7 @@ class WritePipeline:
         idempotency_key: str | None = None,
         **fields: Unpack[RecordFields],
     ) -> Written:
-        """Remember a statement: for good, or in the buffer if not explicit."""
+        """Remember a statement: for good, or in the short-term tier if not explicit."""
         incoming = await self._intake.of_call(caller, content, namespace, explicit, fields)
         said = incoming.record.content if incoming.record else ""
         body = {"write": said, "namespace": namespace, "explicit": explicit, **fields}
@@ -143,7 +143,7 @@ class WritePipeline:
             status=before["status"],
             record=found[0] if found else None,
             reason=cast("str", before["reason"]),
-            # Answers that were kept by an earlier release do not have it.
+            # Results stored by an earlier release do not have it.
             conflict=before.get("conflict"),
         )
 
@@ -157,12 +157,16 @@ class WritePipeline:
         key: str | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> tuple[Batch, Committed]:
-        """Judge and write; repeat if somebody changed the compared records meanwhile."""
+        """Judge and write; repeat if the compared records changed meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
-            embedded = await self._embedded(incoming)
+            embedded = await self._embed(incoming)
             for attempt in range(_MAX_ATTEMPTS):
-                expected = await self._standing(caller, incoming) if attempt < _CAREFUL else {}
-                batch = await self._judged(caller, incoming, embedded)
+                expected = (
+                    await self._scope_versions(caller, incoming)
+                    if attempt < _STRICT_ATTEMPTS
+                    else {}
+                )
+                batch = await self._judge_all(caller, incoming, embedded)
                 units = await self._units(batch)
                 once = idempotency(key, body or {}, _result(batch)) if key is not None else None
                 changes = ChangeSet(
@@ -192,8 +196,10 @@ class WritePipeline:
                 return batch, committed
         raise AssertionError("the last attempt returns or raises")
 
-    async def _standing(self, caller: Caller, incoming: Sequence[Incoming]) -> dict[Scope, int]:
-        """Return the current positions of the scopes; another process may write there too."""
+    async def _scope_versions(
+        self, caller: Caller, incoming: Sequence[Incoming]
+    ) -> dict[Scope, int]:
+        """Return the versions of the compared scopes; another process may write there too."""
         targets = {
             arrival.scope
             for arrival in incoming
@@ -206,23 +212,23 @@ class WritePipeline:
         return dict(zip(scopes, versions, strict=False))
 
     async def _were_read(self, watermarks: Sequence[Watermark]) -> bool:
-        """Return whether somebody else has read the same turns meanwhile."""
+        """Return whether another process has read the same turns meanwhile."""
         marks = [await self._writes.watermark(mark.scope, mark.session) for mark in watermarks]
         return marks != [mark.before for mark in watermarks]
 
-    async def _embedded(self, incoming: Sequence[Incoming]) -> Embedded:
+    async def _embed(self, incoming: Sequence[Incoming]) -> Embedded:
         new = [arrival.record for arrival in incoming if arrival.record is not None]
         return await self._meaning.of_units(await units_of(record_units, new))
 
-    async def _judged(
+    async def _judge_all(
         self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded
     ) -> Batch:
-        """Return the outcome for each record in turn; a later one may change an earlier one."""
+        """Decide the outcome of each record in order; a later one may change an earlier one."""
         new = {
             arrival.record.id: arrival.record for arrival in incoming if arrival.record is not None
         }
         batch = Batch(now=self._clock.now(), units=embedded, searched=new)
-        stored = await self._stored(caller, incoming, batch)
+        stored = await self._find_candidates(caller, incoming, batch)
         for arrival in incoming:
             if arrival.record is None:
                 batch.tell(arrival, "skipped", None, arrival.refusal, {})
@@ -243,7 +249,7 @@ class WritePipeline:
                 await self._apply(batch, arrival, arrival.record, decision)
         return batch
 
-    async def _stored(
+    async def _find_candidates(
         self, caller: Caller, incoming: Sequence[Incoming], batch: Batch
     ) -> dict[str, list[Candidate]]:
         """Return the stored candidates for each; empty where nothing is compared."""
@@ -267,27 +273,32 @@ class WritePipeline:
     async def _apply(
         self, batch: Batch, incoming: Incoming, new: Record, decision: Decision
     ) -> None:
-        told, changed = _told(decision), decision.changed
+        reconciled, changed = _reconcile_step(decision), decision.changed
         if changed is None:
-            self._add(batch, incoming, new, decision, told)
+            self._add(batch, incoming, new, decision, reconciled)
             return
         old, reason = changed.record, changed.verdict.reason
         if decision.is_known:
-            batch.tell(incoming, "skipped", old, "these words were taken before", told)
+            batch.tell(incoming, "skipped", old, "these words were taken before", reconciled)
             return
         if changed.verdict.relation == "same":
             batch.put(confirmed(old, new, incoming.said_at, batch.now), "said again", before=old)
-            batch.tell(incoming, "merged", batch.records[old.id], reason, told)
+            batch.tell(incoming, "merged", batch.records[old.id], reason, reconciled)
         elif is_earlier(incoming.said_at, old):
             batch.put(outdated(new, old, incoming.said_at), reason)
-            batch.tell(incoming, "versioned", old, reason, told)
+            batch.tell(incoming, "versioned", old, reason, reconciled)
         else:
-            await self._update(batch, incoming, new, changed, told)
+            await self._update(batch, incoming, new, changed, reconciled)
         if old.id in batch.records:
             self._link(batch, incoming, batch.records[old.id], decision.linked)
 
     async def _update(
-        self, batch: Batch, incoming: Incoming, new: Record, changed: Related, told: dict[str, Any]
+        self,
+        batch: Batch,
+        incoming: Incoming,
+        new: Record,
+        changed: Related,
+        reconciled: dict[str, Any],
     ) -> None:
         """Make the new statement the next version of the stored record."""
         old, verdict = changed.record, changed.verdict
@@ -299,12 +310,12 @@ class WritePipeline:
             said(new, incoming.said_at),
             is_outdated=verdict.decided_by != CALLER,
         )
-        told |= {"strategy": strategy, "merged_by": merged.by}
+        reconciled |= {"strategy": strategy, "merged_by": merged.by}
         if merged.degraded:
-            told["degraded"] = merged.degraded
+            reconciled["degraded"] = merged.degraded
         after = renewed(old, new, merged.text, strategy, incoming.said_at, batch.now)
         batch.put(after, verdict.reason, before=old)
-        batch.tell(incoming, "versioned", after, verdict.reason, told)
+        batch.tell(incoming, "versioned", after, verdict.reason, reconciled)
 
     def _add(
         self,
@@ -312,9 +323,9 @@ class WritePipeline:
         incoming: Incoming,
         new: Record,
         decision: Decision,
-        told: dict[str, Any],
+        reconciled: dict[str, Any],
     ) -> None:
-        """Keep the new record beside all others, linked with those that it relates to."""
+        """Store the new record beside all others, linked with those that it relates to."""
         rivals = [
             linked.record for linked in decision.linked if linked.verdict.relation == "conflict"
         ]
@@ -327,7 +338,7 @@ class WritePipeline:
         self._link(batch, incoming, new, decision.linked)
         status = "buffered" if new.tier is Tier.SHORT else "created"
         conflict = disputes[0] if disputes else None
-        batch.tell(incoming, status, new, reason, told, conflict=conflict)
+        batch.tell(incoming, status, new, reason, reconciled, conflict=conflict)
 
     def _link(
         self, batch: Batch, incoming: Incoming, new: Record, related: Sequence[Related]
@@ -338,7 +349,7 @@ class WritePipeline:
             batch.link(old if is_older else new, new if is_older else old, other.verdict)
 
     async def _units(self, batch: Batch) -> Embedded:
-        """Return the units of what is new, and of what is found by other words than before."""
+        """Return the units of new records, and of records whose search text changed."""
         other = [
             record for record in batch.records.values() if not batch.is_searched_as_before(record)
         ]
@@ -354,19 +365,19 @@ class WritePipeline:
         )
 
 
-def _told(decision: Decision) -> dict[str, Any]:
+def _reconcile_step(decision: Decision) -> dict[str, Any]:
     """Return what the trace keeps of a decision."""
     verdict = decision.verdict
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "relation": verdict.relation,
         "probability": verdict.probability,
         "reason": verdict.reason,
         "decided_by": verdict.decided_by,
     }
     if decision.changed is not None:
-        told["with"] = decision.changed.record.id
+        result["with"] = decision.changed.record.id
     if decision.linked:
-        told["links"] = [
+        result["links"] = [
             {
                 "with": linked.record.id,
                 "relation": linked.verdict.relation,
@@ -376,8 +387,8 @@ def _told(decision: Decision) -> dict[str, Any]:
             for linked in decision.linked
         ]
     if decision.degraded:
-        told["judge_degraded"] = decision.degraded
-    return told
+        result["judge_degraded"] = decision.degraded
+    return result
 
 
 def _result(batch: Batch) -> Mapping[str, Any]:
@@ -392,7 +403,7 @@ def _result(batch: Batch) -> Mapping[str, Any]:
 
 
 def _as_stored(written: Written, batch: Batch, committed: Committed) -> Written:
-    """Return what a write created, even if a later one of the batch changed it again."""
+    """Return what a write created, even if a later one in the batch changed it again."""
     record = written.record
     if record is None or record.id not in batch.records:
         return written

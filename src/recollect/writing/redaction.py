@@ -1,6 +1,6 @@
-"""Keep personal data out of memory: redact records and messages before they are stored.
+"""Redaction: personal data is masked or refused in records and messages before they are stored.
 
-What was found is never kept or logged; only how much of each kind there was.
+The data itself is never kept or logged, only how much of each kind there was.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from recollect.ports.state import State, StateEntry, StateKey
 T = TypeVar("T")
 Counts = Mapping[str, int]
 
-# What a whole text becomes that may not be kept but whose place must stay.
+# The placeholder for a text that may not be kept but whose place must stay.
 _REMOVED: Final = {"zh": "[内容已移除：含个人信息]", "en": "[removed: held personal data]"}
-# Names by which messages refer to each other: they are looked up, and nobody says them.
-_NO_TEXT: Final = frozenset(
+# Fields by which messages refer to each other: identifiers, not text.
+_IDENTIFIER_FIELDS: Final = frozenset(
     {
         "id",
         "tool_call_id",
@@ -41,23 +41,23 @@ _NO_TEXT: Final = frozenset(
         "task",
     }
 )
-# Pictures and the like: no text, and long.
-_NO_WORDS: Final = frozenset({"data", "signature", "encrypted_content"})
+# Binary data such as pictures.
+_BINARY_FIELDS: Final = frozenset({"data", "signature", "encrypted_content"})
 _CALLS: Final = "calls"
-# Tools do give lone halves of characters.
-_LOSSLESS: Final = "surrogatepass"
+# Tools may return lone surrogates.
+_ENCODING_ERRORS: Final = "surrogatepass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned(Generic[T]):
-    """Something without personal data; None if it may not be kept at all."""
+    """A value without personal data; None if it may not be kept at all."""
 
     value: T | None
     counts: Counts
 
 
 class Redactor:
-    """Apply one redaction mode to everything that is about to be stored."""
+    """One redaction mode, applied to everything that is about to be stored."""
 
     def __init__(self, mode: RedactMode = "off") -> None:
         self._mode: RedactMode = mode
@@ -73,11 +73,11 @@ class Redactor:
         return Cleaned(value=None if counting.drops else cleaned, counts=counting.counts)
 
     def note(self, text: str) -> str:
-        """Redact a comment: why something was changed or decided."""
+        """Redact a comment, such as the reason for a change."""
         return self.counting().text(text)
 
     def record(self, record: Record) -> Cleaned[Record]:
-        """Redact every text of a record; in mode `drop` return none if anything was found."""
+        """Redact every text of a record; in mode `drop` the value is None if anything was found."""
         if self._mode == "off":
             return Cleaned(value=record, counts={})
         counting = self.counting()
@@ -85,9 +85,9 @@ class Redactor:
         return Cleaned(value=None if counting.drops else cleaned, counts=counting.counts)
 
     def kept(self, record: Record, before: Record | None = None) -> tuple[Record, Counts]:
-        """Redact a record, or raise if it is refused.
+        """Redact a record, or raise an error if it is refused.
 
-        What says nothing that it did not say `before` is left alone: it can always be hidden.
+        A record with the same texts as `before` is left as it is, so that it can always be deleted.
         """
         if before is not None and _texts(before) == _texts(record):
             return record, {}
@@ -101,23 +101,23 @@ class Redactor:
         return cleaned.value, cleaned.counts
 
     def message(self, message: Mapping[str, Any]) -> tuple[Mapping[str, Any], Counts]:
-        """Redact a message; its place in the conversation stays even if its words go."""
+        """Redact a message; its place in the conversation stays even if its text is removed."""
         if self._mode == "off" or not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             return message, {}
         return self.value(dict(message))
 
     def value(self, value: Any) -> tuple[Any, Counts]:
-        """Redact a JSON value, or the bytes of a text; in mode `drop` texts are removed."""
+        """Redact a JSON value, or text given as bytes; in mode `drop` texts are removed."""
         if self._mode == "off":
             return value, {}
         counting = self.counting()
         if not isinstance(value, bytes):
             return counting.inside(value), counting.counts
         try:
-            text = value.decode("utf-8", _LOSSLESS)
+            text = value.decode("utf-8", _ENCODING_ERRORS)
         except UnicodeDecodeError:
             return value, {}
-        return counting.said(text).encode("utf-8", _LOSSLESS), counting.counts
+        return counting.said(text).encode("utf-8", _ENCODING_ERRORS), counting.counts
 
     def counting(self) -> Counting:
         """Return a redactor for something that is redacted piece by piece."""
@@ -125,7 +125,7 @@ class Redactor:
 
 
 class Counting:
-    """Redact the pieces of one thing and count what was found."""
+    """A redactor for the pieces of one thing, which counts what was found."""
 
     def __init__(self, mode: RedactMode) -> None:
         self._mode = mode
@@ -159,17 +159,17 @@ class Counting:
                 return self.said(value)
             case dict():
                 named = cast("dict[str, object]", value)
-                return {name: self._named(name, inner) for name, inner in named.items()}
+                return {name: self._redact_field(name, inner) for name, inner in named.items()}
             case list() | tuple():
                 return [self.inside(inner) for inner in cast("list[object]", value)]
             case _:
                 return value
 
-    def _named(self, name: str, value: object) -> Any:
-        if name in _NO_TEXT or name in _NO_WORDS:
+    def _redact_field(self, name: str, value: object) -> Any:
+        if name in _IDENTIFIER_FIELDS or name in _BINARY_FIELDS:
             return value
         if name == _CALLS and isinstance(value, list):
-            # As sessions keep them: the call's id, its tool, and what it was called with.
+            # The stored form of a call: its id, its tool and its arguments.
             calls = cast("list[list[Any]]", value)
             return [[*call[:-1], self.inside(call[-1])] if call else call for call in calls]
         return self.inside(value)
@@ -178,7 +178,7 @@ class Counting:
         """Redact a text that may be JSON."""
         if text.startswith("data:"):
             return text
-        # In JSON a mask must not swallow a quotation mark, or nobody can read it any more.
+        # In JSON a mask must not swallow a quotation mark, or it can no longer be parsed.
         if text[:1] in {"{", "["}:
             try:
                 read = json.loads(text)
@@ -235,7 +235,7 @@ def _cleaned_details(
 class RedactedState:
     """A state store that redacts values before it writes them.
 
-    A session that is open goes on with what was said; only what is stored of it is cleaned.
+    An open session continues with the original text; only what is stored is redacted.
     """
 
     def __init__(self, state: State, redactor: Redactor) -> None:

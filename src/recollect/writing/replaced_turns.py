@@ -1,4 +1,4 @@
-"""The turns whose words a record replaces; recall uses them to mark those turns as superseded."""
+"""The turns that a record supersedes; recall uses them to mark those turns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def replacing(record: Record, said: Sequence[Evidence], said_now: Sequence[Evide
 
 
 def corrected(before: Record, after: Record) -> Record:
-    """Return a record after a manual change; its turns no longer say what it says."""
+    """Return a record after a manual change; its old turns no longer say what it says."""
     if after.content == before.content:
         return after
     is_told_anew = after.evidence != before.evidence

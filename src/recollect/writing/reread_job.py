@@ -1,8 +1,8 @@
-"""Read turns again that rules had to read while the model was unavailable.
+"""A job that reads turns again which rules had to read while the model was unavailable.
 
-A conversation never waits for a model: while it cannot be asked, rules read the turns and a job
-notes that the model has not. The job asks until the model answers; what was found before is known
-by its words and merged.
+A conversation never waits for a model: during an outage rules read the turns, and a job notes that
+the model has not. The job retries until the model answers; claims that were found before are
+recognised and merged.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ REREAD: Final = "reread"
 
 _FIRST_WAIT: Final = timedelta(minutes=1)
 _MAX_WAIT: Final = timedelta(hours=1)
-# About a week of trying; then what rules found has to do.
+# About a week of trying; after that, what rules found has to do.
 _MAX_TRIES: Final = 170
-# Turns before these that explain them.
-_BEFORE: Final = 4
-# Behind every id, so that reading goes on with the next place.
+# The number of earlier turns that are read for context.
+_CONTEXT_TURNS: Final = 4
+# Sorts after every id, so that reading continues with the next ordinal.
 _LAST_ID: Final = "~"
-# What the same model would answer to the same turns later.
-_LASTING: Final = frozenset({"model_bad_output", "model_too_long", "model_declined"})
+# Failures that would happen again with the same turns.
+_PERMANENT_CODES: Final = frozenset({"model_bad_output", "model_too_long", "model_declined"})
 
 
 def is_outage(code: str) -> bool:
-    """Return whether a model that failed this way may read the same turns later."""
-    return bool(code) and code not in _LASTING
+    """Return whether a model that failed with this code may read the same turns later."""
+    return bool(code) and code not in _PERMANENT_CODES
 
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
-    """The turns that wait for the model, and how often it was asked."""
+    """The turns that wait for the model, and how often it was tried."""
 
     first: int
     last: int
@@ -63,7 +63,7 @@ class _Wait:
 
 
 class Rereading:
-    """Note turns that the model has not read, and have it read them later."""
+    """A queue of turns that the model has not read, to be read later."""
 
     def __init__(self, store: Store, jobs: Jobs, pipeline: WritePipeline, clock: Clock) -> None:
         self._store = store
@@ -72,7 +72,7 @@ class Rereading:
         self._clock = clock
 
     async def note(self, caller: Caller, session: str, turns: Sequence[Turn]) -> None:
-        """Note that these turns are to be read again."""
+        """Queue these turns to be read again."""
         wait = _Wait(turns[0].ordinal, turns[-1].ordinal, 0)
         await self._jobs.add([self._job(place_of(caller.scope, session), wait)])
 
@@ -90,11 +90,11 @@ class Rereading:
         try:
             claims = await model.extract(turns, before=before)
         except ModelError as problem:
-            await self._put_off(caller, session, wait, problem)
+            await self._postpone(caller, session, wait, problem)
             return
         await self._pipeline.take(caller, claims, found, Extracted(by="model"))
 
-    async def _put_off(
+    async def _postpone(
         self, caller: Caller, session: str, wait: _Wait, problem: ModelError
     ) -> None:
         if not is_outage(problem.code):
@@ -106,7 +106,7 @@ class Rereading:
         await self._jobs.add([self._job(place_of(caller.scope, session), later)])
 
     async def _turns(self, caller: Caller, session: str, wait: _Wait) -> list[Turn]:
-        begin = max(0, wait.first - 1 - _BEFORE)
+        begin = max(0, wait.first - 1 - _CONTEXT_TURNS)
         found = await self._store.turns(
             [caller.scope],
             Filter(session=session),

@@ -1,4 +1,4 @@
-"""Route messages with a light model if one is configured, and with rules in any case."""
+"""Routing of messages, with a light model if one is configured, and with rules in any case."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _ROLE: Final = (
 
 
 class Router:
-    """Decide where to look and where to write for a message."""
+    """The decision for a message about where to look and where to write."""
 
     def __init__(self, model: LanguageModel | None = None) -> None:
         self._model = model
 
     async def route(self, message: str, policy: WritePolicy = "auto") -> Route:
-        """Route a message; what rules are sure of needs no model."""
+        """Route a message; the model is asked only if the rules are not sure."""
         by_rules = route(message, policy=policy)
-        # An explicit wish is no matter of opinion, and what may not be written is none either.
+        # An explicit wish needs no model, and neither does a message that may not be written.
         if self._model is None or by_rules.should_write or policy != "auto" or not message.strip():
             return by_rules
         from recollect.writing.forms import RouteForm

@@ -1,4 +1,4 @@
-"""Save and change records: validate, then write in one transaction."""
+"""Saving and changing of records: validate, then write in one transaction."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAX_ATTEMPTS: Final = 20
 
 
 class Saver:
-    """Create records and new versions of them."""
+    """The service that creates records and new versions of them."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Saver:
         self._meaning = meaning
         self._clock = clock
         self._redactor = redactor or Redactor()
-        # The work of finding out how new records relate to others.
+        # Makes the jobs that relate new records to others.
         self._judging = judging
         self._changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -89,7 +89,7 @@ class Saver:
                 model=embedded.model,
                 jobs=(*embedded.jobs, *(self._judging(caller, records) if self._judging else ())),
                 audit=tuple(filter(None, map(redacted_entry, records, counts))),
-                idempotency=_once(idempotency_key, records, drafts, namespace),
+                idempotency=_idempotency_of(idempotency_key, records, drafts, namespace),
             )
         )
         if committed.replayed is not None:
@@ -106,7 +106,7 @@ class Saver:
         expected_version: int | None = None,
         reason: str = "",
     ) -> Record:
-        """Change some fields of a record; the version before stays in its history."""
+        """Change some fields of a record; the previous version stays in its history."""
 
         def change(record: Record) -> Record:
             require_version(record, expected_version)
@@ -155,9 +155,9 @@ class Saver:
         once: bool = False,
         removed_links: tuple[Link, ...] = (),
     ) -> Record:
-        """Apply `change` to what `find` returns, if `require` accepts it before and after.
+        """Apply `change` to what `find` returns, if `require` accepts the record before and after.
 
-        It is done again when another process was faster; within this one, changes of one record
+        It is repeated if another process was faster; within this process, changes of one record
         wait for each other.
         """
         checked_text(record_id, "id", MAX_TITLE, blank=True)
@@ -211,7 +211,7 @@ class Saver:
         by_id = {record.id: record for record in found}
         if len(by_id) < len(ids):
             raise NotFound(
-                "What was saved under this idempotency key was removed since",
+                "What was saved under this idempotency key has been removed since",
                 code="purged",
                 hint="Use a new key to save it again.",
             )
@@ -219,7 +219,7 @@ class Saver:
 
 
 def redacted_entry(of: Record | Turn | Archive | Proposal, counts: Counts) -> NewAuditEntry | None:
-    """Return an audit entry that personal data was removed, and how much; never what."""
+    """Return an audit entry of how much personal data was removed; never the data itself."""
     if not counts:
         return None
     return NewAuditEntry(
@@ -228,7 +228,7 @@ def redacted_entry(of: Record | Turn | Archive | Proposal, counts: Counts) -> Ne
 
 
 def require_version(record: Record, expected: int | None) -> None:
-    """Refuse a change that was decided on another version of the record."""
+    """Raise an error if a change was decided on another version of the record."""
     if expected is not None and record.version != expected:
         raise StaleVersion(
             f"{record.id} is at version {record.version}, not {expected}",
@@ -239,7 +239,7 @@ def require_version(record: Record, expected: int | None) -> None:
 def idempotency(
     key: str | None, body: Mapping[str, Any], result: Mapping[str, Any]
 ) -> Idempotency | None:
-    """Return the key with a hash of the request, so that another request under it is noticed."""
+    """Return the key with a hash of the request, so that its use for another is detected."""
     if key is None:
         return None
     canonical = json.dumps(body, sort_keys=True, ensure_ascii=False, default=_plain)
@@ -250,7 +250,7 @@ def idempotency(
     )
 
 
-def _once(
+def _idempotency_of(
     key: str | None,
     records: Sequence[Record],
     drafts: Sequence[Draft],
@@ -258,18 +258,20 @@ def _once(
 ) -> Idempotency | None:
     if key is None:
         return None
-    asked = [_said(record, draft) for record, draft in zip(records, drafts, strict=True)]
+    asked = [
+        _normalised_request(record, draft) for record, draft in zip(records, drafts, strict=True)
+    ]
     body = {"save": asked, "namespace": namespace}
     return idempotency(key, body, {"ids": [record.id for record in records]})
 
 
-def _said(record: Record, draft: Draft) -> dict[str, Any]:
+def _normalised_request(record: Record, draft: Draft) -> dict[str, Any]:
     """Return the normalised request, so that equal requests are recognised."""
-    said: dict[str, Any] = {}
+    request: dict[str, Any] = {}
     for name in draft:
         of = record.details if hasattr(record.details, name) else record
-        said[name] = getattr(of, name)
-    return said
+        request[name] = getattr(of, name)
+    return request
 
 
 def _plain(value: object) -> object:
@@ -307,12 +309,12 @@ def _target(caller: Caller, record: Record, namespace: Namespace | None) -> Scop
 
 T = TypeVar("T", Record, Turn)
 
-# So many characters are read in a few milliseconds, 20 if they are Chinese.
+# Shorter texts are analysed in a few milliseconds, 20 if they are Chinese.
 _MIN_THREAD_CHARACTERS: Final = 4_000
 
 
 async def units_of(make: Callable[[T], OwnerUnits], items: Sequence[T]) -> tuple[OwnerUnits, ...]:
-    """Return the units of each of these."""
+    """Build the units of these records or turns."""
     if sum(len(item.content) for item in items) <= _MIN_THREAD_CHARACTERS:
         return tuple(map(make, items))
     return await asyncio.to_thread(lambda: tuple(map(make, items)))

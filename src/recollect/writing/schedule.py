@@ -1,8 +1,8 @@
-"""When to read a conversation for what is worth remembering.
+"""The schedule of extraction: when a conversation is read for claims.
 
-What the user asks to be kept is read at once; the rest every few turns, when the session ends or is
-left, and when nothing was said for a while, so that a short chat is read too. Whoever talks never
-waits for it: a job is written with the turns, and done by whoever has time.
+Turns with an explicit wish are read at once; the others every few turns, when the session ends or
+is left, and after a pause, so that a short conversation is read too. Callers never wait for it: a
+job is stored with the turns, and any worker runs it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from recollect.domain.job import Job, NewJob
+from recollect.domain.link import JUDGE
 from recollect.domain.record import Kind, Record
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller, Scope
@@ -21,17 +22,16 @@ from recollect.writing.judge_rules import LONGEST_JUDGED
 
 EXTRACT: Final = "extract"
 EXTRACT_IDLE: Final = "extract_idle"
-"""Reading what is left of a session in which nothing was said for a while."""
+"""The job that reads the rest of a session after a pause."""
 EPISODE: Final = "episode"
-JUDGE: Final = "judge"
-# Which jobs judge what was stored without being compared.
+# Returns the jobs that judge what was stored without comparison.
 Judging = Callable[[Caller, Sequence[Record | Turn]], tuple[NewJob, ...]]
-# So many records or turns are judged by one job.
-_JUDGED_TOGETHER: Final = 50
+# The number of records or turns that one job judges.
+_IDS_PER_JOB: Final = 50
 
 
 class ExtractionSchedule:
-    """Choose the jobs a session needs; none if nothing of it may become memory."""
+    """The choice of jobs for a session; none if its policy is off."""
 
     def __init__(
         self, policy: Callable[[Caller], WritePolicy], *, every: int, idle: timedelta
@@ -43,21 +43,21 @@ class ExtractionSchedule:
     def after_turns(
         self, caller: Caller, session: str, now: datetime, *, is_wished: bool
     ) -> tuple[NewJob, ...]:
-        """Return the jobs to store with new turns; `is_wished` if one asks to keep something."""
+        """Return the jobs to store with new turns; `is_wished` if one asks to be remembered."""
         if self._policy(caller) == "off":
             return ()
         jobs: list[NewJob] = []
         if self._every:
-            # Due when enough turns have come together, or at once.
+            # Due after this many turns.
             every = 1 if is_wished else self._every
             jobs.append(_job(EXTRACT, caller.scope, session, every=every))
         if self._idle:
-            # Every turn puts it off.
+            # Every turn postpones it.
             jobs.append(_job(EXTRACT_IDLE, caller.scope, session, run_after=now + self._idle))
         return tuple(jobs)
 
     def when_left(self, caller: Caller, session: str) -> tuple[NewJob, ...]:
-        """Return the jobs for a session that its program leaves but may reopen."""
+        """Return the jobs for a session that its program left but may reopen."""
         if self._policy(caller) == "off":
             return ()
         return (_job(EXTRACT, caller.scope, session),)
@@ -89,9 +89,9 @@ def judge_jobs(scope: Scope, ids: Sequence[str]) -> tuple[NewJob, ...]:
         NewJob(
             kind=JUDGE,
             key=ids[start],
-            payload={**_place(scope), "ids": list(ids[start : start + _JUDGED_TOGETHER])},
+            payload={**_place(scope), "ids": list(ids[start : start + _IDS_PER_JOB])},
         )
-        for start in range(0, len(ids), _JUDGED_TOGETHER)
+        for start in range(0, len(ids), _IDS_PER_JOB)
     )
 
 
@@ -132,7 +132,7 @@ def _job(
     place = f"{scope.key}/{session}"
     return NewJob(
         kind=kind,
-        # Names may be longer than a key.
+        # Hashed, because names may be longer than a key.
         key=hashlib.sha256(place.encode()).hexdigest(),
         payload=place_of(scope, session),
         every=every,

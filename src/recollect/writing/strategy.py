@@ -1,4 +1,4 @@
-"""How an updated record merges the new content: by category, or as its metadata says."""
+"""Merging of an updated record with new content: by category, or as its metadata says."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from recollect.writing.judges import JudgeChain
 _log: Final = logging.getLogger(__name__)
 
 STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
-_OVERWRITTEN: Final = frozenset({"feedback", "sentiment", "convention", "decision", "follow-up"})
-_APPENDED: Final = with_aliases("task-traces") | with_aliases("tool-effects")
+_OVERWRITTEN_CATEGORIES: Final = frozenset(
+    {"feedback", "sentiment", "convention", "decision", "follow-up"}
+)
+_APPENDED_CATEGORIES: Final = with_aliases("task-traces") | with_aliases("tool-effects")
 _MAX_ANSWER_TOKENS: Final = 400
-_CACHED_MERGES: Final = 100
+_MAX_CACHED_MERGES: Final = 100
 _ROLE: Final = {
     "en": (
         "Two statements about the same thing are given, an older and a newer one. Write one short "
@@ -65,32 +67,32 @@ def wished_strategy(metadata: Mapping[str, Any]) -> Strategy | None:
 
 
 def strategy_of(new: Record, old: Record) -> Strategy:
-    """Return how to merge: preferences are replaced, traces appended, facts combined."""
+    """Return how to merge: preferences are overwritten, traces appended, facts combined."""
     wished = wished_strategy(new.metadata) or wished_strategy(old.metadata)
     if wished is not None:
         return wished
-    if old.kind is Kind.EPISODIC or old.category in _APPENDED:
+    if old.kind is Kind.EPISODIC or old.category in _APPENDED_CATEGORIES:
         return "append"
-    is_replaced = new.kind is Kind.PROCEDURAL or old.category in _OVERWRITTEN
+    is_replaced = new.kind is Kind.PROCEDURAL or old.category in _OVERWRITTEN_CATEGORIES
     return "overwrite" if is_replaced or is_user_profile(old.category) else "summarise"
 
 
 class Merger:
-    """Merge two texts; with a model, if there is one, only where facts are combined."""
+    """The merging of two texts; a model, if there is one, is used only to combine facts."""
 
     def __init__(self, model: LanguageModel | None = None, judge: Judge | None = None) -> None:
         self._model = model
         self._judge = judge or JudgeChain()
-        # Whoever was overtaken judges again: a model is not asked the same again for that.
+        # A write that is retried merges again: a model is not asked the same twice.
         self._made: dict[tuple[str, str], Merged] = {}
 
     async def merge(
         self, strategy: Strategy, old: Statement, new: Statement, *, is_outdated: bool = False
     ) -> Merged:
-        """Return the text that a record has after an update.
+        """Return the text of a record after an update.
 
-        A fact whose value has changed does not stand beside its old value; history has that. Of
-        an old text that `is_outdated` no sentence stands if it has only one.
+        The old value of a changed fact is dropped; it stays in the history. Nothing is kept of an
+        old text that `is_outdated` and has only one sentence.
         """
         if strategy != "summarise":
             return Merged(text=merge(strategy, old.text, new.text))
@@ -102,9 +104,9 @@ class Merger:
             return Merged(text=extractive)
         pair = (old.text, new.text)
         if pair not in self._made:
-            if len(self._made) >= _CACHED_MERGES:
+            if len(self._made) >= _MAX_CACHED_MERGES:
                 self._made.clear()
-            merged = await self._asked(self._model, *pair, extractive)
+            merged = await self._merge_with_model(self._model, *pair, extractive)
             if merged.degraded:
                 return merged
             self._made[pair] = merged
@@ -117,7 +119,9 @@ class Merger:
         verdicts = zip(parts, judged.verdicts, strict=True)
         return joined([part.text for part, verdict in verdicts if verdict.relation == "different"])
 
-    async def _asked(self, model: LanguageModel, old: str, new: str, extractive: str) -> Merged:
+    async def _merge_with_model(
+        self, model: LanguageModel, old: str, new: str, extractive: str
+    ) -> Merged:
         tongue = "zh" if language(new) == "zh" else "en"
         prompt = Prompt(
             text=f"older: {old}\nnewer: {new}", system=_ROLE[tongue], max_tokens=_MAX_ANSWER_TOKENS
@@ -137,7 +141,7 @@ class Merger:
 
 
 def _is_faithful(text: str, old: str, new: str) -> bool:
-    """Return whether a model's text says only what both say, and all of the new one."""
+    """Return whether a model's text says nothing beyond both texts, and all of the new one."""
     source = f"{old}\n{new}"
     if not text or len(text) > len(source) * 2:
         return False
@@ -152,7 +156,7 @@ _STATEMENT: Final = re.compile(
     r"[^。！？!?;；\n.]+(?:(?:\.(?=\S)|(?<=Mr)\.|(?<=Ms)\.|(?<=Dr)\.|(?<=Mrs)\.|(?<=St)\.)"
     r"[^。！？!?;；\n.]*)*[。！？!?;；.]*"
 )
-"""A sentence with what ends it; the point in 3.5, in main.py or behind Dr ends none."""
+"""A sentence with its final punctuation; the point in 3.5, main.py or after Dr ends none."""
 
 
 def merge(strategy: Strategy, old: str, new: str) -> str:
@@ -174,7 +178,7 @@ def statements(text: str) -> list[str]:
 
 
 def joined(several: list[str]) -> str:
-    """Return the sentences as one text, with punctuation between them."""
+    """Join sentences into one text, with punctuation between them."""
     text = ""
     for statement in several:
         if text and text[-1] not in "。！？!?;；.":

@@ -1,4 +1,4 @@
-"""Set the names a user goes by."""
+"""The names of a user, set by a caller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TITLE: Final = "Names of the user"
 
 
 class Naming:
-    """Keep the set names in one record of the user's profile."""
+    """The service that keeps a user's names in one record of their profile."""
 
     def __init__(self, store: Store, saver: Saver, clock: Clock) -> None:
         self._store = store

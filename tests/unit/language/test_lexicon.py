@@ -15,10 +15,15 @@ _FILES = sorted(
     path.relative_to(_PACKAGE / "data").with_suffix("").as_posix()
     for path in (_PACKAGE / "data").glob("*/*.toml")
 )
-_PATTERN_KEYS = frozenset({"start", "at_words", "anywhere", "also", "unless", "pattern"})
+_PATTERN_KEYS = frozenset(
+    {"start", "at_words", "anywhere", "also", "unless", "pattern", "opening", "early", "whole"}
+)
 _RULE_KEYS = _PATTERN_KEYS | {
     *("category", "clue", "clues", "confidence", "event", "label", "name", "recurring"),
+    *("intent", "only_words", "outside_dialogue", "same_as_english"),
 }
+# The packages that read the files.
+_READERS = (_PACKAGE, _PACKAGE.parent / "recall")
 
 
 def _raw(file: str) -> dict:
@@ -56,7 +61,8 @@ def test_every_pattern_of_a_file_compiles(file):
 
 
 def test_every_name_is_used():
-    code = "\n".join(path.read_text(encoding="utf-8") for path in _PACKAGE.rglob("*.py"))
+    modules = chain.from_iterable(package.rglob("*.py") for package in _READERS)
+    code = "\n".join(path.read_text(encoding="utf-8") for path in modules)
     patterns = "\n".join(
         path.read_text(encoding="utf-8") for path in (_PACKAGE / "data").glob("*/*.toml")
     )

@@ -50,7 +50,7 @@ GOOD = {"what": "买两台服务器", "kind": "purchase", "votes": 3}
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(client, "_FIRST_PAUSE_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_endpoint, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(openai_endpoint, "_FIRST_PAUSE_SECONDS", 0.01)
 
 
 def embedder(server: Server, **changes: Any) -> OpenAIEmbedder:

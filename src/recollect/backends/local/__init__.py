@@ -1,1 +1,1 @@
-"""Indexes packed in this process, which follow what is written to the database."""
+"""Packed in-process indexes, which follow the changes of the database."""

@@ -1,6 +1,6 @@
-"""Vectors with a byte for each number: a quarter of the room, and read four times as fast.
+"""Vectors with one byte per number: a quarter of the memory, and four times as fast to scan.
 
-Rounding moves a cosine by .0005 or so; what that costs recall was measured (decision 0018).
+Rounding changes a cosine by about .0005; decision 0018 has the measured effect on recall.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from recollect.ports.vectors import Vector, Vectors
 
 Codes = NDArray[np.uint8]
 Parts = NDArray[np.int8]
-# Multiplies rows of bytes with the columns of a question, without rounding.
+# Multiplies rows of bytes by the columns of a question exactly.
 Product = Callable[[Codes, Parts], NDArray[Any]]
 
-# A code is a whole number of steps, told from here.
+# A code is a whole number of steps, relative to this value.
 _ZERO: Final = 128
-_MOST_STEPS: Final = 127
-# Processors without instructions for it add two products in 16 bits: 2 * 255 * 63 still fits.
-_MOST_PART: Final = 63
-# So many rows as numbers of four bytes stay in a core's cache.
-_ROWS_AT_ONCE: Final = 512
+_MAX_STEPS: Final = 127
+# Some processors add two products in 16 bits: 2 * 255 * 63 still fits.
+_MAX_PART: Final = 63
+# This many rows of four-byte numbers fit into a core's cache.
+_BATCH_ROWS: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
 class SplitVector:
-    """A question as two columns of small whole numbers: the coarse part, and what it leaves.
+    """A question as two columns of small integers: a coarse part and the remainder.
 
-    Together they are as good as fourteen bits, so that only the stored side is rounded.
+    Together they have about fourteen bits, so that only the stored side is rounded noticeably.
     """
 
     columns: Parts
@@ -42,15 +42,15 @@ class SplitVector:
 
     @property
     def total(self) -> np.float64:
-        """The sum of its numbers."""
+        """Return the sum of its numbers."""
         coarse, fine = self.columns.T
         return coarse.sum(dtype=np.int64) * self.steps[0] + fine.sum(dtype=np.int64) * self.steps[1]
 
     @classmethod
     def of(cls, vector: Vector) -> SplitVector:
-        # A question without direction is as far from everything; any step does.
-        coarse = max(float(vector.max()), -float(vector.min())) / _MOST_PART or 1.0
-        fine = coarse / (2 * _MOST_PART)
+        # A zero vector is equally far from everything, so any step works.
+        coarse = max(float(vector.max()), -float(vector.min())) / _MAX_PART or 1.0
+        fine = coarse / (2 * _MAX_PART)
         whole = np.rint(vector / coarse)
         columns = np.empty((len(vector), 2), np.int8)
         columns[:, 0] = whole
@@ -60,14 +60,14 @@ class SplitVector:
 
 @dataclass(frozen=True, slots=True)
 class ByteVectors:
-    """Vectors as rows of codes, and the length of each row's step."""
+    """Vectors as rows of codes, and the step size of each row."""
 
     codes: Codes
     steps: NDArray[np.float32]
 
     @classmethod
     def room_for(cls, count: int, dimension: int) -> ByteVectors:
-        """Rows that are still to be put."""
+        """Return empty rows to fill with `put`."""
         return cls(np.empty((count, dimension), np.uint8), np.empty(count, np.float32))
 
     @classmethod
@@ -91,12 +91,12 @@ class ByteVectors:
         return self.codes.nbytes + self.steps.nbytes
 
     def put(self, start: int, vectors: Vectors) -> None:
-        """Round these into the rows from `start` on."""
+        """Round vectors into the rows from `start` on."""
         largest = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))
         largest[largest == 0] = 1.0
-        rounded = vectors * (_MOST_STEPS / largest)[:, None]
+        rounded = vectors * (_MAX_STEPS / largest)[:, None]
         np.rint(rounded, out=rounded)
-        # Steps such that rounding makes no vector longer or shorter.
+        # Choose steps such that rounding does not change the length of a vector.
         steps = _lengths(vectors) / np.maximum(_lengths(rounded), 1)
         rounded += _ZERO
         place = slice(start, start + len(vectors))
@@ -106,10 +106,10 @@ class ByteVectors:
         return ByteVectors(self.codes[rows], self.steps[rows])
 
     def cosines(self, question: SplitVector, product: Product) -> Scores:
-        """The cosine of every row with the question, when both have length 1."""
+        """Return the cosine of every row with the question, if both have length 1."""
         products = product(self.codes, question.columns)
         coarse, fine = question.steps
-        # Number by number: a row has the same cosine to the last bit wherever it stands.
+        # Element by element, so that a row has exactly the same cosine at any position.
         cosines = products[:, 0] * coarse
         cosines += products[:, 1] * fine
         cosines -= _ZERO * question.total
@@ -118,11 +118,11 @@ class ByteVectors:
 
 
 def plain_product(codes: Codes, columns: Parts) -> NDArray[Any]:
-    """The product by numpy alone, which has a quick one for real numbers only."""
+    """Return the product by numpy, which is fast for floating-point numbers only."""
     given = columns.astype(np.float32)
     products = np.empty((len(codes), columns.shape[1]), np.float32)
-    for start in range(0, len(codes), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
+    for start in range(0, len(codes), _BATCH_ROWS):
+        rows = slice(start, start + _BATCH_ROWS)
         np.matmul(codes[rows].astype(np.float32), given, out=products[rows])
     return products
 

@@ -1,8 +1,8 @@
-"""The best units that a filter accepts, looked for from the best on.
+"""Filtered search that filters the best units first.
 
-Most filters accept one in ten or more. Then those that are wanted are soon found among the best of
-all, and the scope need not be gone through for everything that the filter accepts. The answer
-is the same.
+Most filters accept at least one unit in ten. Then enough matches are found among the best of all
+units, without reading everything in the scope that the filter accepts. The result is the same.
+
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.unit_rows import read_accepted
 from recollect.domain.filters import Filter
 
-# So many times what is wanted is looked at.
-_REACH: Final = 10
+# How many times the limit is examined.
+_MAX_REACH: Final = 10
 _STEPS: Final = 4
 
 
 def best_within(
     connection: Connection, ranking: Ranking, where: Filter, now: datetime, limit: int
 ) -> Ranking | None:
-    """The best of all units that the filter accepts; None if too few of those looked at pass."""
+    """Return the best units that the filter accepts; None if too few of those examined match."""
     if where.session is not None or (where.since is not None and where.until is not None):
-        # What is in them is few, and found by an index.
+        # These filters accept few units, which an index finds.
         return None
-    best = ranking.top(_REACH * limit)
+    best = ranking.top(_MAX_REACH * limit)
     step = max(len(best.units) // _STEPS, 1)
     accepted = np.empty(0, np.int64)
     for start in range(0, len(best.units), step):
         passing = read_accepted(connection, best.units[start : start + step], where, now)
         accepted = np.concatenate([accepted, passing])
         if not len(accepted):
-            # It is a rare one, for which there are better ways.
+            # The filter accepts few units, so other ways are better.
             break
         if len(accepted) >= limit:
             return best.only(accepted).top(limit)

@@ -1,7 +1,7 @@
 """Keyword search over units: BM25 over each scope's own postings, packed in this process.
 
-A small scope is packed when it is first asked for. A large one is answered from the database's
-full text until it is packed in the background; one beyond the memory budget always is.
+A small scope is packed by its first search. A large one is searched in the database's full text
+until it is packed in the background; one beyond the memory budget always is.
 """
 
 from __future__ import annotations
@@ -70,19 +70,21 @@ class LocalKeywordIndex:
         now: datetime,
         within: Filter | None = None,
     ) -> Matches:
-        """The best units for these term keys, best first; with `within`, only owners it accepts."""
+        """Return the best units for these term keys; with `within`, only owners that it accepts."""
         keys = _unique(terms)
         if not len(keys):
             return Matches.none()
         if not self._catalogue.are_known(scopes):
-            rows = await self._database.read(lambda it: read_scopes(it, scopes), is_quick=True)
+            rows = await self._database.read(
+                lambda connection: read_scopes(connection, scopes), is_quick=True
+            )
             self._catalogue.expect(scopes, rows)
 
         def search(connection: Connection) -> tuple[Matches, list[ScopeSearch]]:
             return self._search(connection, scopes, keys, limit, now, within)
 
         def search_at_once(connection: Connection) -> tuple[Matches, list[ScopeSearch]] | None:
-            # What somebody has added meanwhile has to be read first.
+            # What was added meanwhile must be read first.
             have_grown = self._catalogue.have_grown(scopes, read_scopes(connection, scopes))
             return None if have_grown else search(connection)
 
@@ -90,23 +92,25 @@ class LocalKeywordIndex:
         if within is None and self._catalogue.are_small(scopes):
             found = await self._database.read(search_at_once, is_quick=True)
         matches, searches = found or await self._database.read(search)
-        for it in searches:
-            if isinstance(it, FullTextSearch) and self._packed.fits(it.row):
-                self._pack_later(it.row.id, now)
+        for made in searches:
+            if isinstance(made, FullTextSearch) and self._packed.fits(made.row):
+                self._pack_later(made.row.id, now)
         return matches
 
     async def expect_many(self, scopes: Sequence[Scope]) -> None:
-        """Make ready for many searches; for one alone that may take longer than searching."""
-        for row in await self._database.read(lambda it: read_scopes(it, scopes), is_quick=True):
+        """Prepare for many searches; for a single one, this may take longer than searching."""
+        for row in await self._database.read(
+            lambda connection: read_scopes(connection, scopes), is_quick=True
+        ):
             if self._packed.fits(row):
                 await self._pack(row.id)
 
     async def recent(
         self, scopes: Sequence[Scope], since: datetime, limit: int, *, until: datetime
     ) -> Matches:
-        """What happened last before `until`, newest first; the score falls to 0 at `since`."""
+        """Return the latest units before `until`, newest first; the score falls to 0 at `since`."""
         first, last = to_micros(since), to_micros(until)
-        # In whole days, so that the same question has the same answer all day long.
+        # In whole days, so that the same question has the same answer all day.
         reach = max((until - since).days, 1)
 
         def search(connection: Connection) -> Matches:
@@ -123,22 +127,24 @@ class LocalKeywordIndex:
         return await self._database.read(search, is_quick=self._catalogue.are_small(scopes))
 
     async def terms_of(self, units: Sequence[int]) -> dict[int, frozenset[int]]:
-        """The keys of the terms that these units have, to explain why they were found."""
+        """Return the term keys of these units, to explain why they were found."""
         rows = await self._database.read(
             lambda connection: read_term_rows(connection, units), is_quick=True
         )
         return {unit: frozenset[int](np.frombuffer(terms, "<u8").tolist()) for unit, terms in rows}
 
     async def known_terms(self, owners: Sequence[str], analyzer: str) -> KnownTerms:
-        """What this analyzer found in those of these records and turns that the index holds."""
-        return await self._database.read(lambda it: read_known_terms(it, owners, analyzer))
+        """Return the terms of those of these owners that the index holds for this analyzer."""
+        return await self._database.read(
+            lambda connection: read_known_terms(connection, owners, analyzer)
+        )
 
     async def rank(self, terms: Sequence[int], texts: Sequence[Terms]) -> list[float]:
-        """Calibrated scores of texts that are not in the index, ranked among themselves."""
+        """Return calibrated scores of texts that are not in the index, ranked among themselves."""
         return await asyncio.to_thread(_rank, _unique(terms), texts)
 
     def stats(self) -> IndexStats:
-        """What is packed now."""
+        """Return what is packed now."""
         return self._packed.stats()
 
     def _search(
@@ -150,7 +156,7 @@ class LocalKeywordIndex:
         now: datetime,
         within: Filter | None,
     ) -> tuple[Matches, list[ScopeSearch]]:
-        """All of a search that needs the database, in one snapshot of it."""
+        """Run the part of a search that needs the database, in one snapshot."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
         self._catalogue.notice(scopes, rows, now)
         if not rows:
@@ -194,9 +200,9 @@ class LocalKeywordIndex:
         return PackedSearch(postings, keys)
 
     def _pack_later(self, scope_id: int, now: datetime) -> None:
-        """Pack a scope in the background, unless this is the first question about it."""
-        # A program that asks once and ends, like the command line, would pack for nothing. One
-        # question makes several searches, all of them at the same moment.
+        """Pack a scope in the background, unless this is the first search in it."""
+        # A program that searches once and ends, like the command line, would pack in vain. One
+        # question makes several searches at the same moment.
         is_first = self._first_asked.setdefault(scope_id, now) == now
         if not is_first and scope_id not in self._packing:
             task = asyncio.create_task(self._pack(scope_id))

@@ -1,4 +1,4 @@
-"""The vectors of one scope in a few matrices, which follow what is added and removed."""
+"""The vectors of one scope in a few matrices, which follow additions and removals."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids
 from recollect.ports.vectors import Vector
 
-# A block is joined to the one before it when it has more than one row for so many of its.
+# A block is merged into the one before it when it has more than 1/_STEP of its rows.
 _STEP: Final = 4
-# A block is copied without the vectors of removed units when these are more than a quarter.
+# A block is compacted when more than a quarter of its vectors belong to removed units.
 _WASTE: Final = 4 / 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Units in rising order, and the vectors of these and of some that were removed.
+    """Units in ascending order, with their vectors and those of some removed units.
 
-    Copying a whole block for one unit that leaves it takes longer than a search: `rows` are those
-    of the units, None as long as nothing was removed.
+    Copying a whole block for one removed unit takes longer than a search, so `rows` has the rows of
+    the units; None as long as nothing was removed.
     """
 
     units: Ids
@@ -42,7 +42,7 @@ class _Block:
 
     @property
     def tidied(self) -> _Block:
-        """The same with no other vectors than those of its units."""
+        """Return the block with the vectors of its units only."""
         return self if self.rows is None else _Block(self.units, self.vectors.take(self.rows))
 
     def without(self, removed: Ids) -> _Block:
@@ -60,7 +60,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class PackedMatrix:
-    """An unchanging state of a scope's vectors; following changes makes the next state."""
+    """An immutable state of a scope's vectors; applying changes makes the next state."""
 
     blocks: tuple[_Block, ...] = ()
 
@@ -73,7 +73,7 @@ class PackedMatrix:
         return sum(block.bytes for block in self.blocks)
 
     def added(self, units: Ids, vectors: ByteVectors) -> PackedMatrix:
-        """With these too, in rising order; a unit that was here before is replaced."""
+        """Return the state with these units, in ascending order; existing ones are replaced."""
         if not len(units):
             return self
         blocks = [*self.removed(units).blocks, _Block(units, vectors)]
@@ -82,12 +82,12 @@ class PackedMatrix:
         return PackedMatrix(tuple(blocks))
 
     def removed(self, units: Ids) -> PackedMatrix:
-        """Without these units; those that are not here do not matter."""
+        """Return the state without these units; unknown ones are ignored."""
         blocks = [block.without(units) for block in self.blocks]
         return PackedMatrix(tuple(block for block in blocks if len(block.units)))
 
     def score(self, question: Vector, product: Product = plain_product) -> Ranking:
-        """The cosine of every unit with the question."""
+        """Return the cosine of every unit with the question."""
         split = SplitVector.of(question)
         return Ranking.of(block.score(split, product) for block in self.blocks)
 
@@ -97,6 +97,6 @@ def _joined(second: _Block, first: _Block) -> _Block:
     vectors = ByteVectors.joined([first.tidied.vectors, second.tidied.vectors])
     if (units[1:] > units[:-1]).all():
         return _Block(units, vectors)
-    # Vectors that were filled in later belong between earlier ones.
+    # Vectors that were added later belong between earlier ones.
     order = np.argsort(units, kind="stable")
     return _Block(units[order], vectors.take(order))

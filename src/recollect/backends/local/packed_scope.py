@@ -1,4 +1,4 @@
-"""One scope packed: loaded from SQL, and brought up to date from the list of changes."""
+"""A packed scope: loaded from SQL, and updated from the list of changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.backends.sql.scopes import ScopeRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedScope:
-    """A scope's postings as they were at a version of it."""
+    """The postings of a scope at one version."""
 
     version: int
     next_unit: int
@@ -31,7 +31,7 @@ class PackedScope:
         return self.postings.bytes
 
     def units_behind(self, row: ScopeRow) -> int:
-        """How many units were added and removed since."""
+        """Return how many units were added and removed since."""
         added = row.next_unit - self.next_unit
         removed = self.postings.units + added - row.units
         return added + removed
@@ -43,7 +43,7 @@ def load(connection: Connection, row: ScopeRow) -> PackedScope:
 
 
 def follow(connection: Connection, packed: PackedScope, row: ScopeRow) -> PackedScope | None:
-    """Bring a packed scope up to the version of `row`; None if the changes do not lead there."""
+    """Return the scope at the version of `row`; None if the changes do not lead there."""
     changes = Changes(connection, packed.version, row)
     if not changes.are_listed:
         return None
@@ -56,7 +56,7 @@ def follow(connection: Connection, packed: PackedScope, row: ScopeRow) -> Packed
 def _with_newer_units(
     connection: Connection, postings: PackedPostings, row: ScopeRow, *, after: int
 ) -> PackedScope:
-    # Numbers only ever rise, so whatever was added since is found above the last one seen.
+    # Numbers only increase, so units added since are above the last one seen.
     newer = [
         pack(new.units, new.lengths, new.keys)
         for new in read_scope_terms(connection, row, after=after)

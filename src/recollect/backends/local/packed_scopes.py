@@ -1,4 +1,4 @@
-"""The scopes that are packed in this process, each up to date when it is asked for."""
+"""The scopes that are packed in this process, each updated before it is searched."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from recollect.backends.local.scope_cache import Shelf
 from recollect.backends.sql.scopes import ScopeRow, read_scope
 from recollect.domain.stats import IndexStats
 
-# So many terms are packed or followed while a search waits; more is left to the background.
+# The maximum number of terms to pack while a search waits; more is left to the background.
 AT_ONCE: Final = 60_000
 _LOCKS: Final = 64
 
 
 class PackedScopes:
-    """Packed scopes within a memory budget, brought up to date before they answer."""
+    """Packed scopes within a memory budget, updated before they are searched."""
 
     def __init__(self, budget_bytes: int, at_once: int = AT_ONCE) -> None:
         self._shelf: Shelf[int, PackedScope] = Shelf(budget_bytes)
         self._at_once = at_once
-        # Held while a scope follows its changes, so that no two threads do the same work.
+        # Held while a scope is updated, so that no two threads do the same work.
         self._following = [threading.Lock() for _ in range(_LOCKS)]
 
     def fits(self, row: ScopeRow) -> bool:
-        """Whether a scope can be packed at all, were every one of its terms another."""
+        """Return whether a scope fits into the budget, even if all its terms are distinct."""
         return most_bytes(row.units, row.length) <= self._shelf.budget
 
     def postings(self, connection: Connection, row: ScopeRow) -> PackedPostings | None:
-        """The scope's postings exactly as this snapshot has it, if they can be had at once."""
+        """Return the postings exactly as of this snapshot, if they are available at once."""
         if not self.fits(row):
             return None
         with self._following[row.id % _LOCKS]:
             packed = self._shelf.get(row.id)
             if packed is None or packed.version < row.version:
                 packed = self._renewed(connection, packed, row)
-        # One that another thread brought further may lack units that this snapshot still has.
+        # A newer state by another thread may lack units that this snapshot still has.
         return packed.postings if packed is not None and packed.version == row.version else None
 
     def pack(self, connection: Connection, scope_id: int) -> None:
-        """Pack a scope as this snapshot has it, however long that takes; nobody waits for it."""
+        """Pack a scope as of this snapshot in the background, however long it takes."""
         row = read_scope(connection, scope_id)
         packed = self._shelf.get(scope_id)
         if self.fits(row) and (packed is None or packed.version < row.version):
@@ -55,7 +55,7 @@ class PackedScopes:
     def _renewed(
         self, connection: Connection, packed: PackedScope | None, row: ScopeRow
     ) -> PackedScope | None:
-        """The scope as it is now, by following its changes or from all units, if that is quick."""
+        """Return the current scope by applying changes, or from all units, if that is quick."""
         fresh = None
         if packed and packed.units_behind(row) * row.length <= self._at_once * row.units:
             fresh = follow(connection, packed, row)

@@ -1,7 +1,7 @@
-"""The packed postings of one scope, which follow what is added and removed.
+"""The packed postings of one scope, which follow additions and removals.
 
-A few segments, each several times as large as the next: additions make a small one at the end, and
-neighbours of similar size are joined. Removed units are only marked until they are many.
+There are a few segments, each several times as large as the next: additions make a small one at
+the end, and neighbours of similar size are merged. Removed units are only marked at first.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from recollect.backends.local.bm25 import Scores, Statistics, Weights
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys, Mask, Segment, Spans, join, keep
 
-# A segment is joined to the one before it when it has more than one unit for so many of its.
+# A segment is merged into the one before it when it has more than 1/_STEP of its units.
 _STEP: Final = 4
-# A segment is packed anew when more than one unit in so many was removed.
+# A segment is packed again when more than one unit in this many was removed.
 _DEAD: Final = 4
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A segment and which of its units are still there; no mask means all."""
+    """A segment and a mask of its remaining units; no mask means all."""
 
     segment: Segment
     alive: Mask | None = None
@@ -75,7 +75,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class PackedPostings:
-    """An unchanging state of a scope's postings; following changes makes the next state."""
+    """An immutable state of a scope's postings; applying changes makes the next state."""
 
     parts: tuple[_Part, ...] = ()
 
@@ -85,7 +85,7 @@ class PackedPostings:
 
     @cached_property
     def length(self) -> int:
-        """How many terms all units have together."""
+        """Return the total number of terms of all units."""
         return sum(part.length for part in self.parts)
 
     @property
@@ -93,7 +93,7 @@ class PackedPostings:
         return sum(part.bytes for part in self.parts)
 
     def added(self, segment: Segment) -> PackedPostings:
-        """With the units of this segment too, which must be newer than all others."""
+        """Return the state with the units of this segment, which must be newer than all others."""
         if not segment.size:
             return self
         parts = [*self.parts, _Part(segment)]
@@ -103,7 +103,7 @@ class PackedPostings:
         return PackedPostings(tuple(parts))
 
     def removed(self, units: Ids) -> PackedPostings:
-        """Without these units; those that are not here do not matter."""
+        """Return the state without these units; unknown ones are ignored."""
         if not len(units):
             return self
         parts = [part.without(units) for part in self.parts]
@@ -111,7 +111,7 @@ class PackedPostings:
 
 
 class PackedSearch:
-    """Terms that are looked up in a scope's postings once, then counted and scored."""
+    """A search in a scope's postings: terms are looked up once, then counted and scored."""
 
     def __init__(self, postings: PackedPostings, keys: Keys) -> None:
         self._postings = postings
@@ -120,7 +120,7 @@ class PackedSearch:
 
     @property
     def statistics(self) -> Statistics:
-        """What there is, counting only units that are still there."""
+        """Return the statistics of the remaining units."""
         counts = [part.frequencies(spans) for part, spans in self._parts]
         totals = map(sum, zip(*counts, strict=True)) if counts else (0 for _ in self._keys)
         return Statistics(
@@ -128,7 +128,7 @@ class PackedSearch:
         )
 
     def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
-        """Every unit that has any of the terms, of those allowed."""
+        """Return the scores of all allowed units that have any of the terms."""
         return Ranking.of(part.score(spans, weights, allowed) for part, spans in self._parts)
 
     @property
@@ -137,5 +137,5 @@ class PackedSearch:
 
 
 def most_bytes(units: int, length: int) -> int:
-    """What postings of so many units and terms take when no term occurs twice."""
+    """Return the maximum memory of postings with this many units and terms."""
     return 13 * units + (8 + 4 + 4 + 1) * length

@@ -11,7 +11,7 @@ import numpy as np
 from recollect.backends.local.bm25 import Scores
 from recollect.backends.local.segment import Ids
 
-# One in so many is looked at first, for so many times what is wanted.
+# One unit in this many is sampled first, for this many times the limit.
 _SAMPLED: Final = 16
 _MARGIN: Final = 2
 
@@ -25,7 +25,7 @@ class Ranking:
 
     @classmethod
     def of(cls, rankings: Iterable[Ranking]) -> Ranking:
-        """Several rankings as one."""
+        """Return several rankings as one."""
         parts = list(rankings)
         if len(parts) == 1:
             return parts[0]
@@ -36,12 +36,12 @@ class Ranking:
         )
 
     def only(self, units: Ids) -> Ranking:
-        """Those of these units."""
+        """Return the ranking of these units only."""
         chosen = np.flatnonzero(np.isin(self.units, units))
         return Ranking(self.units[chosen], self.scores[chosen])
 
     def top(self, limit: int) -> Ranking:
-        """The best, best first; of equals the one written first."""
+        """Return the best units, best first; of equal ones, the earliest first."""
         if limit >= len(self.units):
             order = np.lexsort((self.units, -self.scores))
             return Ranking(self.units[order], self.scores[order])
@@ -54,9 +54,9 @@ class Ranking:
         return Ranking(self.units[best], self.scores[best])
 
     def _likely(self, limit: int) -> Ids:
-        """Where the best are for certain: a sample tells beyond which score most of them lie not.
+        """Return the indexes above a score, estimated from a sample, that surely include the best.
 
-        Sorting out a few of many takes five times as long among all as among those.
+        Selecting a few among these is five times as fast as among all.
         """
         sample = self.scores[::_SAMPLED]
         share = _MARGIN * limit // _SAMPLED

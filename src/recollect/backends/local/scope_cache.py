@@ -1,4 +1,4 @@
-"""Packed scopes kept within a memory budget; those not asked for the longest go first."""
+"""A least-recently-used cache of packed scopes within a memory budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.domain.stats import IndexStats
 
 
 class Packed(Protocol):
-    """A scope packed as it was at a version of it."""
+    """A packed scope at one version."""
 
     @property
     def version(self) -> int: ...
@@ -26,7 +26,7 @@ P = TypeVar("P", bound=Packed)
 
 
 class Shelf(Generic[K, P]):
-    """The newest state of each scope that fits; safe to use from several threads."""
+    """The newest state of each scope that fits into the budget. Thread-safe."""
 
     def __init__(self, budget_bytes: int) -> None:
         self.budget = budget_bytes

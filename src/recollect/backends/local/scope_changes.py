@@ -1,4 +1,4 @@
-"""What happened in a scope between two versions of it."""
+"""The changes of a scope between two versions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IDS: Final = select(_TABLE.id).where(
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The list of changes after the version `seen`, up to the one that `row` has."""
+    """The list of changes after the version `seen`, up to the version of `row`."""
 
     connection: Connection
     seen: int
@@ -39,16 +39,16 @@ class Changes:
 
     @property
     def are_listed(self) -> bool:
-        """Whether every version in between is on the list, so that it leads there.
+        """Return whether every version in between is on the list.
 
-        Where other units answer now, no list leads to them.
+        If another generation of units is in use now, no list leads to it.
         """
         versions, _, editions = self.connection.execute(_VERSIONS, self._given).one()
         return versions == self.row.version - self.seen and not editions
 
     @property
     def are_of_one_model(self) -> bool:
-        """Whether they are listed and the same model has answered all the time."""
+        """Return whether they are listed and the same model served the scope all the time."""
         versions, models, editions = self.connection.execute(_VERSIONS, self._given).one()
         return versions == self.row.version - self.seen and not models and not editions
 
@@ -58,7 +58,7 @@ class Changes:
 
     @property
     def filled_in_units(self) -> Ids:
-        """Units that were given a vector after they were written."""
+        """Return the units that got a vector after they were written."""
         return self._ids("vector", "put")
 
     @property

@@ -1,6 +1,6 @@
-"""The two ways to search one scope: its packed postings, or the database's full text.
+"""The two ways to search a scope: its packed postings, or the database's full text.
 
-Both give the same statistics and, for every unit they return, the same score to the last bit.
+Both return the same statistics and, for every unit, exactly the same score.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ CANDIDATES: Final = 4_000
 
 
 class ScopeSearch(Protocol):
-    """A query against one scope, in two steps, so that several scopes can share statistics."""
+    """A query in one scope, in two steps, so that several scopes can share statistics."""
 
     @property
     def statistics(self) -> Statistics: ...
 
     def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
-        """Units that have any of the terms, of those allowed, with their scores."""
+        """Return the allowed units that have any of the terms, with their scores."""
         ...
 
 
 @dataclass(frozen=True)
 class FullTextSearch:
-    """The units most likely to be the best are scored, read in this connection's snapshot.
+    """A search in the full text that scores only the most likely units, in one snapshot.
 
-    What is not in the full text yet is always scored.
+    Units that are not in the full text yet are always scored.
     """
 
     connection: Connection
@@ -63,19 +63,19 @@ class FullTextSearch:
         return Ranking.of([older.score(weights), self._newer.score(weights, allowed)])
 
     def _likely(self, allowed: Ids | None) -> Ids:
-        # Inside a filter all are scored: the likeliest of the whole scope may lie outside it.
+        # With a filter, all are scored: the most likely units of the scope may not match it.
         if allowed is not None:
             return allowed[allowed <= self.row.last_in_full_text]
         return candidates(self.connection, self.row.space, self._frequencies, self.budget)
 
     @cached_property
     def _frequencies(self) -> dict[int, int]:
-        """How many of the units in the full text have each term."""
+        """Return how many units in the full text have each term."""
         return document_frequencies(self.connection, self.row.space, self.keys.tolist())
 
     @cached_property
     def _newer(self) -> PackedSearch:
-        """The units that came after those in the full text."""
+        """Return the units that were added after those in the full text."""
         after = self.row.last_in_full_text
         postings = PackedPostings()
         for read in read_scope_terms(self.connection, self.row, after=after):

@@ -1,4 +1,4 @@
-"""A segment: which units have which terms, packed in arrays that never change."""
+"""A segment: which units have which terms, packed in immutable arrays."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from recollect.ports.units import Terms
 Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
-# Of each term of a query, where its members begin and end.
+# Where the members of each query term begin and end.
 Spans = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Units in rising order; those with term `i` are `members[starts[i] : starts[i + 1]]`."""
+    """Units in ascending order; those with term `i` are `members[starts[i] : starts[i + 1]]`."""
 
     units: Ids
     lengths: NDArray[np.int32]
@@ -39,13 +39,13 @@ class Segment:
         return sum(array.nbytes for array in arrays)
 
     def spans(self, keys: Keys) -> Spans:
-        """Where the members of each of these terms begin and end."""
+        """Return where the members of each of these terms begin and end."""
         places = self.terms.searchsorted(keys)
         ends = self.terms.searchsorted(keys, "right")
         return list(zip(self.starts[places].tolist(), self.starts[ends].tolist(), strict=True))
 
     def score(self, spans: Spans, weights: Weights) -> Scores:
-        """The BM25 score of every unit, by the members of each term of a query."""
+        """Return the BM25 score of every unit, given the members of each query term."""
         present = [
             (worth, slice(start, end))
             for worth, (start, end) in zip(weights.terms, spans, strict=True)
@@ -58,7 +58,7 @@ class Segment:
         repeats = np.concatenate([self.repeats[place] for place in places])
         worth = np.array(worths).repeat([place.stop - place.start for place in places])
         damping = weights.damping(self.lengths)[members]
-        # Counting adds up in the order of the query, so that every index gives the same last bit.
+        # Sum up in the order of the query, so that every index gives exactly the same score.
         gained = gains(repeats, damping, worth)
         return np.bincount(members, gained, self.size).astype(np.float64, copy=False)
 
@@ -66,7 +66,7 @@ class Segment:
 def pack(
     units: Ids, lengths: NDArray[np.int32], keys: Keys, *, only: Keys | None = None
 ) -> Segment:
-    """Pack units (in rising order) whose terms stand one after another in `keys`.
+    """Pack units (in ascending order) whose terms are concatenated in `keys`.
 
     With `only`, other terms are left out; the lengths stay those of the whole units.
     """
@@ -74,7 +74,7 @@ def pack(
     if only is not None:
         wanted = np.isin(keys, only)
         keys, members = keys[wanted], members[wanted]
-    # Stable, so that the members of a term stay in rising order.
+    # Stable, so that the members of a term stay in ascending order.
     order = np.argsort(keys, kind="stable")
     keys, members = keys[order], members[order]
     firsts = np.flatnonzero(_differs(keys) | _differs(members))
@@ -92,7 +92,7 @@ def pack(
 
 
 def join(segments: Sequence[Segment]) -> Segment:
-    """All in one; every unit of a segment must come before those of the next."""
+    """Return all segments as one; every unit of a segment must come before those of the next."""
     if len(segments) == 1:
         return segments[0]
     terms = np.unique(np.concatenate([part.terms for part in segments]))
@@ -100,7 +100,7 @@ def join(segments: Sequence[Segment]) -> Segment:
     places: list[NDArray[np.int64]] = []
     for part in segments:
         at = np.searchsorted(terms, part.terms)
-        # For now relative to the start of the joined term: a segment's follow those before it.
+        # Relative to the start of the joined term, after those of earlier segments.
         places.append(counts[at] - part.starts[:-1])
         counts[at] += np.diff(part.starts)
     starts = np.append(0, np.cumsum(counts))
@@ -125,7 +125,7 @@ def join(segments: Sequence[Segment]) -> Segment:
 
 
 def keep(segment: Segment, alive: Mask) -> Segment:
-    """The segment without the units that are not alive, and without terms only those had."""
+    """Return the segment without removed units, and without terms that only those have."""
     kept = alive[segment.members]
     starts = np.append(0, np.cumsum(kept))[segment.starts]
     used = np.diff(starts) > 0
@@ -148,7 +148,7 @@ def pack_texts(texts: Sequence[Terms], *, only: Keys) -> Segment:
 
 
 def _differs(values: NDArray[np.generic]) -> Mask:
-    """Where a value is not the one before it."""
+    """Return where a value differs from the one before it."""
     differs = np.ones(len(values), np.bool_)
     differs[1:] = values[1:] != values[:-1]
     return differs

@@ -1,7 +1,7 @@
-"""Where units stand: whose they are, and among what. Kept in this process, scope by scope.
+"""An in-process cache of the metadata of units: their owners and settings, scope by scope.
 
-A unit never changes and its number is never given again, so what was read once stays true; units
-that are gone are not asked for any more.
+A unit never changes and its number is never reused, so what was read once stays valid; removed
+units are not requested any more.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.ports.units import NO_UNITS, Ids, UnitRows
 
-# A scope of more units is not read as a whole for the few that are asked for.
-_MOST: Final = 400_000
-# A scope is read anew when more than so many times its units are kept of it.
-_STALE: Final = 2
+# A scope with more units is not read as a whole.
+_MAX_UNITS: Final = 400_000
+# A scope is read again when the cache has more than this many times its units.
+_MAX_STALE_RATIO: Final = 2
 _OWNER_BYTES: Final = 90
 _SMALL: Final = 2_000
-# So small is one that has to be read from the database before it can be searched.
+# The limit for a scope that must be read from the database before it is searched.
 _SMALL_UNREAD: Final = 500
-# A unit of more terms is as much to read as several.
-_TERMS_A_UNIT: Final = 50
-_MOST_NOTED: Final = 100_000
+# A unit with more terms takes as long to read as several.
+_TERMS_PER_UNIT: Final = 50
+_MAX_NOTED_SCOPES: Final = 100_000
 
 _TABLE: Final = schema.units.c
 _SELECT: Final = select(
@@ -49,7 +49,7 @@ _CODES: Final = {kind: code for code, kind in enumerate(UNIT_OWNERS)}
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Units of one scope in rising order, up to a number."""
+    """Units of one scope in ascending order, up to a number."""
 
     rows: UnitRows
     version: int
@@ -64,7 +64,7 @@ class _Kept:
 
 
 class Catalogue:
-    """What is known of units, within a memory budget; safe to use from several threads."""
+    """The metadata of units, within a memory budget. Thread-safe."""
 
     def __init__(self, budget_bytes: int) -> None:
         self._shelf: Shelf[int, _Kept] = Shelf(budget_bytes)
@@ -74,7 +74,7 @@ class Catalogue:
         self._asked_again: set[int] = set()
 
     def rows(self, connection: Connection, scopes: Sequence[ScopeRow], units: Ids) -> UnitRows:
-        """These units of these scopes, in the order asked for; those that are gone are left out."""
+        """Return these units in the given order; removed ones are left out."""
         if len(scopes) == 1:
             return self._rows(connection, scopes[0], units)
         parts = [NO_UNITS]
@@ -87,31 +87,31 @@ class Catalogue:
         return found.take(order[_places(found["unit"][order], units)])
 
     def notice(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow], now: datetime) -> None:
-        """Remember how large these scopes are, and of large ones whether they are asked again."""
+        """Remember the sizes of these scopes, and whether large ones are searched again."""
         self._note(scopes, rows, _SMALL)
         for row in rows:
-            # One question makes several searches, all of them at the same moment.
+            # One question makes several searches at the same moment.
             if row.units > _SMALL and self._first_asked.setdefault(row.id, now) != now:
                 self._asked_again.add(row.id)
 
     def expect(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> None:
-        """Remember how large these scopes are, of which nothing else has been read yet."""
+        """Remember the sizes of scopes that have not been read yet."""
         self._note(scopes, rows, _SMALL_UNREAD)
 
     def are_known(self, scopes: Sequence[Scope]) -> bool:
-        """Whether anything was noticed of these scopes."""
+        """Return whether the sizes of these scopes are known."""
         return tuple(scopes) in self._small
 
     def are_small(self, scopes: Sequence[Scope]) -> bool:
-        """Whether a search in these scopes takes less time than handing it to a thread."""
+        """Return whether a search in these scopes is faster than handing it to a thread."""
         return self._small.get(tuple(scopes), False)
 
     def have_grown(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> bool:
-        """Whether so much was added since these were noticed that it takes long to read."""
+        """Return whether so much was added to these scopes that reading it takes long."""
         return _size(rows) > self._sizes.get(tuple(scopes), 0) + _SMALL_UNREAD
 
     def _note(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow], most: int) -> None:
-        if len(self._small) >= _MOST_NOTED:
+        if len(self._small) >= _MAX_NOTED_SCOPES:
             self._small.clear()
             self._sizes.clear()
         noted = tuple(scopes)
@@ -127,21 +127,21 @@ class Catalogue:
             places = _places(kept.rows["unit"], units)
             if len(places) == len(units):
                 return kept.rows.take(places)
-        # It is not kept, or was read in a newer snapshot, which lacks what this has.
+        # Not cached, or read in a newer snapshot, which lacks what this one has.
         rows = _unit_rows(_THESE.rows(connection, {"units": str(units.tolist())}))
         return rows.take(_places(rows["unit"], units))
 
     def _is_worth_keeping(self, scope: ScopeRow) -> bool:
-        """Whether a scope is read as a whole: a large one only from the second question on.
+        """Return whether to read a scope as a whole: a large one only from the second search on.
 
-        A program that asks once and ends, like the command line, would read it for nothing.
+        A program that searches once and ends, like the command line, would read it in vain.
         """
-        return scope.units <= (_MOST if scope.id in self._asked_again else _SMALL)
+        return scope.units <= (_MAX_UNITS if scope.id in self._asked_again else _SMALL)
 
     def _kept(self, connection: Connection, scope: ScopeRow) -> _Kept:
-        """All units of a scope, with those that came since it was last asked for."""
+        """Return all units of a scope, including those added since it was last read."""
         kept = self._shelf.get(scope.id)
-        if kept is None or kept.units > _STALE * scope.units:
+        if kept is None or kept.units > _MAX_STALE_RATIO * scope.units:
             kept = _Kept(NO_UNITS, 0)
         if kept.version < scope.last_unit:
             newer = map(_unit_rows, _BETWEEN.slices(connection, scope.numbers(kept.version)))
@@ -151,7 +151,7 @@ class Catalogue:
 
 
 def _places(numbers: Ids, units: Ids) -> Ids:
-    """Where these units are among the numbers, which rise, without those that are not there."""
+    """Return the indexes of these units among the ascending numbers, without missing ones."""
     places = numbers.searchsorted(units)
     if not len(numbers):
         return places[:0]
@@ -169,5 +169,5 @@ def _unit_rows(found: Sequence[Any]) -> UnitRows:
 
 
 def _size(rows: Sequence[ScopeRow]) -> int:
-    """How much there is to search, in units of a usual length."""
-    return sum([max(row.units, row.length // _TERMS_A_UNIT) for row in rows])
+    """Return the size of a scope in units of average length."""
+    return sum([max(row.units, row.length // _TERMS_PER_UNIT) for row in rows])

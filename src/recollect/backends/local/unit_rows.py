@@ -1,4 +1,4 @@
-"""Reading units from the database: their terms, their owners, which of them a filter accepts."""
+"""Reading units from the database: their terms and owners, and which of them a filter accepts."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _TERMS_BETWEEN: Final = Quick(
     _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
 )
 _TERMS_OF: Final = Quick(_TERMS.where(_LISTED))
-# Turns never change, so they have but one version.
+# Turns never change, so they have only one version.
 _KNOWN: Final = Quick(
     select(_TABLE.owner_id, func.coalesce(schema.records.c.version, 1), _TABLE.terms)
     .join(schema.records, schema.records.c.id == _TABLE.owner_id, isouter=True)
-    # Adding nothing keeps SQLite from walking through all that the analyzer has found.
+    # Adding zero keeps SQLite from scanning all units of the analyzer.
     .where(_TABLE.owner_id.in_(listed("owners")), _TABLE.analyzer + "" == bindparam("analyzer"))
     .order_by(_TABLE.owner_id, _TABLE.ordinal)
 )
@@ -63,7 +63,7 @@ _KNOWN: Final = Quick(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitTerms:
-    """Units in rising order, how many terms each has, and these one after another."""
+    """Units in ascending order, their numbers of terms, and all terms concatenated."""
 
     units: Ids
     lengths: NDArray[np.int32]
@@ -73,24 +73,24 @@ class UnitTerms:
 def read_scope_terms(
     connection: Connection, scope: ScopeRow, *, after: int = 0
 ) -> Iterator[UnitTerms]:
-    """The terms of all units of a scope that are newer than unit `after`, in rising order."""
+    """Return the terms of all units of a scope above `after`, in ascending order."""
     return map(_unit_terms, _TERMS_BETWEEN.slices(connection, scope.numbers(after)))
 
 
 def read_terms(connection: Connection, units: Ids) -> UnitTerms:
-    """The terms of these units."""
+    """Return the terms of these units."""
     return _unit_terms(read_term_rows(connection, units.tolist()))
 
 
 def read_term_rows(connection: Connection, units: Sequence[int]) -> Sequence[Row[int, bytes]]:
-    """These units in rising order, each with its terms packed."""
+    """Return these units in ascending order, each with its packed terms."""
     return _TERMS_OF.rows(connection, {"units": str([*map(int, units)])})
 
 
 def read_known_terms(
     connection: Connection, owners: Sequence[str], analyzer: str
 ) -> dict[tuple[str, int], Keys]:
-    """The terms of records and turns by their version, all units of one together."""
+    """Return the terms of records and turns by version, all units of one together."""
     parts: dict[tuple[str, int], bytes] = {}
     given = {"owners": to_json(list(owners)), "analyzer": analyzer}
     for rows in _KNOWN.slices(connection, given):
@@ -103,7 +103,7 @@ def read_known_terms(
 def read_latest(
     connection: Connection, scope: ScopeRow, since: int, until: int, limit: int
 ) -> Ranking:
-    """The owners of a scope that were observed last between two moments, by the time of that."""
+    """Return the owners of a scope that were last observed between two moments, with the time."""
     given = {"scope": scope.id, "since": since, "until": until, "most": limit}
     rows = _LATEST.rows(connection, {**given, **scope.numbers()})
     return Ranking(
@@ -113,8 +113,8 @@ def read_latest(
 
 
 def read_allowed(connection: Connection, scope: ScopeRow, where: Filter, now: datetime) -> Ids:
-    """The units of a scope whose owners the filter accepts."""
-    # From the owners to their units: the owners' indexes know the scope, time and session.
+    """Return the units of a scope whose owners the filter accepts."""
+    # From the owners to their units, because indexes of owners cover scope, time and session.
     of_records = _owned_by(schema.records, "record", scope).where(records_where(where))
     of_turns = _owned_by(schema.turns, "turn", scope).where(turns_where(where))
     of_archives = _owned_by(schema.archives, ARCHIVE, scope).where(archives_where(where))
@@ -124,12 +124,12 @@ def read_allowed(connection: Connection, scope: ScopeRow, where: Filter, now: da
 
 
 def read_accepted(connection: Connection, units: Ids, where: Filter, now: datetime) -> Ids:
-    """Those of these units whose owners the filter accepts."""
+    """Return those of these units whose owners the filter accepts."""
     given = {"units": str(units.tolist()), "now": to_micros(now)}
     return np.array([row[0] for row in _accepted(where).rows(connection, given)], np.int64)
 
 
-# Building a statement costs more than running it, so those of the common filters are kept.
+# Building a statement costs more than running it, so those of common filters are cached.
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def _accepted(where: Filter) -> Quick:
     owners: tuple[tuple[Table, OwnerKind, ColumnElement[bool]], ...] = (

@@ -1,7 +1,7 @@
 """Exact nearest neighbours over each scope's own vectors, packed in this process.
 
-A scope is packed when it is first asked for and then follows the list of changes. One that is
-beyond the memory budget is read anew for each question: slower, and just as exact.
+A scope is packed by its first search and then follows the list of changes. One beyond the memory
+budget is read again for each search, which is slower but just as exact.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from recollect.domain.stats import IndexStats
 from recollect.ports.units import Matches
 from recollect.ports.vectors import Nearest, Vector
 
-_ATTEMPTS: Final = 3
+_MAX_ATTEMPTS: Final = 3
 
 
 class _Overtaken(Exception):
-    """Another thread has brought a scope further than this snapshot goes."""
+    """Another thread has updated a scope beyond this snapshot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedVectors:
-    """A scope's vectors as they were at a version of it."""
+    """The vectors of a scope at one version."""
 
     version: int
     last_unit: int
@@ -83,22 +83,22 @@ class LocalVectorIndex:
         now: datetime,
         within: Filter | None = None,
     ) -> Nearest:
-        """The units most like the question; with `within`, only owners it accepts."""
+        """Return the units nearest to the question; with `within`, only owners that it accepts."""
 
         def search(connection: Connection) -> Nearest:
             return self._search(connection, scopes, question, limit, now, within)
 
         is_quick = within is None and self._catalogue.are_small(scopes)
-        for _ in range(_ATTEMPTS):
+        for _ in range(_MAX_ATTEMPTS):
             try:
                 return await self._database.read(search, is_quick=is_quick)
             except _Overtaken:
-                # A snapshot that goes on stays behind, so the next look is one of its own.
+                # A shared snapshot stays behind, so the next attempt uses its own.
                 is_quick = False
         return await self._database.read(search)
 
     def stats(self) -> IndexStats:
-        """What is packed now."""
+        """Return what is packed now."""
         return self._shelf.stats()
 
     def _search(
@@ -110,7 +110,7 @@ class LocalVectorIndex:
         now: datetime,
         within: Filter | None,
     ) -> Nearest:
-        """All of a search that needs the database, in one snapshot of it."""
+        """Run the part of a search that needs the database, in one snapshot."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
         self._catalogue.notice(scopes, rows, now)
         models = self._models(connection, {row.model for row in rows}, question)
@@ -131,7 +131,7 @@ class LocalVectorIndex:
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),
             raw=best.scores,
-            # Cosines below zero mean nothing in common, as zero does.
+            # Cosines below zero mean nothing in common, like zero.
             scores=np.minimum(np.maximum(best.scores, 0.0), 1.0),
         )
         return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
@@ -161,18 +161,18 @@ class LocalVectorIndex:
         numbers: set[int | None],
         question: Mapping[EmbeddingModel, Vector],
     ) -> dict[int | None, EmbeddingModel]:
-        """The models with these numbers; most often the question's own, which need no reading."""
+        """Return the models with these numbers; those of the question need no reading."""
         asked = {find_model(connection, model): model for model in question}
         known = numbers - {None}
-        found: dict[int | None, EmbeddingModel] = {it: asked[it] for it in known if it in asked}
-        others = {it for it in known if it is not None and it not in asked}
+        found: dict[int | None, EmbeddingModel] = {key: asked[key] for key in known if key in asked}
+        others = {key for key in known if key is not None and key not in asked}
         return {**found, **models_by_number(connection, others)} if others else found
 
     def _matrix(self, connection: Connection, row: ScopeRow, dimension: int) -> PackedMatrix:
-        """The scope's vectors exactly as this snapshot has them."""
+        """Return the vectors of the scope exactly as of this snapshot."""
         packed = self._shelf.get(row.id)
         if packed is None or packed.version < row.version:
-            # One thread packs; whoever comes meanwhile finds it done.
+            # One thread packs, and others wait for the result.
             with self._packing:
                 packed = self._shelf.get(row.id)
                 if packed is None or packed.version < row.version:
@@ -189,7 +189,7 @@ class LocalVectorIndex:
         row: ScopeRow,
         dimension: int,
     ) -> PackedVectors:
-        """The scope as it is now, by following its changes, or else from all its vectors."""
+        """Return the current scope by applying its changes, or else from all its vectors."""
         model = row.model
         assert model is not None, "a model answers here"
         changes = None if packed is None else Changes(connection, packed.version, row)

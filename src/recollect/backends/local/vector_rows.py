@@ -30,7 +30,7 @@ _OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed_numbers("units"))))
 def read_scope_vectors(
     connection: Connection, row: ScopeRow, model: int, dimension: int, *, after: int = 0
 ) -> tuple[Ids, ByteVectors]:
-    """All units of a scope newer than `after` that have a vector of this model, with it."""
+    """Return the units of a scope above `after` with a vector of this model, and the vectors."""
     given = {"model": model, **row.numbers(after)}
     most = min(row.units, row.last_unit - after)
     return _arrays(_BETWEEN.slices(connection, given), most, dimension)
@@ -39,13 +39,13 @@ def read_scope_vectors(
 def read_vectors(
     connection: Connection, units: Ids, model: int, dimension: int
 ) -> tuple[Ids, ByteVectors]:
-    """Those of these units that have a vector of this model, with it."""
+    """Return those of these units that have a vector of this model, and the vectors."""
     given = {"model": model, "units": str(units.tolist())}
     return _arrays(_OF.slices(connection, given), len(units), dimension)
 
 
 def _arrays(slices: Iterable[Sequence[Any]], most: int, dimension: int) -> tuple[Ids, ByteVectors]:
-    """At most so many units and their vectors, rounded as they come: all of them take much room."""
+    """Return units and their vectors, rounded while reading, to save memory."""
     units = np.empty(most, np.int64)
     vectors = ByteVectors.room_for(most, dimension)
     end = 0

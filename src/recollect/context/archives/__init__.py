@@ -1,1 +1,1 @@
-"""Archive large tool results outside the window and read them back."""
+"""Archives of large tool results, outside the window and readable on request."""

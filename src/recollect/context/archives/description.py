@@ -26,17 +26,17 @@ from recollect.domain.tool_result import Content
 
 MOST_SOURCES: Final = 10
 _MAX_SOURCE_CHARS: Final = 200
-# A long result names its sources early or again and again.
+# A long result names its sources early or repeatedly.
 _MAX_READ_CHARS: Final = 20_000
 _MAX_DEPTH: Final = 6
 
-# From what names a source best to what is only likely to.
+# Fields that name a source, the most reliable first.
 _NAMES: Final = (
     *("source", "sources", "url", "link", "href", "uri", "permalink"),
     *("file_path", "filepath", "file_name", "filename", "file", "path", "doc_name", "document"),
     *("doc_title", "reference", "title", "name", "来源", "出处", "链接", "文件", "文档", "标题"),
 )
-# Where shapes keep the description of an item.
+# Fields in which result formats keep the description of an item.
 _INNER: Final = ("metadata", "meta", "source", "document", "_source", "payload", "fields")
 
 _LABELLED: Final = re.compile(
@@ -74,7 +74,7 @@ def _of_value(value: object, depth: int) -> Iterator[str]:
         mapping = cast("dict[str, object]", value)
         named = _of_item(mapping)
         yield from named
-        # What an item holds besides is its content; only containers are looked into.
+        # The other fields of an item are its content; only containers are searched further.
         if not named:
             for inner in mapping.values():
                 yield from _of_value(inner, depth + 1)
@@ -95,7 +95,7 @@ def _of_item(item: Mapping[str, object]) -> list[str]:
 
 def _of_text(text: str) -> Iterator[str]:
     """Yield sources from labelled lines, then links, then files in a search result or listing."""
-    # Line by line: looking for the beginnings of lines in the whole is several times slower.
+    # Line by line: a multi-line search in the whole text is several times slower.
     lines = text.split("\n")
     yield from _at_beginnings(_LABELLED, lines)
     if "://" in text:

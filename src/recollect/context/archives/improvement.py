@@ -1,6 +1,6 @@
-"""Improve the summaries of archived results with a model, in the background.
+"""Better summaries of archives, written by a model in the background.
 
-What a conversation shows of a result does not change, so that its beginning stays the same.
+What a conversation shows of an archive does not change, so that its beginning stays the same.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from recollect.ports.jobs import Jobs
 from recollect.ports.language_model import LanguageModel, Prompt
 
 IMPROVE_ARCHIVE: Final = "improve_archive"
-# So much of a long result is read: most of it from the beginning, some from the end.
+# How much of a long result is read, from its beginning and its end.
 _HEAD_CHARS: Final = 16_000
 _TAIL_CHARS: Final = 4_000
-# A shorter answer tells less than the lines that were taken from the result.
+# A shorter answer says less than the extractive summary.
 _MIN_SUMMARY_CHARS: Final = 40
-# More than 500 characters take: an answer that breaks off is not used.
+# More than 500 characters need, because an answer that is cut off is not used.
 _ANSWER_TOKENS: Final = 800
 _ROLE: Final[Mapping[Tongue, str]] = {
     "en": (
@@ -52,7 +52,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class ArchiveImprover:
-    """Asks a model, if there is one, to summarise archived results."""
+    """A job that asks a model, if there is one, to summarise archives."""
 
     def __init__(
         self, archives: Archives, vault: Vault, jobs: Jobs, model: LanguageModel | None
@@ -75,13 +75,13 @@ class ArchiveImprover:
             return
         archive, blob = found
         content = await self._vault.read(archive, blob)
-        if content.text is None or archive.summary != await _extracted(archive, content):
+        if content.text is None or archive.summary != await _extractive_summary(archive, content):
             return
-        summary = await self._written(self._model, archive, _read(content.text))
+        summary = await self._write_summary(self._model, archive, _read(content.text))
         if summary is not None:
             await self._archives.set_summary(archive.id, summary)
 
-    async def _written(self, model: LanguageModel, archive: Archive, text: str) -> str | None:
+    async def _write_summary(self, model: LanguageModel, archive: Archive, text: str) -> str | None:
         """Return the model's summary if it is grounded and long enough."""
         role = _ROLE[tongue_of([text])].format(tool=archive.tool, query=archive.query)
         try:
@@ -101,7 +101,7 @@ class ArchiveImprover:
         return one_line(answer, MAX_SUMMARY)
 
 
-async def _extracted(archive: Archive, content: Content) -> str:
+async def _extractive_summary(archive: Archive, content: Content) -> str:
     """Return the summary that the archive was stored with."""
     query = query_of(json.loads(archive.input))
     return await asyncio.to_thread(lambda: summary_of(content, parsed(content), query))

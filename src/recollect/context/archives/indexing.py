@@ -1,4 +1,4 @@
-"""Make archives searchable in the background: 50,000 Chinese characters take 0.3 s."""
+"""Indexing of archives in the background: 50,000 Chinese characters take 0.3 s."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def index_job(archive: Archive) -> NewJob:
 
 
 class ArchiveIndexer:
-    """Splits archives into passages and stores them as units, with vectors if possible."""
+    """A job that splits archives into passages and stores them as units with vectors."""
 
     def __init__(
         self, store: Store, archives: Archives, vault: Vault, meaning: Meaning, jobs: Jobs
@@ -82,10 +82,10 @@ class ArchiveIndexer:
         while batch := await self._archives.to_index(after=after, limit=_BATCH_ARCHIVES):
             after = batch[-1].id
             for archive in batch:
-                count += await self._indexed(archive)
+                count += await self._try_index(archive)
         return count
 
-    async def _indexed(self, archive: Archive) -> bool:
+    async def _try_index(self, archive: Archive) -> bool:
         """Index an archive and return whether that worked; damage does not stop others."""
         found = await self._archives.with_blob([archive.scope], archive.id)
         if found is None:
@@ -100,13 +100,13 @@ class ArchiveIndexer:
     async def _index(self, archive: Archive, blob: Blob) -> None:
         content = await self._vault.read(archive, blob)
         units = await asyncio.to_thread(archive_units, archive, content.text or "")
-        # Vectors of a long result take seconds: until they are there it is found by its words,
-        # also when this process ends before.
+        # The vectors of a long result take seconds. Until then it is found by its words, even if
+        # this process ends before.
         await self._store_units(archive, [units])
         embedded = await self._meaning.of_units([units])
         await self._store_units(archive, embedded.owners, embedded.model)
         if embedded.jobs:
-            # Found by its words meanwhile; this job itself is what tries again.
+            # Found by its words meanwhile; the job is retried.
             raise NotAvailable(
                 f"{archive.id} has no vectors yet: {self._meaning.absence}",
                 code="embedding_failed",

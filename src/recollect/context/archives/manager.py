@@ -52,9 +52,9 @@ from recollect.writing.saver import redacted_entry
 
 Show: TypeAlias = Literal["passages", "full", "placeholder"]
 
-# No token of any model stands for more characters than this in a row of natural text.
+# No model averages more characters per token than this in natural text.
 _MAX_CHARS_PER_TOKEN: Final = 16
-# Of a longer text the tokens of its beginning are counted.
+# For a longer text the tokens are estimated from its beginning.
 _COUNTED_CHARACTERS: Final = 20_000
 
 
@@ -86,7 +86,7 @@ class ArchiveParts:
 
 
 class ToolResultManager:
-    """Archives and loads the tool results of one caller."""
+    """The tool results of one caller: archived, loaded and shown."""
 
     ARCHIVE_THRESHOLD: Final = 10_000
 
@@ -126,11 +126,11 @@ class ToolResultManager:
         is_short = isinstance(result, str | bytes) and len(result) <= threshold
         if is_short or is_memory_tool(tool_name):
             return result
-        # A large result keeps a processor busy for a while; others go on meanwhile.
+        # In a thread: a large result keeps a processor busy for a while.
         content = await asyncio.to_thread(content_of, result)
         if content.length <= threshold:
             return result
-        # What is put away is stored, and what is stored holds nothing personal.
+        # Archives are stored, so personal data is redacted first.
         tool_input, asked = self._redactor.value(tool_input)
         result, held = await asyncio.to_thread(self._redactor.value, result)
         content = content_of(result) if held else content
@@ -143,15 +143,15 @@ class ToolResultManager:
             tool=tool_name,
             input=tool_input,
         )
-        # What is shown is chosen while the disk writes.
+        # Choose what to show while the disk writes.
         archive, (shown, text) = await asyncio.gather(
-            self._archived(content, origin, Counter(asked) + Counter(held)),
+            self._find_or_archive(content, origin, Counter(asked) + Counter(held)),
             self._to_show(content, f"{query_of(tool_input)}\n{question}"),
         )
         placeholder = self.placeholder(archive)
-        told = opened(placeholder, shown, text) if text else str(placeholder)
-        self._count_saved(content, told)
-        return told
+        result = opened(placeholder, shown, text) if text else str(placeholder)
+        self._count_saved(content, result)
+        return result
 
     async def load_tool_result(
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
@@ -166,7 +166,7 @@ class ToolResultManager:
     async def load_tool_history(
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> str:
-        """Return the same for a model, under its placeholder, which the next turn shows alone."""
+        """Return a result for a model, under its placeholder; the next turn shows only that."""
         archive, content = await self._load(uuid)
         shown, text = await self._part(archive, content, query, range)
         return opened(self.placeholder(archive), shown, text)
@@ -218,7 +218,7 @@ class ToolResultManager:
             language=("zh" if is_chinese else "en") if chosen == "auto" else chosen,
         )
 
-    async def _archived(self, content: Content, origin: Origin, redacted: Counts) -> Archive:
+    async def _find_or_archive(self, content: Content, origin: Origin, redacted: Counts) -> Archive:
         """Archive a result, or return its archive if the same call returned the same before."""
         now = self._clock.now()
         keep_for = self._options.keep_for
@@ -250,16 +250,16 @@ class ToolResultManager:
                 # The last archive with this content was removed in between.
                 blob = None
         if blob is None:
-            # The blob first: one without a row is harmless and collected later.
+            # The blob first: one without a row is harmless and deleted later.
             await self._commit(archive, await self._vault.put(content, archive), redacted)
         return archive
 
-    def _count_saved(self, content: Content, told: str) -> None:
-        """Count the tokens that need not be sent, of a long text nearly."""
+    def _count_saved(self, content: Content, shown: str) -> None:
+        """Count the tokens that need not be sent; for a long text this is an estimate."""
         text = content.text or ""
         if text:
             part = text[:_COUNTED_CHARACTERS]
-            tokens = self._tokens.count(part) * len(text) / len(part) - self._tokens.count(told)
+            tokens = self._tokens.count(part) * len(text) / len(part) - self._tokens.count(shown)
             self._meter.add("archive_tokens_saved", max(0.0, round(tokens)))
 
     async def _commit(self, archive: Archive, blob: Blob | None, redacted: Counts) -> None:
@@ -273,7 +273,7 @@ class ToolResultManager:
             )
         )
         if committed.unused_blobs:
-            # Somebody else stored the same content at the same time.
+            # Another process stored the same content at the same time.
             await self._vault.drop(committed.unused_blobs)
 
     async def _to_show(self, content: Content, query: str) -> tuple[Shown, str]:
@@ -287,7 +287,7 @@ class ToolResultManager:
 
     def _fits(self, text: str) -> bool:
         room = self._options.full_tokens
-        # What is far too long need not be counted.
+        # A text that is far too long need not be counted.
         return len(text) <= room * _MAX_CHARS_PER_TOKEN and self._tokens.count(text) <= room
 
     async def _load(self, uuid: str) -> tuple[Archive, Content]:

@@ -1,4 +1,4 @@
-"""Select the passages of a long text that match a query, within a token budget.
+"""Selection of the passages of a long text that match a query, within a token budget.
 
 The text is narrowed down in two steps, from slabs to passages, with BM25 over the query's terms
 counted as substrings. Nothing is analysed, so 50,000 characters take a few milliseconds and 100 MB
@@ -31,9 +31,10 @@ _K1: Final = 1.2
 _B: Final = 0.75
 # Passages far weaker than the best one would only fill the budget.
 _MIN_RELATIVE_SCORE: Final = 0.25
-# From here on a text counts as one of those whose characters say as much as words.
+# The share of characters without spaces between words (such as Chinese) of a "wide" text, whose
+# characters say this many times as much.
 _WIDE_SHARE: Final = 0.2
-_WIDE: Final = 3
+_WIDE_FACTOR: Final = 3
 _BREAKS: Final = ("\n\n", "\n", "。", ". ", "; ", " ")
 _RUN: Final = re.compile(f"[{SPACELESS}]{{2,}}")
 
@@ -45,7 +46,7 @@ class Selection:
     spans: tuple[Span, ...]
     of: int
     fits: bool = True
-    """Whether they have words of the question; otherwise they are how the text begins."""
+    """Whether they contain terms of the query; otherwise they are the beginning of the text."""
 
     def render(self, text: str) -> str:
         """Return the parts, each under its character range as `range` takes it."""
@@ -62,9 +63,9 @@ class Needles:
     def of(cls, query: str) -> Needles:
         """Return the terms of a query."""
         terms = [_beginning(term) for term in query_terms(query)]
-        # One character of a Chinese word says little beside the whole word.
+        # A single character of a Chinese word says little beside the whole word.
         terms = [term for term in terms if len(term) > 1] or terms
-        # Traditional characters are looked for as they were asked for and as simplified ones.
+        # Traditional characters are searched both as written and in simplified form.
         terms += [pair for run in _RUN.findall(query) for pair in map("".join, pairwise(run))]
         return cls(terms)
 
@@ -81,7 +82,7 @@ class Needles:
 
     def counts(self, texts: Sequence[str]) -> Iterator[dict[int, int]]:
         """Return for each term the texts that contain it, with counts."""
-        # One search through all of them: counting in each is several times slower.
+        # One search through all texts: counting in each is several times slower.
         lowered = [text.lower() for text in texts]
         joined = "\n".join(lowered)
         starts = list(accumulate((len(text) + 1 for text in lowered), initial=0))
@@ -97,7 +98,7 @@ class Needles:
 
 def select_passages(text: str, query: str, tokens: TokenCounter, budget: int) -> Selection:
     """Return the passages that match the query best, or the beginning if none does."""
-    ranked = _ranked(text, Needles.of(query)) or _ranked_folded(text, query)
+    ranked = _rank(text, Needles.of(query)) or _rank_folded(text, query)
     chosen: list[Span] = []
     left = budget
     for start, end in ranked or _beginning_of(text):
@@ -106,13 +107,13 @@ def select_passages(text: str, query: str, tokens: TokenCounter, budget: int) ->
             chosen.append((start, end))
             left -= cost
         elif not chosen:
-            # Not even one fits: as much of it as there is room for.
+            # Not even one passage fits: take as much of it as there is room for.
             chosen.append((start, start + (end - start) * left // cost))
             break
-    return Selection(spans=_joined(chosen), of=len(text), fits=bool(ranked))
+    return Selection(spans=_join(chosen), of=len(text), fits=bool(ranked))
 
 
-def _ranked(text: str, needles: Needles) -> list[Span]:
+def _rank(text: str, needles: Needles) -> list[Span]:
     """Return the passages that contain terms and are worth showing, best first."""
     slabs = _cut(text, 0, len(text), _SLAB_CHARS)
     if len(slabs) > _MAX_SLABS:
@@ -121,14 +122,14 @@ def _ranked(text: str, needles: Needles) -> list[Span]:
     return _best(text, [span for slab in slabs for span in _cut(text, *slab, size)], needles)
 
 
-def _ranked_folded(text: str, query: str) -> list[Span]:
-    """Return the same for the folded spelling of a short text."""
+def _rank_folded(text: str, query: str) -> list[Span]:
+    """Rank passages by the folded spelling of a text, as far as its positions stay valid."""
     beginning = text[: _SLAB_CHARS * _MAX_SLABS]
     folded = fold(beginning)
-    # Positions must stay what they are.
+    # Folding must not move positions.
     if folded == beginning or len(folded) != len(beginning):
         return []
-    return _ranked(folded, Needles.of(fold(query)))
+    return _rank(folded, Needles.of(fold(query)))
 
 
 def _best(text: str, spans: Sequence[Span], needles: Needles) -> list[Span]:
@@ -146,7 +147,7 @@ def _beginning_of(text: str) -> list[Span]:
 
 def passage_size(text: str) -> int:
     """Return the number of characters in a passage of this text."""
-    return PASSAGE_SIZE // _WIDE if script_share(text) >= _WIDE_SHARE else PASSAGE_SIZE
+    return PASSAGE_SIZE // _WIDE_FACTOR if script_share(text) >= _WIDE_SHARE else PASSAGE_SIZE
 
 
 def _cut(text: str, start: int, end: int, size: int) -> list[Span]:
@@ -167,7 +168,7 @@ def _cut(text: str, start: int, end: int, size: int) -> list[Span]:
     return [*spans, (start, end)]
 
 
-def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+def _join(spans: Sequence[Span]) -> tuple[Span, ...]:
     """Return the spans in text order, with adjacent ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):

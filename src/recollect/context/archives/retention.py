@@ -17,7 +17,7 @@ from recollect.ports.blobs import Blobs
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 
-# Nothing that is being stored waits so long between its blob and its row.
+# A write never takes this long between its blob and its row.
 ORPHAN_AGE: Final = timedelta(hours=1)
 _RETENTION: Final = "retention"
 _BATCH_ARCHIVES: Final = 50
@@ -26,14 +26,14 @@ _BATCH_KEYS: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionLimits:
-    """How many archives of a scope are kept and how large; None means no limit."""
+    """The maximum number and size of archives of a scope; None means no limit."""
 
     max_count: int | None = 10_000
     max_bytes: int | None = 5_000_000_000
 
 
 class Retention:
-    """Deletes archives past retention and unreferenced blobs."""
+    """Deletion of archives past retention and of unreferenced blobs."""
 
     def __init__(
         self,

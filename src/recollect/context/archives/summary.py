@@ -1,4 +1,4 @@
-"""Summarise the input and the result of a tool in a few lines, without a model."""
+"""Summaries of the input and the result of a tool in a few lines, without a model."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MIN_SUMMARY: Final = 200
 MAX_SUMMARY: Final = 500
 MAX_QUERY: Final = 500
 _HEAD_CHARS: Final = 110
-# A summary is made while a turn waits, so not all of a long text is looked at.
+# A summary is made while a turn waits, so only a part of a long text is read.
 _MAX_READ_CHARS: Final = 30_000
 _MAX_LINES: Final = 400
 _MAX_LINE_CHARS: Final = 160
-# A JSON text beyond this is summarised as any text: reading it would take longer than it tells.
+# Longer JSON is summarised like any text: parsing it would take too long.
 MAX_PARSED: Final = 2_000_000
 
 _QUERY_NAMES: Final = (
@@ -33,7 +33,7 @@ _HEADING: Final = re.compile(
     r"#{1,6} \S|第[一二三四五六七八九十百零\d]{1,5}[章节条步部]|[一二三四五六七八九十]{1,3}、|"
     r"\d{1,2}(?:\.\d{1,2}){0,3}[.、)）] ?\S|\*\*[^*]+\*\*\s*$|【[^】]+】"
 )
-_TELLING: Final = re.compile(
+_SIGNAL_WORDS: Final = re.compile(
     "总结|结论|结果|注意|重要|必须|错误|失败|警告|"
     "summary|conclu|result|note:|important|must |error|fail|warn"
 )
@@ -92,11 +92,11 @@ def summary_of(content: Content, value: object, query: str) -> str:
         return _of_bytes(content.data)
     if isinstance(value, dict | list):
         told = _of_structure(cast("dict[str, object] | list[object]", value))
-        return _filled(one_line(told, MAX_SUMMARY), content.text)
+        return _fill(one_line(told, MAX_SUMMARY), content.text)
     return _of_text(content.text[:_MAX_READ_CHARS], query)
 
 
-def _filled(told: str, text: str) -> str:
+def _fill(told: str, text: str) -> str:
     """Return the summary, extended with the beginning of the text if it is short."""
     missing = MIN_SUMMARY - len(told)
     return told if missing <= 0 else f"{told} | {one_line(text, missing)}"
@@ -109,19 +109,19 @@ def _of_text(text: str, query: str) -> str:
     head = one_line(" ".join(lines[:3]), _HEAD_CHARS)
     room = MAX_SUMMARY - len(head)
     chosen: list[int] = []
-    for index in _most_telling(lines, Needles.of(query)):
+    for index in _most_informative(lines, Needles.of(query)):
         if len(lines[index]) + 3 <= room and lines[index] not in head:
             chosen.append(index)
             room -= len(lines[index]) + 3
     told = " | ".join([head, *(lines[index] for index in sorted(chosen))])
-    # A text in one long line has nothing to choose from: more of its beginning is told instead.
-    return _filled(told, text) if chosen else one_line(text, MAX_SUMMARY)
+    # A text in one long line has nothing to choose from: use more of its beginning.
+    return _fill(told, text) if chosen else one_line(text, MAX_SUMMARY)
 
 
-def _most_telling(lines: Sequence[str], needles: Needles) -> list[int]:
+def _most_informative(lines: Sequence[str], needles: Needles) -> list[int]:
     worth = needles.scores(lines)
     for index, line in enumerate(lines):
-        if _TELLING.search(line.lower()):
+        if _SIGNAL_WORDS.search(line.lower()):
             worth[index] += 0.3
         if _HEADING.match(line):
             worth[index] += 0.5

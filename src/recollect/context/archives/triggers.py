@@ -12,7 +12,7 @@ from recollect.language.analysis import query_terms, terms
 
 Policy: TypeAlias = Literal["model", "keyword", "similarity", "mixed"]
 
-_BACK: Final = re.compile(
+_REFERS_BACK: Final = re.compile(
     r"之前|刚才|刚刚|上次|上一次|上回|前面|先前|早些时候|上面(?:说|提|讲|的)|以前(?:说|查|提)|"
     r"你(?:说|提|讲|查)(?:过|到|的)|再详细|展开说|历史(?:结果|记录)|"
     r"\b(?:earlier|previous(?:ly)?|before|last time|just now|above|again|"
@@ -26,7 +26,7 @@ _BACK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerOptions:
-    """How eagerly results are loaded; similarities are shares of the message's words."""
+    """The policy and thresholds of loading; similarities are shares of the message's words."""
 
     policy: Policy = "model"
     similarity: float = 0.5
@@ -46,7 +46,7 @@ def choose(
     if options.policy == "model" or not archives:
         return []
     nearness = {archive.id: similarity(message, archive) for archive in archives}
-    # Of equals the newest, as they are given.
+    # The sort is stable: of equals the newest comes first, as given.
     best = sorted(nearness, key=lambda archive_id: -nearness[archive_id])
     match options.policy:
         case "keyword":
@@ -64,7 +64,7 @@ def choose(
 
 def refers_back(message: str) -> bool:
     """Return whether a message refers to something earlier, in Chinese or English."""
-    return bool(_BACK.search(message))
+    return bool(_REFERS_BACK.search(message))
 
 
 def similarity(message: str, archive: Archive) -> float:
@@ -72,7 +72,7 @@ def similarity(message: str, archive: Archive) -> float:
 
     Words that only refer back do not count.
     """
-    asked = query_terms(_BACK.sub(" ", message))
+    asked = query_terms(_REFERS_BACK.sub(" ", message))
     if not asked:
         return 0.0
     known = set(terms(" ".join((archive.query, archive.summary, *archive.sources))))

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Vault:
-    """Stores contents and returns them byte for byte, or raises an error."""
+    """The blob store of archives, which returns contents byte for byte or raises an error."""
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
@@ -37,7 +37,7 @@ class Vault:
         self, scope: Scope, content_hash: str, size: int, stored: bytes
     ) -> Blob:
         """Store a content that is already compressed."""
-        # A name of a scope may hold anything; its digest is safe in a path.
+        # The name of a scope may contain anything; its digest is safe in a path.
         workspace = hash_of(f"{scope.org}/{scope.workspace}".encode())[:16]
         blob = Blob(
             hash=content_hash,

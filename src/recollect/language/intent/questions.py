@@ -8,10 +8,10 @@ from typing import Final
 from recollect.domain.unit import Trait
 from recollect.language.lexicon import bilingual
 
-# Of a long text this much is looked at: nearly all of them have some number somewhere.
+# Only this much of a long text counts, since nearly every long text has some number.
 _READ_CHARACTERS: Final = 2_000
 _DIGIT: Final = re.compile(r"\d")
-# What is longer tells more than it asks.
+# A longer text states more than it asks.
 _MAX_QUESTION_CHARACTERS: Final = 500
 
 

@@ -33,7 +33,7 @@ _ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def route(message: str, *, policy: WritePolicy = "auto") -> Route:
-    """Route a message by rules; reading is cheap, so anything that asks is read for."""
+    """Route a message by rules; recall is cheap, so every question and request gets one."""
     spoken = [sentence.plain for sentence in sentences(readable(message))]
     asked = [sentence for sentence in spoken if signals.stance(sentence) in {"asked", "ordered"}]
     back = [sentence for sentence in spoken if signals.points_back(sentence)]

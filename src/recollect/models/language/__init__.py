@@ -1,1 +1,1 @@
-"""Language models: a client for every provider, tiers that count, a script for tests."""
+"""Language models: a client for every provider, tiers, and a scripted model for tests."""

@@ -1,4 +1,4 @@
-"""A model of any provider, through pydantic-ai: patient with busy servers, never with bad answers.
+"""A model of any provider, through pydantic-ai, with retries for busy servers.
 
 This module imports the library, so it is imported only once a configured model is asked.
 """
@@ -30,23 +30,23 @@ from recollect.models.language.library_faults import as_model_error, may_pass
 from recollect.models.readable import readable
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
 
-_FIRST_PAUSE: Final = 0.5
-_LONGEST_PAUSE: Final = 20.0
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_MAX_PAUSE_SECONDS: Final = 20.0
 
 Output = TypeVar("Output")
 _log: Final = logging.getLogger(__name__)
 
 
 class RemoteModel:
-    """One model behind an HTTP API."""
+    """A model behind an HTTP API."""
 
     def __init__(self, model: Model, *, name: str, choice: ModelChoice) -> None:
         self._name = name
         self._model = model
         self._retries = choice.retries
-        # The one further try for an answer is the repair: the library shows the model its error.
+        # The single retry of an answer is the repair: the library shows the model its error.
         self._agent = Agent(model, name="recollect", retries={"output": 1})
-        # How a form is asked for; what the server refused once is not tried again.
+        # How to ask for a form; what the server refused once is not tried again.
         self._way: Way = "schema"
 
     @property
@@ -71,7 +71,7 @@ class RemoteModel:
         )
 
     async def close(self) -> None:
-        # Leaving the model is what closes its connections, and only who entered can leave.
+        # Exiting the context closes the connections, and only the task that entered can exit.
         async with self._model:
             pass
 
@@ -93,7 +93,7 @@ class RemoteModel:
         spent: RunUsage,
         deadline: float | None,
     ) -> AgentRunResult[Output]:
-        """Ask in the way that the server is known to take, and in a simpler one if it refuses."""
+        """Ask in the format that the server accepts, and in a simpler one if it refuses."""
         while True:
             asked = form_asked_for(output, self._way)
             try:
@@ -114,7 +114,7 @@ class RemoteModel:
         spent: RunUsage,
         deadline: float | None,
     ) -> AgentRunResult[Output]:
-        """Ask, and again after a pause while that may help and there is time for it."""
+        """Ask, and retry after a pause while that may help and time is left."""
         told = "\n\n".join(filter(None, (readable(prompt.system), asked.instructions)))
         for attempt in itertools.count():
             try:
@@ -138,15 +138,15 @@ class RemoteModel:
         settings = ModelSettings(max_tokens=prompt.max_tokens, temperature=prompt.temperature)
         if asked.is_json:
             settings["extra_body"] = {"response_format": {"type": "json_object"}}
-        # Tries are counted here, for every provider alike.
+        # Retries are counted here, the same for every provider.
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0
         return settings
 
 
 def _pause(attempt: int, asked: float | None) -> float:
-    """Longer from try to try, with some chance in it; what the server asks for goes first."""
+    """Return the next pause: longer each time, with jitter, or as the server asks for."""
     if asked is not None:
-        return min(asked, _LONGEST_PAUSE)
-    longest: float = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
+        return min(asked, _MAX_PAUSE_SECONDS)
+    longest: float = min(_FIRST_PAUSE_SECONDS * 2**attempt, _MAX_PAUSE_SECONDS)
     return longest * random.uniform(0.5, 1)

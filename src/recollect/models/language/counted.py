@@ -1,4 +1,4 @@
-"""A tier's model that counts what it is asked and stops at the tier's budget."""
+"""A model that counts its calls and stops at the budget of its tier."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from recollect.ports.clock import Clock
 from recollect.ports.language_model import Filled, LanguageModel, Prompt, Shape, Written
 from recollect.ports.tracing import span
 
-# About a token a Chinese character, and a third more than English takes: a call is let through
-# only if it fits for certain.
-_BYTES_A_TOKEN = 3
+# About one token per Chinese character, and a third more than English needs, so that a call is
+# made only if it is certain to fit.
+_BYTES_PER_TOKEN = 3
 
 
 class CountedModel:
-    """One tier: another model, its counts since the process began, and its tokens of today."""
+    """The model of a tier, its usage since the process began, and its tokens of today."""
 
     def __init__(self, model: LanguageModel, usage: ModelUsage, clock: Clock) -> None:
         self._model = model
@@ -101,6 +101,6 @@ class CountedModel:
 
 
 def _most_tokens(prompt: Prompt) -> int:
-    """What a call may cost, judged before it is made."""
+    """Return the maximum cost of a call, estimated before it is made."""
     size = len((prompt.system + prompt.text).encode(errors="replace"))
-    return prompt.max_tokens + -(-size // _BYTES_A_TOKEN)
+    return prompt.max_tokens + -(-size // _BYTES_PER_TOKEN)

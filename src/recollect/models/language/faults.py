@@ -1,4 +1,4 @@
-"""What can go wrong between a question and an answer, as errors of our tree."""
+"""Errors of language models."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from recollect.errors import ModelError
 
 
 class ModelUnavailable(ModelError):
-    """The model cannot be reached, is busy or is slow; later it may well answer."""
+    """The model cannot be reached, is busy or is slow; it may answer later."""
 
     code = "model_unavailable"
     retryable = True
 
 
 def too_slow(model: str, seconds: float) -> ModelError:
-    """A model that did not answer in time."""
+    """Return the error for a model that did not answer in time."""
     return ModelUnavailable(
         f"{model} did not answer within {seconds:g} s",
         code="model_timeout",
@@ -22,7 +22,7 @@ def too_slow(model: str, seconds: float) -> ModelError:
 
 
 def bad_output(model: str, why: str) -> ModelError:
-    """A model whose answer cannot be used, shown its mistake or not."""
+    """Return the error for an answer that cannot be used, even after a repair."""
     return ModelError(
         f"{model} gave no usable answer: {why}",
         code="model_bad_output",
@@ -31,7 +31,7 @@ def bad_output(model: str, why: str) -> ModelError:
 
 
 def misconfigured(model: str, why: str) -> ModelError:
-    """A model that cannot be opened as it is configured."""
+    """Return the error for a model that cannot be opened as configured."""
     return ModelError(
         f"{model} cannot be used: {why}",
         code="model_misconfigured",

@@ -1,8 +1,8 @@
-"""How a model is asked for a form: by schema, by JSON mode, or in plain words.
+"""How to ask a model for a form: by schema, by JSON mode, or in plain words.
 
-Not every server that speaks a provider's language takes a schema. One that refuses it is asked for
-any JSON object, and one that refuses that too is asked in words, and the object is looked for in
-what it says.
+Not every server with a provider's API accepts a schema. One that refuses it is asked for any JSON
+object, and one that refuses that too is asked in words, and the object is searched for in its
+answer.
 
 This module imports the client library, so it is imported only once a configured model is asked.
 """
@@ -22,9 +22,9 @@ from pydantic_ai.output import OutputSpec
 Way = Literal["schema", "json", "text"]
 Output = TypeVar("Output")
 
-_SIMPLER: Final[dict[Way, Way]] = {"schema": "json", "json": "text"}
-# Statuses with which servers answer what they do not understand or have not built.
-_REFUSALS: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
+_SIMPLER_FORMAT: Final[dict[Way, Way]] = {"schema": "json", "json": "text"}
+# Statuses of servers for requests that they do not understand or support.
+_REFUSAL_STATUSES: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
 _ABOUT_FORMS: Final = re.compile(
     r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|schema|grammar|tools?\b"
     r"|tool_choice|function[_ ]?call|extra (?:inputs|fields)|unrecognized|unsupported|not supported"
@@ -38,7 +38,7 @@ _IN_WORDS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedFor(Generic[Output]):
-    """What the client library is given for an answer of one type."""
+    """What to pass to the client library for an answer of one type."""
 
     output: OutputSpec[Output]
     instructions: str = ""
@@ -47,12 +47,12 @@ class AskedFor(Generic[Output]):
 
 def simpler_way(way: Way) -> Way | None:
     """Return the next way to ask, or None after the last."""
-    return _SIMPLER.get(way)
+    return _SIMPLER_FORMAT.get(way)
 
 
 def refuses_form(problem: ModelHTTPError) -> bool:
     """Return whether a server refuses the way a form was asked for, not the question."""
-    return problem.status_code in _REFUSALS and bool(_ABOUT_FORMS.search(str(problem.body)))
+    return problem.status_code in _REFUSAL_STATUSES and bool(_ABOUT_FORMS.search(str(problem.body)))
 
 
 def form_asked_for(output: type[Output], way: Way) -> AskedFor[Output]:

@@ -1,7 +1,7 @@
-"""A tier's model behind a circuit breaker and a time budget for each call.
+"""The model of a tier behind a circuit breaker and a time limit for each call.
 
-A model that failed several times in a row is left alone for a while: whoever asks is told at once,
-and falls back to rules without waiting. Then one call tries again.
+A model that failed several times in a row is paused for a while: callers get an error at once and
+use rules without waiting. Then one call tries again.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from recollect.ports.language_model import Filled, Prompt, Shape, Written
 
 _log: Final = logging.getLogger(__name__)
 
-# The question's fault or the allowance's: another question may well be answered.
-_NO_FAULT_OF_THE_MODEL: Final = frozenset({"model_too_long", "model_declined", "model_budget"})
+# Caused by the prompt or the budget: another prompt may be answered.
+_NOT_CAUSED_BY_MODEL: Final = frozenset({"model_too_long", "model_declined", "model_budget"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long a tier's calls may take, and when it is left alone for how long."""
+    """The time limit of a tier's calls, and when and for how long it is paused."""
 
     seconds: float
     failures: int = 3
@@ -36,7 +36,7 @@ class Limits:
 
 
 class GuardedModel:
-    """One tier: its counted model, asked within its budget and only while it is well."""
+    """The model of a tier with a time limit, called only while it is not paused."""
 
     def __init__(self, model: CountedModel, limits: Limits, clock: Clock) -> None:
         self._model = model
@@ -54,7 +54,7 @@ class GuardedModel:
 
     @property
     def usage(self) -> ModelUsage:
-        """What the tier was asked and what it cost; whether it is paused, and why."""
+        """Return the usage of the tier, whether it is paused, and why."""
         return replace(
             self._model.usage,
             skipped=self._skipped,
@@ -82,13 +82,13 @@ class GuardedModel:
         try:
             yield
         except ModelError as problem:
-            if problem.code not in _NO_FAULT_OF_THE_MODEL:
+            if problem.code not in _NOT_CAUSED_BY_MODEL:
                 self._failed(problem)
             raise
         else:
             self._answered()
         finally:
-            # A cancelled trial has shown nothing: the next call is one.
+            # A cancelled trial shows nothing, so the next call is the trial.
             if is_trial:
                 self._is_trying = False
 

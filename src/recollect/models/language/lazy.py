@@ -1,4 +1,4 @@
-"""A model that is opened when it is first asked, because its library takes long to import."""
+"""A model that is opened by its first call, because its library takes long to import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recollect.ports.language_model import Filled, LanguageModel, Prompt, Shape,
 
 
 class OpenedModel(LanguageModel, Protocol):
-    """A model whose connections somebody must close."""
+    """A model with connections to close."""
 
     async def close(self) -> None: ...
 
@@ -20,14 +20,14 @@ Opener = Callable[[str, ModelChoice], OpenedModel]
 
 
 def open_remote(name: str, choice: ModelChoice) -> OpenedModel:
-    """A model of any provider, through the one client library."""
+    """Open a model of any provider."""
     from recollect.models.language.providers import open_model
 
     return open_model(name, choice)
 
 
 class LazyModel:
-    """Opens its model once, in a thread; a model that cannot be opened is tried again each time."""
+    """A model that is opened once, in a thread; if that fails, each call tries again."""
 
     def __init__(self, name: str, choice: ModelChoice, opener: Opener) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The client library's errors, as errors of our tree."""
+"""Translation of the client library's errors into ours."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from pydantic_ai.exceptions import (
 from recollect.errors import ModelError
 from recollect.models.language.faults import ModelUnavailable, bad_output, misconfigured
 
-_TOO_MANY: Final = 429
-_LONGEST_QUOTE: Final = 200
+_TOO_MANY_REQUESTS: Final = 429
+_MAX_QUOTE_CHARACTERS: Final = 200
 
 
 def may_pass(problem: ModelAPIError) -> bool:
-    """Whether the same question may be answered later: a busy, failing or unreachable server."""
+    """Return whether a retry may help: the server is busy, failing or unreachable."""
     if isinstance(problem, ModelQuotaExceededError):
         return False
     if isinstance(problem, ModelHTTPError):
-        return problem.status_code == _TOO_MANY or problem.status_code >= 500
+        return problem.status_code == _TOO_MANY_REQUESTS or problem.status_code >= 500
     return not isinstance(problem, ModelRequestRejectedError)
 
 
 def as_model_error(model: str, problem: AgentRunError | UserError) -> ModelError:
-    """One of our errors that says what to do, whatever the library calls it."""
+    """Return our error for an error of the library."""
     match problem:
         case UserError():
             return misconfigured(model, problem.message)
@@ -65,10 +65,10 @@ def as_model_error(model: str, problem: AgentRunError | UserError) -> ModelError
 
 
 def _said(problem: ModelAPIError) -> str:
-    """The provider's own words, short."""
+    """Return the provider's error message, shortened."""
     if not isinstance(problem, ModelHTTPError):
-        return problem.message[:_LONGEST_QUOTE]
-    return f"{problem.status_code} {_words(problem.body)[:_LONGEST_QUOTE]}".strip()
+        return problem.message[:_MAX_QUOTE_CHARACTERS]
+    return f"{problem.status_code} {_words(problem.body)[:_MAX_QUOTE_CHARACTERS]}".strip()
 
 
 def _words(body: object) -> str:

@@ -1,4 +1,4 @@
-"""Opening a model by its name: the provider's client, with the address and key that were given.
+"""Opening a model by its name, with the address and key of its provider.
 
 This module imports the client library, so it is imported only once a configured model is asked.
 """
@@ -15,12 +15,12 @@ from recollect.domain.model_tier import ModelChoice, ProviderAccess
 from recollect.models.language.client import RemoteModel
 from recollect.models.language.faults import misconfigured
 
-# The client wants a key even where the server does not; the environment's belongs to another.
+# The client needs a key even if the server does not; the key of the environment is not for it.
 _NO_KEY: Final = "none"
 
 
 def open_model(name: str, choice: ModelChoice) -> RemoteModel:
-    """The model `provider:model`, reached as the choice says."""
+    """Open the model `provider:model` with the access in the settings."""
     provider, _, model = name.partition(":")
     access = choice.providers.get(provider, ProviderAccess())
     try:
@@ -34,15 +34,15 @@ def open_model(name: str, choice: ModelChoice) -> RemoteModel:
 
 
 def _on_compatible_server(model: str, access: ProviderAccess) -> Model:
-    """A model on a server that speaks OpenAI's chat API, however little of it."""
+    """Open a model on a server with OpenAI's chat API, or a part of it."""
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     least_common = OpenAIModelProfile(
-        # Small models are poor at calling tools; a server can hold them to a schema.
+        # Small models are poor at calling tools, but a server can enforce a schema.
         default_structured_output_mode="native",
         supports_json_schema_output=True,
-        # And where it does not, the model has at least read it.
+        # If it does not, the model has at least read the schema.
         native_output_requires_schema_in_instructions=True,
         openai_chat_supports_multiple_system_messages=False,
         openai_chat_supports_max_completion_tokens=False,

@@ -1,4 +1,4 @@
-"""A model that answers from a script, for tests of whatever asks a model."""
+"""A model that answers from a script, for tests."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from recollect.ports.language_model import Filled, Prompt, Shape, Written
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slowly:
-    """A reply that takes its time."""
+    """A delayed reply."""
 
     seconds: float
     reply: Reply
 
 
-# A text may be JSON, good or bad; a mapping is sent as JSON; an exception is raised.
+# A text may be valid or invalid JSON; a mapping is sent as JSON; an exception is raised.
 Reply = str | Mapping[str, Any] | Exception | Slowly
 
 
 class ScriptedModel:
-    """Gives its replies in order and keeps what it was asked; each word counts as a token.
+    """A model that returns its replies in order and keeps its prompts; each word is a token.
 
-    Running out of replies is an AssertionError: the test asked more than its script says.
+    If there are no replies left, it raises an AssertionError.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ScriptedModel:
         seconds: float | None = None,
     ) -> None:
         self._name = name
-        # How long an answer may take where the prompt does not say.
+        # The time limit of an answer, if the prompt has none.
         self._seconds = seconds
         self._replies = iter(replies)
         self.prompts: list[Prompt] = []

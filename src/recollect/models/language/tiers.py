@@ -1,4 +1,4 @@
-"""The language models by task: opened when needed, shared between tiers, counted apart."""
+"""The language models by tier: opened when needed, shared, and counted separately."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.ports.language_model import LanguageModel
 
 
 class Tiers:
-    """A model for each task that has one. Nothing is imported or connected before the first ask."""
+    """The models of the configured tiers, imported and connected by the first call."""
 
     def __init__(self, choice: ModelChoice, clock: Clock, opener: Opener = open_remote) -> None:
         self._opened: dict[str, LazyModel] = {}
