@@ -10,11 +10,14 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import create_engine, inspect, make_url
+from sqlalchemy import Connection, create_engine, inspect, make_url
+from sqlalchemy.pool import NullPool
 
 from recollect.assemble.database import open_database
 from recollect.backends.sql.database import Database
@@ -246,6 +249,12 @@ def server_of(kind: Kind) -> Server:
     return {"postgresql": PostgresqlServer, "mysql": MysqlServer, "json": Journals}[kind]()
 
 
+def kind_of(server: Server | None) -> str:
+    """Return the kind of the database that a run is on."""
+    kinds = {PostgresqlServer: "postgresql", MysqlServer: "mysql", Journals: "json"}
+    return kinds.get(type(server), "sqlite")
+
+
 def free_port() -> int:
     """Return a port that nobody listens on."""
     with socket.socket() as listening:
@@ -274,3 +283,71 @@ def open_at(path: Path) -> Database:
 def place_of(path: Path) -> str:
     """Return what another process opens instead of a file: the file itself, or its address."""
     return str(path) if Running.server is None else Running.server.url_for(path)
+
+
+def storage_of(path: Path) -> dict[str, str]:
+    """Return the settings under `storage` for the database that stands for a file."""
+    return {"path": str(path)} if Running.server is None else {"url": place_of(path)}
+
+
+def environment_of(path: Path) -> dict[str, str]:
+    """Return the environment in which another process finds the files beside a database."""
+    beside = {} if Running.server is None else {"RECOLLECT_DATA_DIR": str(path.parent)}
+    return {**os.environ, **beside}
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[Connection]:
+    url = f"sqlite:///{path}" if Running.server is None else driver_url(place_of(path))
+    engine = create_engine(make_url(url), poolclass=NullPool)
+    try:
+        with engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def ask(path: Path, statement: str) -> list[tuple[Any, ...]]:
+    """Run a statement in the database that stands for a file, past all of our code."""
+    with _connected(path) as connection:
+        done = connection.exec_driver_sql(statement)
+        return [tuple(row) for row in done] if done.returns_rows else []
+
+
+def is_sound(path: Path) -> bool:
+    """Return whether a file is whole and no row refers to nothing; a server sees to it itself."""
+    if Running.server is not None:
+        return True
+    checked = ask(path, "PRAGMA integrity_check"), ask(path, "PRAGMA foreign_key_check")
+    return checked == ([("ok",)], [])
+
+
+def has_text(path: Path, text: str) -> bool:
+    """Return whether a text is anywhere in a file, or in any row on the server."""
+    if Running.server is None:
+        return text.encode() in path.read_bytes()
+    with _connected(path) as connection:
+        tables = inspect(connection).get_table_names()
+        rows = [row for it in tables for row in connection.exec_driver_sql(f"SELECT * FROM {it}")]
+        return any(text in repr(row) for row in rows)
+
+
+def copy_database(original: Path, copy: Path) -> None:
+    """Make another database with the same content."""
+    if Running.server is None:
+        copy.write_bytes(original.read_bytes())
+        return
+    source, target = (make_url(place_of(it)).database for it in (original, copy))
+    with _connected(copy) as connection:
+        names = inspect(connection).get_table_names()
+        if isinstance(Running.server, MysqlServer):
+            connection.exec_driver_sql("SET foreign_key_checks = 0")
+            for name in names:
+                connection.exec_driver_sql(f"DELETE FROM {target}.{name}")
+                connection.exec_driver_sql(
+                    f"INSERT INTO {target}.{name} SELECT * FROM {source}.{name}"
+                )
+            return
+    assert target is not None
+    Running.server.drop(target)
+    Running.server.run(f"CREATE DATABASE {target} TEMPLATE {source}", Running.server.root)

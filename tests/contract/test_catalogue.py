@@ -15,8 +15,9 @@ from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import read_scopes
+from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
-from recollect.ports.units import COLUMNS, KINDS, Ids, UnitRows
+from recollect.ports.units import COLUMNS, Ids, UnitRows
 from tests.database_servers import open_at
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope
 
@@ -44,7 +45,7 @@ def _add(database: Database, scope: Scope, number: int) -> list[int]:
                 update(schema.units)
                 .where(schema.units.c.id == unit)
                 .values(
-                    owner_kind=KINDS[number % 2],
+                    owner_kind=UNIT_OWNERS[number % 2],
                     cluster=-number if number % 2 else unit,
                     place=3 * number,
                     speaker=-unit,
@@ -68,7 +69,7 @@ def _said_by_sql(connection: Connection, units: Ids) -> list[tuple[object, ...]]
 
 def _plain(rows: UnitRows) -> list[tuple[object, ...]]:
     return [
-        (owner, unit, KINDS[kind], *rest)
+        (owner, unit, UNIT_OWNERS[kind], *rest)
         for owner, (unit, kind, *rest) in zip(rows.owners, rows.numbers.T.tolist(), strict=True)
     ]
 

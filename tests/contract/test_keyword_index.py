@@ -18,9 +18,10 @@ from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql.database import Database
 from recollect.domain.filters import Filter
+from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
-from recollect.ports.units import KINDS, Matches, UnitIndex
+from recollect.ports.units import Matches, UnitIndex
 from tests.database_servers import open_at
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope
 
@@ -74,7 +75,7 @@ def _listed(matches: Matches) -> list[UnitMatch]:
     names = ("unit", "kind", "owner", "start", "end")
     columns = (matches.column(name).tolist() for name in names)
     return [
-        UnitMatch(unit, KINDS[kind], owner, (start, end), raw, score)
+        UnitMatch(unit, UNIT_OWNERS[kind], owner, (start, end), raw, score)
         for unit, kind, owner, start, end, raw, score in zip(
             *columns, matches.raw, matches.scores, strict=True
         )

@@ -14,6 +14,8 @@ from recollect.domain.record import Record
 from recollect.errors import RecollectError
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.database_servers import Running, kind_of
+from tests.reports import write_report
 
 pytestmark = pytest.mark.server
 
@@ -177,3 +179,5 @@ async def test_a_server_answers_as_sqlite_does_in_five_hundred_lives(
     twins: tuple[Memory, Memory], clock: TurnedClock
 ):
     await _live(twins, clock, range(500))
+    lived = {"lives": 500, "steps": 500 * _STEPS, "different_answers": 0}
+    write_report(f"congruence-{kind_of(Running.server)}", lived)

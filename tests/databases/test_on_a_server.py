@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
+from recollect.backends.sql.server_database import ServerDatabase
 from recollect.domain.diagnosis import Finding
 from recollect.errors import StorageError
+from recollect.ports.snapshot import one_snapshot
 from recollect.settings import Settings
+from recollect.settings.server_url import driver_url
 from tests.conftest import TurnedClock
-from tests.database_servers import Server, free_port
+from tests.database_servers import Server, ask, free_port
 
 pytestmark = pytest.mark.server
 
@@ -157,3 +162,40 @@ async def test_the_password_is_never_told(server: Server, tmp_path: Path):
 
 def _elsewhere(url: str) -> str:
     return f"{url.partition('://')[0]}://root@127.0.0.1:{free_port()}/memory"
+
+
+_CONNECTED = {
+    "postgresql": "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()",
+    "mysql": "SELECT count(*) FROM information_schema.processlist WHERE db = database()",
+}
+
+
+async def _require_none_connected(path: Path, url: str) -> None:
+    """Wait until nobody but who asks is connected; the server notices an end a moment later."""
+    ends = time.monotonic() + 60
+    while ask(path, _CONNECTED[make_url(url).get_backend_name()]) != [(1,)]:
+        assert time.monotonic() < ends, "a connection was left open"
+        await asyncio.sleep(0.05)
+
+
+async def test_a_snapshot_that_outlives_its_database_leaves_no_connection(
+    server: Server, tmp_path: Path
+):
+    path = tmp_path / "any.db"
+    database = ServerDatabase(driver_url(server.url_for(path)), beside=path)
+    with one_snapshot():
+        await database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
+        await database.close()
+    await _require_none_connected(path, server.url_for(path))
+
+
+async def test_a_memory_that_cannot_be_opened_leaves_no_connection(server: Server, tmp_path: Path):
+    path = tmp_path / "any.db"
+    url = server.url_for(path)
+    ask(path, "ALTER TABLE agents RENAME TO agents_elsewhere")
+    try:
+        with pytest.raises(StorageError):
+            await Memory.open(_at(url, tmp_path))
+        await _require_none_connected(path, url)
+    finally:
+        ask(path, "ALTER TABLE agents_elsewhere RENAME TO agents")

@@ -59,6 +59,7 @@ def test_every_operation_says_which_role_it_needs():
         assert operation.get("x-role") == (None if needed is None else needed.role.value)
 
 
+@pytest.mark.sqlite
 async def test_it_is_open_until_the_first_key_is_made_and_never_again(database_path: Path):
     async with _serving(database_path) as client:
         assert (await client.get("/v1/whoami")).json()["means"] == "open"
@@ -197,6 +198,7 @@ async def test_a_key_ends_when_it_expires(database_path: Path):
     assert not made.key.is_usable(soon)
 
 
+@pytest.mark.sqlite
 async def test_settings_are_told_without_secrets_and_with_where_they_come_from(
     database_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -238,6 +240,7 @@ async def test_a_key_that_asks_too_much_is_told_when_to_come_back(
         assert _code(guesses[-1]) == (429, "too_many_wrong_keys")
 
 
+@pytest.mark.sqlite
 async def test_no_more_requests_of_a_key_run_at_a_time_than_it_may(
     database_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -63,6 +63,7 @@ async def test_a_recall_sees_the_act_of_a_turn(memory: Memory):
     assert hit.turn.act == "question"
 
 
+@pytest.mark.sqlite
 async def test_turns_of_an_older_release_get_their_acts_in_the_background(database_path: Path):
     async with Memory.open(database_path) as memory:
         said = [{"role": "user", "content": f"Where is key {number}?"} for number in range(300)]

@@ -13,6 +13,7 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble.audit import trail_of
+from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
@@ -51,6 +52,7 @@ def tamper(database: Path, sql: str) -> None:
         assert connection.execute(sql).rowcount == 1
 
 
+@pytest.mark.sqlite
 def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, database_path: Path):
     data = ("--data", str(database_path))
     record = recollect("remember", "安妮喜欢红茶", *data, "--json").json
@@ -122,14 +124,18 @@ async def test_a_cursor_of_another_listing_is_refused(memory: Memory):
         await memory.audit.tail(cursor="5~mem_1")
 
 
+@pytest.mark.sqlite
 async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: Path):
     """The job, as another process would run it."""
     await memory.remember("Ann prefers green tea")
     database, clock = SqliteDatabase(database_path), TurnedClock()
     try:
         store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
+        log = SqlAudit(database)
         trail = trail_of(
             memory._parts.settings,
+            log,
+            lambda _: log,
             database,
             clock,
             store,
@@ -161,7 +167,7 @@ async def test_a_long_tail_is_sealed_in_batches(memory: Memory):
 
 async def test_entries_alone_leave_answers_of_recalls_in_the_cache(memory: Memory):
     """A scope's version is what caches follow; being given to a prompt changes no answer."""
-    store = memory._parts.store
+    store = memory._parts.own_store
     await memory.remember("Ann prefers green tea")
     before = await store.versions([memory.caller_scope])
     await memory.context("green tea")
@@ -247,6 +253,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.sqlite
 async def test_a_prompt_of_a_process_that_is_killed_is_audited(database_path: Path):
     ran = await asyncio.to_thread(
         subprocess.run,

@@ -136,6 +136,7 @@ async def test_a_session_from_afar(memory: Memory):
     assert [it.id for it in await memory.sessions()] == ["monday"]
 
 
+@pytest.mark.sqlite
 async def test_rooms_transfers_and_jobs_from_afar(memory: Memory, tmp_path: Path):
     await memory.remember("kept", tags=["t"], category="c")
     mark = (await memory.changes()).mark

@@ -67,6 +67,7 @@ def test_on_a_new_machine_nothing_is_wrong_and_nothing_is_made(cli: CommandLine,
     assert not settings_file().exists()
 
 
+@pytest.mark.sqlite
 def test_every_part_is_told_in_text_and_as_figures(cli: CommandLine):
     for text in ("one", "two", "three"):
         cli("remember", text)
@@ -141,6 +142,7 @@ def test_a_file_that_is_no_database_is_told_and_the_rest_goes_on(cli: CommandLin
     assert database.read_bytes() == b"only some text\n" * 100
 
 
+@pytest.mark.sqlite
 def test_a_damaged_page_is_found(cli: CommandLine):
     database = Settings.load().database
     with Memory.open(Settings.load()) as memory:
@@ -155,6 +157,7 @@ def test_a_damaged_page_is_found(cli: CommandLine):
     assert "recollect restore" in finding["hint"]
 
 
+@pytest.mark.sqlite
 def test_a_database_that_may_only_be_read_is_a_problem(
     cli: CommandLine, monkeypatch: pytest.MonkeyPatch
 ):
@@ -177,6 +180,7 @@ def test_an_older_schema_is_told_and_not_changed(cli: CommandLine):
         assert f"migrated to {HEAD_REVISION} when it is next opened" in finding["message"]
 
 
+@pytest.mark.sqlite
 def test_a_schema_from_the_future_is_a_problem(cli: CommandLine):
     cli("remember", "one")
     change("UPDATE alembic_version SET version_num = '9999'")
@@ -186,6 +190,7 @@ def test_a_schema_from_the_future_is_a_problem(cli: CommandLine):
     assert "vectors" not in findings
 
 
+@pytest.mark.sqlite
 def test_vectors_of_another_model_are_named_with_the_command_that_mends_it(
     cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -202,6 +207,7 @@ def test_vectors_of_another_model_are_named_with_the_command_that_mends_it(
     assert examined(cli)["vectors"]["verdict"] == "ok"
 
 
+@pytest.mark.sqlite
 def test_what_another_analyzer_indexed_is_told_until_it_is_renewed(cli: CommandLine):
     cli("remember", "one two")
     change("UPDATE units SET analyzer = '0'")
@@ -212,6 +218,7 @@ def test_what_another_analyzer_indexed_is_told_until_it_is_renewed(cli: CommandL
     assert examined(cli)["search terms"]["verdict"] == "ok"
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(("gave_up", "state"), [(0, "tried again later"), (1, "given up")])
 def test_a_failed_job_is_told_with_its_last_error(cli: CommandLine, gave_up: int, state: str):
     cli("remember", "one")
@@ -251,6 +258,7 @@ def test_a_chosen_model_that_does_not_work_is_a_problem(
     assert findings["database"]["verdict"] == "ok"
 
 
+@pytest.mark.sqlite
 def test_no_model_at_all_is_a_choice(cli: CommandLine, monkeypatch: pytest.MonkeyPatch):
     use(monkeypatch, "none")
     cli("remember", "one")
@@ -283,6 +291,7 @@ def test_a_file_in_the_place_of_the_data_folder_is_a_problem(cli: CommandLine, t
     assert findings["log file"]["verdict"] == "warning"
 
 
+@pytest.mark.sqlite
 def test_an_index_that_does_not_fit_into_its_memory_is_told(
     cli: CommandLine, monkeypatch: pytest.MonkeyPatch
 ):

@@ -108,6 +108,7 @@ async def test_work_of_an_unknown_kind_is_left_for_a_version_that_knows_it(
     assert (await jobs.counts()).waiting == 1
 
 
+@pytest.mark.sqlite
 async def test_what_an_older_analyzer_indexed_is_analysed_again(database_path: Path):
     async with Memory.open(database_path) as memory:
         saved = await memory.remember("The lighthouse keeper's logbook")

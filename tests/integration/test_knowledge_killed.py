@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import signal
 import sys
 from pathlib import Path
 
 from recollect import Memory
+from tests.database_servers import environment_of, place_of
 
 _OLD, _NEW = "heron", "magpie"
 _READER = """
@@ -69,10 +69,10 @@ async def _killed(database: Path, folder: Path, after: float) -> None:
         sys.executable,
         "-c",
         _READER,
-        str(database),
+        place_of(database),
         str(folder),
         stdout=asyncio.subprocess.PIPE,
-        env={**os.environ},
+        env=environment_of(database),
     )
     assert child.stdout is not None
     assert await child.stdout.readline() == b"open\n"

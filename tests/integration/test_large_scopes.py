@@ -219,6 +219,7 @@ def _steps(connection: Connection, scope: _Scope, work: Work) -> int:
     return steps
 
 
+@pytest.mark.sqlite
 async def test_a_large_scope_takes_no_more_steps_than_a_small_one(tmp_path: Path):
     steps: dict[int, dict[str, int]] = {}
     for size in (_SMALL, _LARGE):
@@ -233,6 +234,7 @@ async def test_a_large_scope_takes_no_more_steps_than_a_small_one(tmp_path: Path
     assert all(many <= 1.5 * few + 5 for few, many in slower.values()), slower
 
 
+@pytest.mark.sqlite
 async def test_the_best_inside_a_filter_are_the_same_wherever_they_are_looked_for(tmp_path: Path):
     database, scope = await _filled(tmp_path / "memory.db", _SMALL)
 
@@ -251,6 +253,7 @@ async def test_the_best_inside_a_filter_are_the_same_wherever_they_are_looked_fo
     await database.close()
 
 
+@pytest.mark.sqlite
 async def test_what_counts_all_records_walks_through_them_once(tmp_path: Path):
     database, scope = await _filled(tmp_path / "memory.db", _LARGE)
     records = schema.records.c
@@ -295,6 +298,7 @@ async def test_health_makes_ready_before_it_searches_many_times(
     assert told == ["ready", *["search"] * _SMALL]
 
 
+@pytest.mark.sqlite
 async def test_what_is_forgotten_of_the_audit_is_found_by_the_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -42,6 +42,7 @@ async def _move_parcels(memory: Memory) -> Scope:
     return records[0].scope
 
 
+@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_steps")
 async def test_what_is_in_the_full_text_and_what_is_not_yet_are_found_alike(database_path: Path):
     async with Memory.open(database_path) as memory:
@@ -68,6 +69,7 @@ async def test_what_is_in_the_full_text_and_what_is_not_yet_are_found_alike(data
     assert 0 < row.full_text_to < row.next_unit - 1
 
 
+@pytest.mark.sqlite
 async def test_a_small_scope_is_in_no_full_text(database_path: Path):
     async with Memory.open(database_path) as memory:
         scope = await _move_parcels(memory)

@@ -69,6 +69,7 @@ async def _until(holds: Callable[[], bool]) -> None:
     raise AssertionError("it never came to pass")
 
 
+@pytest.mark.sqlite
 async def test_a_turn_is_kept_before_its_vector_is_made(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -164,6 +165,7 @@ async def test_so_many_as_wait_are_begun_before_the_others_are_done(
     assert embedder.batches == [1, 64], "two at once keep every core busy"
 
 
+@pytest.mark.sqlite
 async def test_vectors_are_stored_while_the_next_texts_are_embedded(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -178,6 +180,7 @@ async def test_vectors_are_stored_while_the_next_texts_are_embedded(
     assert not embedder.is_let.is_set()
 
 
+@pytest.mark.sqlite
 async def test_whoever_says_too_much_waits_until_some_of_it_has_vectors(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -192,6 +195,7 @@ async def test_whoever_says_too_much_waits_until_some_of_it_has_vectors(
     assert len(await talking) == 900
 
 
+@pytest.mark.sqlite
 async def test_closing_waits_for_the_vectors(database_path: Path, embedder: HeldEmbedder):
     async with Memory.open(database_path, embedder=embedder) as memory:
         await memory.observe(_said("the harbour master keeps the keys"), session="s")
@@ -199,6 +203,7 @@ async def test_closing_waits_for_the_vectors(database_path: Path, embedder: Held
     assert _vectors(database_path) == 1
 
 
+@pytest.mark.sqlite
 async def test_what_a_process_left_without_vectors_the_next_one_fills_in(
     memory: Memory, embedder: HeldEmbedder, database_path: Path, tmp_path: Path
 ):
@@ -214,6 +219,7 @@ async def test_what_a_process_left_without_vectors_the_next_one_fills_in(
         assert _vectors(left / database_path.name) == 2
 
 
+@pytest.mark.sqlite
 async def test_a_model_that_fails_leaves_the_vectors_to_a_job(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -242,6 +248,7 @@ async def test_an_embedder_that_raises_anything_stops_nothing(
     assert len(await memory.recall("pilot")) == 1
 
 
+@pytest.mark.sqlite
 async def test_a_vector_of_another_owner_is_not_taken_for_a_units_own(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):

@@ -61,6 +61,7 @@ async def test_and_while_many_messages_are(memory: Memory, monkeypatch: pytest.M
     assert len(await observing) == 300
 
 
+@pytest.mark.sqlite
 async def test_and_while_a_long_question_is(memory: Memory, monkeypatch: pytest.MonkeyPatch):
     await memory.remember("Marta keeps bees.")
     go_on = threading.Event()

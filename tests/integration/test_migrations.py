@@ -69,6 +69,7 @@ def test_the_newest_migration_is_the_one_the_code_expects(tmp_path: Path):
         database.close_here()
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("released", _RELEASED, ids=lambda path: path.name)
 async def test_a_database_of_every_released_schema_opens_with_its_data(
     released: Path, database_path: Path
@@ -109,6 +110,7 @@ def test_the_model_that_embedded_last_goes_on_answering_in_its_scope(database_pa
     assert (served[scopes[0]], served[99]) == (2, None)
 
 
+@pytest.mark.sqlite
 async def test_a_database_of_a_newer_version_is_refused_untouched(database_path: Path):
     async with Memory.open(database_path) as memory:
         await memory.remember("From the future")

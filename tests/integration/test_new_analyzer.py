@@ -119,6 +119,7 @@ async def _said(memory: Memory, question: str) -> set[str]:
     return {hit.content for hit in found}
 
 
+@pytest.mark.sqlite
 async def test_the_old_terms_answer_until_all_new_ones_are_ready(
     database_path: Path, clock: TurnedClock
 ):
@@ -137,6 +138,7 @@ async def test_the_old_terms_answer_until_all_new_ones_are_ready(
     assert _query(database_path, "SELECT * FROM editions") == []
 
 
+@pytest.mark.sqlite
 async def test_no_question_sees_a_scope_half_renewed(database_path: Path, clock: TurnedClock):
     async with Memory.open(database_path, clock=clock) as memory:
         await memory.remember_many(NOTES)
@@ -151,6 +153,7 @@ async def test_no_question_sees_a_scope_half_renewed(database_path: Path, clock:
     assert {found for _, found in seen} <= {0, len(NOTES)}
 
 
+@pytest.mark.sqlite
 async def test_work_that_was_interrupted_goes_on_where_it_was(
     database_path: Path, clock: TurnedClock
 ):
@@ -166,6 +169,7 @@ async def test_work_that_was_interrupted_goes_on_where_it_was(
     assert _query(database_path, "SELECT first_unit FROM scopes") == [(first,)]
 
 
+@pytest.mark.sqlite
 async def test_what_was_replaced_is_removed_by_whoever_opens_it_next(
     database_path: Path, clock: TurnedClock
 ):
@@ -181,6 +185,7 @@ async def test_what_was_replaced_is_removed_by_whoever_opens_it_next(
     _check_counters(database_path)
 
 
+@pytest.mark.sqlite
 async def test_what_is_written_meanwhile_is_found_at_once_and_afterwards(
     database_path: Path, clock: TurnedClock
 ):
@@ -210,6 +215,7 @@ def _check_counters(database: Path) -> None:
     assert _query(database, "SELECT analyzer FROM units GROUP BY 1") == [(ANALYZER_VERSION,)]
 
 
+@pytest.mark.sqlite
 async def test_what_is_forgotten_meanwhile_is_gone_on_both_sides(
     database_path: Path, clock: TurnedClock
 ):
@@ -228,6 +234,7 @@ async def test_what_is_forgotten_meanwhile_is_gone_on_both_sides(
     _check_counters(database_path)
 
 
+@pytest.mark.sqlite
 async def test_a_person_who_is_forgotten_meanwhile_leaves_nothing_beside(
     database_path: Path, clock: TurnedClock
 ):
@@ -245,6 +252,7 @@ async def test_a_person_who_is_forgotten_meanwhile_leaves_nothing_beside(
         assert await _said(again, "lighthouse") == {"a new lighthouse"}
 
 
+@pytest.mark.sqlite
 async def test_a_large_scope_has_its_full_text_ready_when_it_changes_over(
     database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
@@ -277,6 +285,7 @@ async def test_a_large_scope_has_its_full_text_ready_when_it_changes_over(
     assert _query(database_path, left) == [(0,)], "no token of what was replaced"
 
 
+@pytest.mark.sqlite
 async def test_vectors_are_kept_and_the_model_is_not_asked_again(
     database_path: Path, clock: TurnedClock
 ):
@@ -293,6 +302,7 @@ async def test_vectors_are_kept_and_the_model_is_not_asked_again(
     assert _query(database_path, "SELECT count(*) FROM vectors") == [(len(NOTES),)]
 
 
+@pytest.mark.sqlite
 async def test_a_vector_that_comes_late_is_on_both_sides(
     database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
@@ -321,6 +331,7 @@ async def test_a_vector_that_comes_late_is_on_both_sides(
     assert _query(database_path, "SELECT count(*) FROM vectors") == [(len(NOTES),)]
 
 
+@pytest.mark.sqlite
 async def test_how_far_it_is_is_told(database_path: Path, clock: TurnedClock):
     async with Memory.open(database_path, clock=clock) as memory:
         await memory.remember_many(NOTES)

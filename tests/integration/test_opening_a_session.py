@@ -64,6 +64,7 @@ def turns_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return read
 
 
+@pytest.mark.sqlite
 async def test_what_is_sent_is_the_same_as_if_all_had_been_read(
     database_path: Path, turns_read: list[int]
 ):

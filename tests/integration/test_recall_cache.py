@@ -80,6 +80,7 @@ async def test_a_write_of_another_program_is_noticed_at_once(
         assert await memory.recall(QUESTION) != before
 
 
+@pytest.mark.sqlite
 async def test_a_write_of_another_process_is_noticed_at_once(memory: Memory, database_path: Path):
     await memory.remember(TEA)
     assert len(await memory.recall(QUESTION)) == 1

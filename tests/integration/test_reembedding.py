@@ -102,6 +102,7 @@ def models_in(database: Path) -> set[object]:
     return {name for (name,) in table(database, query)}
 
 
+@pytest.mark.sqlite
 async def test_the_old_model_answers_until_it_is_changed(opened, database_path: Path):
     async with opened(OLD) as memory:
         saved = {it.id for it in await memory.remember_many(NOTES)}
@@ -114,6 +115,7 @@ async def test_the_old_model_answers_until_it_is_changed(opened, database_path: 
         assert await memory.reindex() == 0
 
 
+@pytest.mark.sqlite
 async def test_what_is_saved_under_an_old_model_gets_that_models_vectors(
     opened, database_path: Path
 ):
@@ -173,6 +175,7 @@ async def cosines(memory: Memory) -> dict[str, float]:
     return {ident: it.raw for ident, it in paths if it.path == "vector"}
 
 
+@pytest.mark.sqlite
 async def test_what_is_written_during_the_change_is_not_left_behind(
     database_path: Path, clock: TurnedClock
 ):
@@ -197,6 +200,7 @@ async def test_what_is_written_during_the_change_is_not_left_behind(
         assert table(database_path, "SELECT count(*) FROM vectors") == [(len(NOTES) + 3,)]
 
 
+@pytest.mark.sqlite
 async def test_texts_that_the_new_model_cannot_read_stay_without(
     opened, shop: Shop, database_path: Path
 ):
@@ -211,6 +215,7 @@ async def test_texts_that_the_new_model_cannot_read_stay_without(
         assert models_in(database_path) == {NEW}
 
 
+@pytest.mark.sqlite
 async def test_archives_change_with_the_rest(opened, database_path: Path):
     async with opened(OLD) as memory:
         session = memory.session("s")
@@ -263,6 +268,7 @@ async def test_a_folder_whose_model_was_replaced_is_embedded_anew(opened, shop: 
         assert await found(memory) == saved
 
 
+@pytest.mark.sqlite
 async def test_a_model_that_may_come_back_is_not_replaced_unasked(
     opened, shop: Shop, database_path: Path
 ):
@@ -274,6 +280,7 @@ async def test_a_model_that_may_come_back_is_not_replaced_unasked(
     assert models_in(database_path) == {OLD}
 
 
+@pytest.mark.sqlite
 async def test_a_wrong_choice_is_refused_before_anything_changes(opened, database_path: Path):
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
@@ -284,6 +291,7 @@ async def test_a_wrong_choice_is_refused_before_anything_changes(opened, databas
         assert models_in(database_path) == {OLD}
 
 
+@pytest.mark.sqlite
 async def test_work_that_was_only_queued_is_done_by_whoever_is_there(opened, database_path: Path):
     async with opened(OLD) as memory:
         saved = {it.id for it in await memory.remember_many(NOTES)}
@@ -296,6 +304,7 @@ async def test_work_that_was_only_queued_is_done_by_whoever_is_there(opened, dat
         assert await found(memory) == saved | {late.id}
 
 
+@pytest.mark.sqlite
 async def test_of_two_wishes_the_last_one_holds(opened, database_path: Path):
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
@@ -305,6 +314,7 @@ async def test_of_two_wishes_the_last_one_holds(opened, database_path: Path):
         assert models_in(database_path) == {OLD}
 
 
+@pytest.mark.sqlite
 async def test_a_model_that_fails_is_told_and_the_work_waits(
     opened, shop: Shop, clock: TurnedClock, database_path: Path
 ):
@@ -340,6 +350,7 @@ async def test_one_waits_for_another_process_that_has_begun_it(opened, clock: Tu
         assert await waiting == len(NOTES)
 
 
+@pytest.mark.sqlite
 async def test_packed_vectors_follow_a_change_to_and_fro(opened, database_path: Path):
     async with opened(OLD) as memory:
         saved = {it.id for it in await memory.remember_many(NOTES)}
@@ -376,11 +387,12 @@ async def test_packed_vectors_follow_a_change_to_and_fro(opened, database_path: 
         await database.close()
 
 
+@pytest.mark.sqlite
 async def test_vectors_that_come_too_late_do_not_bring_a_scope_back(opened, database_path: Path):
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
         gone = Scope(user="nobody")
-        store = memory._parts.store
+        store = memory._parts.own_store
         units = table(database_path, "SELECT id, owner_id FROM units")
         vectors = tuple(
             UnitVector(scope=gone, unit=unit, owner=owner, vector=bytes(64))
@@ -392,6 +404,7 @@ async def test_vectors_that_come_too_late_do_not_bring_a_scope_back(opened, data
         assert models_in(database_path) == {OLD}
 
 
+@pytest.mark.sqlite
 async def test_each_scope_is_renewed_for_a_new_analyzer_in_one_step(opened, database_path: Path):
     async with opened(OLD) as memory:
         for name in ("ann", "bo"):

@@ -200,6 +200,7 @@ async def test_a_damaged_archive_is_told_in_its_place_and_the_session_goes_on(
     assert (await session.prepare())[-1]["content"] == "I do not know."
 
 
+@pytest.mark.sqlite
 async def test_without_the_blob_store_a_large_result_stays_in_its_turn(
     memory: Memory, tmp_path: Path
 ):
@@ -595,6 +596,7 @@ async def test_the_end_of_a_session_sweeps_what_has_had_its_time(
         assert "unknown_archive" in sent[-1]["content"]
 
 
+@pytest.mark.sqlite
 async def test_a_state_that_cannot_be_read_is_made_anew(database_path: Path):
     async with Memory.open(database_path) as memory:
         session = memory.session("s", context_tokens=2_000)
@@ -669,6 +671,7 @@ async def test_a_message_too_long_for_the_summaries_beside_it_is_not_kept_waitin
         assert session.usage.window_tokens <= session.usage.budget_tokens
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("is_folder_first", [True, False])
 async def test_an_archive_is_found_however_its_database_is_named(
     tmp_path: Path, is_folder_first: bool

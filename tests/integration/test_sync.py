@@ -79,6 +79,7 @@ def test_errors_are_those_of_the_async_memory(memory):
         memory.get("mem_unknown")
 
 
+@pytest.mark.sqlite
 def test_a_memory_that_cannot_be_opened_leaves_no_thread(tmp_path):
     (tmp_path / "broken.db").write_bytes(b"this is no database at all" * 100)
 
@@ -159,6 +160,7 @@ def start(program, database_path):
     )
 
 
+@pytest.mark.sqlite
 def test_a_program_that_forgets_to_close_ends_quietly_and_loses_nothing(database_path):
     program = start(
         """

@@ -259,6 +259,7 @@ async def test_an_agent_takes_along_the_users_profile_and_nothing_else_of_the_us
     assert note.id.encode() not in lines
 
 
+@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_batches")
 async def test_importing_again_adds_only_what_is_missing(
     memory: Memory, other: Memory, clock: TurnedClock, tmp_path: Path
@@ -340,6 +341,7 @@ async def test_a_file_may_say_the_same_twice_but_not_two_things(memory: Memory, 
     assert await items_of(other) == lines[1:]
 
 
+@pytest.mark.sqlite
 async def test_vectors_are_made_anew_in_the_background(memory: Memory, tmp_path: Path):
     await memory.remember("安妮喜欢绿茶")
     await memory.observe([{"role": "user", "content": "green tea"}])
@@ -359,6 +361,7 @@ def _rows(database: Path, query: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
+@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_batches")
 async def test_the_tables_are_as_if_everything_had_been_written_here(
     memory: Memory, other: Memory, clock: TurnedClock, database_path: Path, tmp_path: Path

@@ -74,6 +74,7 @@ def rows(database: Path, query: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
+@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_parts")
 async def test_archives_move_with_their_contents_byte_for_byte(
     memory: Memory, other: Memory, clock: TurnedClock, database_path: Path, tmp_path: Path
@@ -106,6 +107,7 @@ async def _only(memory: Memory, user: str) -> Archive:
     return archive
 
 
+@pytest.mark.sqlite
 async def test_what_moved_is_found_by_its_words(memory: Memory, other: Memory, tmp_path: Path):
     await archived(memory, CHINESE)
     await take_in(other, await lines_of(memory))
@@ -115,6 +117,7 @@ async def test_what_moved_is_found_by_its_words(memory: Memory, other: Memory, t
     assert rows(tmp_path / "other.db", units) == rows(tmp_path / "memory.db", units) != []
 
 
+@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_parts")
 async def test_the_same_content_is_written_once_a_workspace(
     memory: Memory, other: Memory, tmp_path: Path
@@ -156,6 +159,7 @@ async def test_importing_again_stores_no_content_twice(
     assert (third.conflicting, third.problems[0].code) == (1, "id_taken")
 
 
+@pytest.mark.sqlite
 async def test_a_content_that_is_gone_or_damaged_is_told_and_the_rest_goes_on(
     memory: Memory, other: Memory, database_path: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -193,6 +197,7 @@ _DAMAGES: dict[str, Any] = {
 }
 
 
+@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("what", _DAMAGES)
 @pytest.mark.parametrize("place", [1, 2, -1])
@@ -307,6 +312,7 @@ async def test_a_caller_moves_the_archives_of_its_own(memory: Memory, other: Mem
     assert await loaded(other.scope(user="ann"), mine.id) == CHINESE
 
 
+@pytest.mark.sqlite
 async def test_a_stopped_import_with_contents_goes_on_later(
     memory: Memory, other: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -114,6 +114,7 @@ async def test_a_conflict_about_something_forgotten_does_not_come_back(
     assert await other.upkeep.conflicts() == ()
 
 
+@pytest.mark.sqlite
 async def test_what_is_being_forgotten_is_not_exported(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -192,6 +193,7 @@ async def test_turns_that_only_the_new_home_has_are_still_read_there(memory: Mem
     assert await other.extract("晨会") != ()
 
 
+@pytest.mark.sqlite
 async def test_the_mark_of_a_forgotten_session_does_not_come_back(memory: Memory, tmp_path: Path):
     await said(memory, "I work at Acme.", session="a secret meeting")
     await memory.extract("a secret meeting")
@@ -276,6 +278,7 @@ async def test_a_proposal_past_its_time_moves_as_it_is_stored(
     assert len(await other.shared.proposals(status="expired")) == 1
 
 
+@pytest.mark.sqlite
 async def test_traces_and_the_audit_stay_with_their_database(
     memory: Memory, other: Memory, tmp_path: Path
 ):

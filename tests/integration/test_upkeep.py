@@ -36,6 +36,7 @@ async def database(memory: Memory, database_path: Path) -> AsyncIterator[SqliteD
 # --- Reading ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sqlite
 async def test_a_selection_is_read_in_pages(memory: Memory, database: SqliteDatabase):
     saved = await memory.remember_many([f"note {number}" for number in range(5)])
     reader = SqlUpkeep(database)
@@ -44,6 +45,7 @@ async def test_a_selection_is_read_in_pages(memory: Memory, database: SqliteData
     assert [it.id for it in (*first, *rest)] == sorted(it.id for it in saved)
 
 
+@pytest.mark.sqlite
 async def test_a_selection_finds_what_all_its_conditions_hold_for(
     memory: Memory, database: SqliteDatabase, clock: TurnedClock
 ):
@@ -71,6 +73,7 @@ async def test_a_selection_finds_what_all_its_conditions_hold_for(
     assert await found(statuses=frozenset({Status.EXPIRED})) == set()
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     "selection",
     [
@@ -102,6 +105,7 @@ async def test_a_sweep_does_not_go_through_every_record(
     assert "USING INDEX ix_records_" in await database.read(plan)
 
 
+@pytest.mark.sqlite
 async def test_only_crowded_scopes_are_named(
     memory: Memory, database: SqliteDatabase, clock: TurnedClock
 ):
@@ -150,9 +154,10 @@ def _fields(worth: Worth) -> dict[str, object]:
 
 
 def _store(memory: Memory):
-    return memory._parts.store  # pyright: ignore[reportPrivateUsage]
+    return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
 
 
+@pytest.mark.sqlite
 async def test_a_session_counts_once_however_many_processes_serve_it(
     memory: Memory, database: SqliteDatabase, clock: TurnedClock
 ):
@@ -170,6 +175,7 @@ async def test_a_session_counts_once_however_many_processes_serve_it(
     assert [(await memory.get(it.id)).access_count for it in saved] == [2, 1]
 
 
+@pytest.mark.sqlite
 async def test_a_count_that_failed_is_not_taken_for_one_that_was_made(
     memory: Memory, database: SqliteDatabase, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):

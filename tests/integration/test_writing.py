@@ -78,6 +78,7 @@ async def test_what_is_said_again_makes_no_new_row(
     assert len(await memory.list()) == 1
 
 
+@pytest.mark.sqlite
 async def test_what_is_contradicted_is_kept_beside_it_as_a_conflict(
     memory: Memory, database_path: Path, judge: FakeJudge
 ):
@@ -297,6 +298,7 @@ def _everything(database: Path) -> bytes:
     return b"".join(file.read_bytes() for file in files)
 
 
+@pytest.mark.sqlite
 async def test_masked_data_is_nowhere_in_the_database(database_path: Path):
     settings = _settings(database_path, writing={"redact": "mask"})
     async with Memory.open(settings) as memory:

@@ -2,11 +2,9 @@
 
 import asyncio
 import random
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 
 from recollect import Memory, Status
 from recollect.domain.fields import Draft
+from tests.database_servers import ask, environment_of, is_sound, place_of
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -63,8 +62,9 @@ async def _fill(database: Path) -> list[str]:
 
 def _sweep_until_killed(database: Path, after: float) -> bool:
     """Whether the process was killed before it had finished."""
-    command = [sys.executable, "-c", _SWEEPER, str(database)]
-    with Child(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", _SWEEPER, place_of(database)]
+    environment = environment_of(database)
+    with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "sweeping\n"
         time.sleep(after)
@@ -72,13 +72,9 @@ def _sweep_until_killed(database: Path, after: float) -> bool:
         return process.stdout.read() != "swept\n"
 
 
-def _figures(database: Path) -> tuple[str, list[object], list[int]]:
-    with closing(sqlite3.connect(database)) as connection:
-        return (
-            connection.execute("PRAGMA integrity_check").fetchone()[0],
-            connection.execute("PRAGMA foreign_key_check").fetchall(),
-            [connection.execute(query).fetchone()[0] or 0 for query in _LEFT_OVER],
-        )
+def _is_whole(database: Path) -> bool:
+    left_over = [ask(database, query)[0][0] or 0 for query in _LEFT_OVER]
+    return is_sound(database) and not any(left_over)
 
 
 async def _lost(database: Path, kept: list[str]) -> int:
@@ -103,9 +99,9 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
         database = folder / f"killed-{attempt}.db"
         kept = asyncio.run(_fill(database))
         interrupted += _sweep_until_killed(database, after=random.uniform(0.0, 0.6))
-        assert _figures(database) == ("ok", [], [0] * len(_LEFT_OVER))
+        assert _is_whole(database)
         lost += asyncio.run(_lost(database, kept))
-        assert _figures(database) == ("ok", [], [0] * len(_LEFT_OVER))
+        assert _is_whole(database)
     return {"kills": times, "interrupted": interrupted, "lost": lost}
 
 

@@ -2,18 +2,16 @@
 
 import asyncio
 import random
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from recollect import Memory
 from recollect.language.analysis import ANALYZER_VERSION
+from tests.database_servers import ask, copy_database, environment_of, is_sound, place_of
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -53,13 +51,14 @@ async def _fill(database: Path) -> None:
         for name in _PEOPLE:
             notes = [f"parcel {it} for {name} 第{it}号包裹" for it in range(_NOTES)]
             await memory.scope(user=name).remember_many(notes)
-    _asked(database, "UPDATE units SET analyzer = '0'")
+    ask(database, "UPDATE units SET analyzer = '0'")
 
 
 def _work_until_killed(database: Path, batches: int) -> bool:
     """Whether the process was killed before it had finished: after so many batches and a moment."""
-    command = [sys.executable, "-c", _WORKER, str(database)]
-    with Child(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", _WORKER, place_of(database)]
+    environment = environment_of(database)
+    with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         for _ in range(batches):
             assert process.stdout.readline() == "reading\n"
@@ -68,24 +67,16 @@ def _work_until_killed(database: Path, batches: int) -> bool:
         return "read\n" not in process.stdout.readlines()
 
 
-def _asked(database: Path, query: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(database)) as connection:
-        rows = connection.execute(query).fetchall()
-        connection.commit()
-        return rows
-
-
 def _check(database: Path) -> None:
-    assert _asked(database, "PRAGMA integrity_check") == [("ok",)]
-    assert _asked(database, "PRAGMA foreign_key_check") == []
-    assert _asked(database, _ANSWERING) == [(_NOTES, _NOTES, 1)] * len(_PEOPLE)
+    assert is_sound(database)
+    assert ask(database, _ANSWERING) == [(_NOTES, _NOTES, 1)] * len(_PEOPLE)
 
 
 async def _unanswered(database: Path, *, finish: bool) -> int:
     """How many questions are not answered, by the first who opens it or after all is read."""
     if finish:
         # The dead one's lease is over.
-        _asked(database, "UPDATE jobs SET lease_until = 0")
+        ask(database, "UPDATE jobs SET lease_until = 0")
     async with Memory.open(database) as memory:
         if finish:
             await memory.drain()
@@ -102,17 +93,17 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     asyncio.run(_fill(original))
     for attempt in range(times):
         database = folder / f"killed-{attempt}.db"
-        database.write_bytes(original.read_bytes())
+        copy_database(original, database)
         batches = random.randint(1, len(_PEOPLE) * _NOTES // _BATCH)
         interrupted += _work_until_killed(database, batches)
         _check(database)
-        halfway += len(_asked(database, "SELECT * FROM editions"))
+        halfway += len(ask(database, "SELECT * FROM editions"))
         unanswered += asyncio.run(_unanswered(database, finish=False))
         unanswered += asyncio.run(_unanswered(database, finish=True))
         _check(database)
-        assert _asked(database, "SELECT DISTINCT analyzer FROM units") == [(ANALYZER_VERSION,)]
-        assert _asked(database, "SELECT * FROM editions") == []
-        assert _asked(database, "SELECT count(*) FROM units") == [(_NOTES * len(_PEOPLE),)]
+        assert ask(database, "SELECT DISTINCT analyzer FROM units") == [(ANALYZER_VERSION,)]
+        assert ask(database, "SELECT * FROM editions") == []
+        assert ask(database, "SELECT count(*) FROM units") == [(_NOTES * len(_PEOPLE),)]
     return {
         "kills": times,
         "interrupted": interrupted,
@@ -121,7 +112,6 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     }
 
 
-@pytest.mark.sqlite
 def test_a_new_analyzer_survives_kill_9(tmp_path: Path):
     assert _kill_repeatedly(tmp_path, times=2)["unanswered"] == 0
 

@@ -2,17 +2,16 @@
 
 import asyncio
 import random
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from recollect import Memory
 from recollect.settings import Settings
+from tests.database_servers import ask, copy_database, environment_of, is_sound, place_of
 from tests.processes import Child
 from tests.reports import write_report
 from tests.unit.models.tiny_model import write_folder
@@ -29,7 +28,8 @@ from recollect import Memory
 from recollect.settings import Settings
 
 async def main():
-    settings = {"storage": {"path": sys.argv[1]}, "embedding": {"model": sys.argv[2]}}
+    place = "url" if "://" in sys.argv[1] else "path"
+    settings = {"storage": {place: sys.argv[1]}, "embedding": {"model": sys.argv[2]}}
     async with Memory.open(Settings.load(settings)) as memory:
         def tell(done, total):
             print("changing", flush=True)
@@ -71,8 +71,9 @@ async def _fill(database: Path, model: str) -> None:
 
 def _change_until_killed(database: Path, model: str, batches: int) -> bool:
     """Whether the process was killed before it had finished: after so many batches and a moment."""
-    command = [sys.executable, "-c", _REINDEXER, str(database), model]
-    with Child(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", _REINDEXER, place_of(database), model]
+    environment = environment_of(database)
+    with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         for _ in range(batches):
             assert process.stdout.readline() == "changing\n"
@@ -82,14 +83,11 @@ def _change_until_killed(database: Path, model: str, batches: int) -> bool:
 
 
 def _asked(database: Path, query: str) -> list[str]:
-    with closing(sqlite3.connect(database)) as connection:
-        return [row[0] for row in connection.execute(query)]
+    return [row[0] for row in ask(database, query)]
 
 
 def _is_sound(database: Path) -> bool:
-    return _asked(database, "PRAGMA integrity_check") == ["ok"] and _asked(database, _LACKING) == [
-        0
-    ]
+    return is_sound(database) and _asked(database, _LACKING) == [0]
 
 
 async def _unanswered(database: Path, model: str) -> int:
@@ -105,9 +103,7 @@ async def _unanswered(database: Path, model: str) -> int:
 
 async def _finish(database: Path, model: str) -> None:
     """Any open memory goes on with it, whatever its settings, once the dead one's lease is over."""
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("UPDATE jobs SET lease_until = 0")
-        connection.commit()
+    ask(database, "UPDATE jobs SET lease_until = 0")
     async with Memory.open(_settings(database, model)) as memory:
         await memory.drain()
 
@@ -119,7 +115,7 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     asyncio.run(_fill(original, old))
     for attempt in range(times):
         database = folder / f"killed-{attempt}.db"
-        database.write_bytes(original.read_bytes())
+        copy_database(original, database)
         batches = random.randint(1, len(_PEOPLE) * _NOTES // _BATCH)
         interrupted += _change_until_killed(database, new, batches)
         assert _is_sound(database)
@@ -137,7 +133,6 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     }
 
 
-@pytest.mark.sqlite
 async def test_the_model_is_changed_and_questions_are_answered_all_along(tmp_path: Path):
     old, new = _models(tmp_path)
     database = tmp_path / "memory.db"
@@ -154,7 +149,6 @@ async def test_the_model_is_changed_and_questions_are_answered_all_along(tmp_pat
     assert len(_asked(database, _STORED)) == 1
 
 
-@pytest.mark.sqlite
 def test_a_change_of_the_model_survives_kill_9(tmp_path: Path):
     assert _kill_repeatedly(tmp_path, times=3)["unanswered"] == 0
 

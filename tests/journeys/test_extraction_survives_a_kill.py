@@ -3,7 +3,6 @@
 import asyncio
 import random
 import re
-import sqlite3
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.record import Status
+from tests.database_servers import environment_of, is_sound, place_of
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -59,8 +59,9 @@ async def _talk(database: Path) -> None:
 
 def _read_until_killed(database: Path, after: float) -> bool:
     """Let a process read for a moment; whether it was killed before it was done."""
-    command = [sys.executable, "-c", _READER, str(database)]
-    with Child(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", _READER, place_of(database)]
+    environment = environment_of(database)
+    with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(after)
@@ -94,8 +95,7 @@ def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
         outcome["doubled"] += sum(count > 1 for count in told.values())
         # Each English sentence is said twice, each Chinese one once.
         outcome["miscounted"] += sum(counts) != _SESSIONS * _TURNS * 3 // 4
-        with sqlite3.connect(database) as connection:
-            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert is_sound(database)
     return dict(outcome)
 
 

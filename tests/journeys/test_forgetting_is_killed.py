@@ -2,11 +2,10 @@
 
 import asyncio
 import random
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,15 @@ import pytest
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
 from recollect.settings import Settings
+from tests.database_servers import (
+    ask,
+    copy_database,
+    environment_of,
+    has_text,
+    is_sound,
+    place_of,
+    storage_of,
+)
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -44,8 +52,9 @@ async def _prepare(database: Path) -> None:
 
 def _kill_while_forgetting(database: Path, after: float | None) -> float:
     """Kill it after so many seconds, without them never; how long it went on."""
-    command = [sys.executable, "-c", _FORGETTER, str(database)]
-    with Child(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", _FORGETTER, place_of(database)]
+    environment = environment_of(database)
+    with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         start = time.perf_counter()
@@ -58,8 +67,7 @@ def _kill_while_forgetting(database: Path, after: float | None) -> float:
 
 
 def _unfinished(database: Path) -> int:
-    with closing(sqlite3.connect(database)) as raw:
-        return raw.execute("SELECT count(*) FROM jobs WHERE kind = 'forget'").fetchone()[0]
+    return ask(database, "SELECT count(*) FROM jobs WHERE kind = 'forget'")[0][0]
 
 
 async def _outcome(database: Path) -> str:
@@ -71,14 +79,12 @@ async def _outcome(database: Path) -> str:
         assert (await bob.stats()).store.records == 50
         assert len(await bob.recall("bobs parcel 42", min_score=0)) > 0
         assert len(await memory.scope(user="ann").list(limit=1_000)) == left
-    with closing(sqlite3.connect(database)) as raw:
-        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert is_sound(database)
     assert _unfinished(database) == 0
     if left:
         assert left == _RECORDS
         return "not begun"
-    assert b"zorblaxian" not in database.read_bytes()
+    assert not has_text(database, "zorblaxian")
     return "finished"
 
 
@@ -87,11 +93,11 @@ async def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     original = folder / "original.db"
     await _prepare(original)
     undisturbed = folder / "undisturbed.db"
-    undisturbed.write_bytes(original.read_bytes())
+    copy_database(original, undisturbed)
     takes = await asyncio.to_thread(_kill_while_forgetting, undisturbed, None)
     for attempt in range(times):
         database = folder / f"killed-{attempt}.db"
-        database.write_bytes(original.read_bytes())
+        copy_database(original, database)
         # At the beginning the program is still being read.
         after = random.uniform(0.3, 1.0) * takes
         await asyncio.to_thread(_kill_while_forgetting, database, after)
@@ -100,7 +106,6 @@ async def _kill_repeatedly(folder: Path, times: int) -> dict[str, int]:
     return outcomes
 
 
-@pytest.mark.sqlite
 async def test_forgetting_that_is_killed_was_not_begun_or_is_finished(tmp_path: Path):
     outcomes = await _kill_repeatedly(tmp_path, times=3)
     assert outcomes["not begun"] + outcomes["finished"] == 3
@@ -124,28 +129,28 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.sqlite
 async def test_what_was_interrupted_is_finished_when_the_memory_is_next_opened(tmp_path: Path):
     database = tmp_path / "memory.db"
     async with Memory.open(database) as memory:
         await memory.scope(user="ann").remember("a zorblaxian parcel")
         await memory.scope(user="bob").remember("bobs parcel")
-    command = [sys.executable, "-c", _INTERRUPTED, str(database)]
-    assert (await asyncio.to_thread(subprocess.run, command, check=False)).returncode == -9
+    command = [sys.executable, "-c", _INTERRUPTED, place_of(database)]
+    run = partial(subprocess.run, command, check=False, env=environment_of(database))
+    assert (await asyncio.to_thread(run)).returncode == -9
 
     assert _unfinished(database) == 1
-    settings = Settings.load({"storage": {"path": database}})
+    settings = Settings.load({"storage": storage_of(database), "data_dir": tmp_path})
     (pending,) = (it for it in (await diagnose(settings)).findings if it.part == "forgetting")
     assert (pending.verdict, pending.figures["unfinished"]) == ("warning", 1)
     assert "erasure_pending" in pending.message
-    assert b"zorblaxian" in database.read_bytes()
+    assert has_text(database, "zorblaxian")
 
     # Whatever it is opened for, and at once: nobody waits for the lease of a dead process.
     async with Memory.open(database) as memory:
         assert len(await memory.scope(user="ann").list()) == 0
         assert len(await memory.scope(user="bob").list()) == 1
     assert _unfinished(database) == 0
-    assert b"zorblaxian" not in database.read_bytes()
+    assert not has_text(database, "zorblaxian")
 
 
 @pytest.mark.soak

@@ -9,21 +9,15 @@ from typing import TYPE_CHECKING
 
 from recollect.assemble.container import Wiring
 from recollect.assemble.database import open_database
-from recollect.backends.split_store import SplitStore
-from recollect.domain.scope import Scope
-from recollect.errors import RecollectError
-from recollect.memory.parts import Parts, SharingParts
-from recollect.recall.listing import Listing
-from recollect.recall.split_recall import SplitRecaller
+from recollect.errors import RecollectError, StorageError
+from recollect.memory.parts import SharingParts
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
-    from recollect.erasure.forgetting import Forgetting
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.keys import KeyDesk
     from recollect.ports.agents import AgentOverlays
     from recollect.settings import Settings
-    from recollect.writing.candidates import Indexes
 
 _log = logging.getLogger(__name__)
 
@@ -39,35 +33,16 @@ class AgentWiring(Wiring):
         super().__init__(settings, common.clock, database, *common.understood)
         self.declared_agents = common.declared_agents
         self._common = common
-        recall, key = settings.recall, settings.store_of(settings.scope.agent)
 
-        def holds(scope: Scope) -> bool:
-            return settings.store_of(scope.agent) == key
+    @property
+    def common(self) -> Wiring:
+        return self._common
 
-        self._own = self.store
-        self.store = SplitStore(own=self._own, common=common.store, holds=holds)
-        self.listing = Listing(self.store, common.clock)
-        self.recaller = SplitRecaller(
-            self.recaller, common.recaller, holds, limit=recall.limit, gap=recall.gap
-        )
-
-    def of_agent(self, agent: str | None) -> Parts:
+    def of_agent(self, agent: str | None) -> Wiring:
         return self._common.of_agent(agent)
 
     async def open_stores(self) -> None:
         await self._common.open_stores()
-
-    def require_all_stores(self) -> None:
-        self._common.require_all_stores()
-
-    @property
-    def searched(self) -> tuple[Indexes, ...]:
-        """Return the indexes of this store and the common one, which holds user profiles."""
-        return (*super().searched, *self._common.searched)
-
-    @property
-    def all_stores(self) -> tuple[Parts, ...]:
-        return self, self._common
 
     async def close(self) -> None:
         """Close the common store, which closes this one too."""
@@ -79,23 +54,6 @@ class AgentWiring(Wiring):
             vars(self).pop(shared, None)
         await self._close_work()
         await self.store.close()
-
-    @cached_property
-    def forgetting(self) -> Forgetting:
-        from recollect.assemble.erasure import forgetting_of
-
-        return forgetting_of(
-            self.settings,
-            self.database,
-            self.clock,
-            self._own,
-            Listing(self._own, self.clock),
-            self.usage,
-            self.recaller,
-            self.working.sessions,
-            self.forget_texts,
-            self.knowledge.own_document,
-        )
 
     @cached_property
     def sharing(self) -> SharingParts:
@@ -129,7 +87,11 @@ async def open_agent_stores(common: Wiring) -> None:
             common.stores[key] = await _open_store(settings.of_agent(name), common)
         except RecollectError as problem:
             _log.warning("the store of %s cannot be opened: %s", name, problem)
-            common.unopened[key] = problem
+            common.unopened[key] = StorageError(
+                f"The store of {name} cannot be opened: {problem.message}",
+                code=problem.code,
+                hint=problem.hint,
+            )
 
 
 async def _open_store(settings: Settings, common: Wiring) -> AgentWiring:

@@ -6,14 +6,15 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from recollect.assemble.parties import parties_of
 from recollect.backends.audit_anchor import AnchorFile, anchor_of
-from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
+from recollect.domain.placement import Holding
 from recollect.domain.scope import Caller, Scope
 from recollect.lifecycle.audit_integrity import Sealer, Verifier
 from recollect.lifecycle.audit_trail import AuditService
 from recollect.lifecycle.prompt_replay import Replayer
 from recollect.lifecycle.usage import Usage
+from recollect.ports.audit import AuditLog
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
@@ -22,6 +23,8 @@ from recollect.settings import Settings
 
 def trail_of(
     settings: Settings,
+    log: AuditLog,
+    holding: Holding[AuditLog],
     database: Database,
     clock: Clock,
     store: Store,
@@ -29,13 +32,13 @@ def trail_of(
     usage: Usage,
     collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None,
 ) -> AuditService:
-    """Return the audit service of a database, with its anchor file."""
-    log, anchor = SqlAudit(database), AnchorFile(anchor_of(database.path))
+    """The audit that lies in a database, and its anchor beside it."""
+    anchor = AnchorFile(anchor_of(database.path))
     return AuditService(
-        log=log,
+        holding=holding,
         sealer=Sealer(log, anchor, SqlJobs(database, clock)),
         verifier=Verifier(log, anchor),
-        replayer=Replayer(log, recaller, store, clock),
+        replayer=Replayer(holding, recaller, store, clock),
         usage=usage,
         parties=parties_of(settings),
         collections=collections,

@@ -20,6 +20,7 @@ from recollect.backends.local.byte_vectors import plain_product
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.vector_index import LocalVectorIndex
+from recollect.backends.split.store import SplitStore
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers_ledger import ledger_of
 from recollect.backends.sql.jobs import SqlJobs
@@ -27,8 +28,9 @@ from recollect.backends.sql.store import SqlStore
 from recollect.domain.forgetting import FORGET
 from recollect.domain.meter import Meter
 from recollect.domain.model_tier import ModelUsage
+from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
-from recollect.errors import RecollectError, StorageError
+from recollect.errors import StorageError
 from recollect.memory.parts import Parts
 from recollect.models.byte_product import quick_product
 from recollect.ports.clock import Clock
@@ -41,18 +43,27 @@ from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
 from recollect.recall.pipeline import Recaller
 from recollect.recall.scan import Scan
+from recollect.recall.split_recall import SplitRecaller
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
     from recollect.assemble.agent_stores import AgentWiring
     from recollect.assemble.vectors import EmbeddingWork
+    from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.sql.archives import SqlArchives
+    from recollect.backends.sql.audit_log import SqlAudit
+    from recollect.backends.sql.change_log import SqlChangeLog
+    from recollect.backends.sql.directory import SqlDirectory
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.transfer import SqlTransfer
+    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.backends.sql.writes import SqlWrites
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.audit_trail import AuditService
     from recollect.lifecycle.bulk_edits import Bulk
@@ -72,7 +83,11 @@ if TYPE_CHECKING:
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.memory.parts import SharingParts, UpkeepServices
     from recollect.ports.agents import AgentOverlays
+    from recollect.ports.archives import Archives
+    from recollect.ports.blobs import Blobs
     from recollect.ports.store import Store
+    from recollect.ports.upkeep import UpkeepReader
+    from recollect.ports.writes import Writes
     from recollect.recall.prefetch import Prefetch
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
@@ -118,16 +133,20 @@ class Wiring(Parts):
         self.understood = (meaning, embedding_cache, forget_texts, embedder_usage, judge)
         # The stores of agents that have one of their own, by kind and place.
         self.stores: dict[tuple[str, str], AgentWiring] = {}
-        # Why some of them could not be opened; the memory of all others is still available.
-        self.unopened: dict[tuple[str, str], RecollectError] = {}
-        self._reranking = second_look(settings)
+        # Why some of them could not be opened: the memory of all others is there all the same.
+        self.unopened: dict[tuple[str, str], StorageError] = {}
+        self._second_look = second_look(settings)
         self._starting: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
         recall = settings.recall
-        self.store: Store = SqlStore(database, clock)
+        # What is here alone; a scope may be held by another store.
+        self.own_store = SqlStore(database, clock)
+        self.store: Store = SplitStore(
+            home=self.own_store, holding=lambda scope: self.holding(scope).own_store
+        )
         self.jobs = SqlJobs(database, clock)
         self.meter = Meter()
-        self.late_vectors = LateVectors(meaning, self.store, self.jobs)
+        self.late_vectors = LateVectors(meaning, self.own_store, self.jobs)
         self.listing = Listing(self.store, clock)
         catalogue = Catalogue(recall.index_memory_mb * _MEGABYTE)
         self.units = LocalKeywordIndex(database, catalogue, recall.index_memory_mb * _MEGABYTE)
@@ -137,27 +156,33 @@ class Wiring(Parts):
             recall.vector_memory_mb * _MEGABYTE,
             quick_product(plain_product),
         )
-        self.fresh_links = FreshLinks(self.jobs, clock, self._link_among, recall.patience)
-        self.recaller = CachedRecaller(
+        self.indexes: Indexes = (self.units, self.vectors)
+        self.own_recaller = CachedRecaller(
             Recaller(
-                self.store,
+                self.own_store,
                 self.units,
                 recall_paths(
                     settings, self.units, self.vectors, meaning, self.late_vectors, self.meter
                 ),
                 EntityPath(self.units),
-                Scan(self.store, self.units),
+                Scan(self.own_store, self.units),
                 archive_passages(settings, database),
                 clock,
                 recall_options(settings, meaning.calibration),
                 self.fresh_links,
                 self._reranking,
             ),
-            self.store,
+            self.own_store,
             meaning,
             clock,
             CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size),
             self.meter,
+        )
+        self.recaller = SplitRecaller(
+            self.own_recaller,
+            lambda scope: self.holding(scope).own_recaller,
+            limit=recall.limit,
+            gap=recall.gap,
         )
 
     def try_settings(self) -> None:
@@ -201,11 +226,41 @@ class Wiring(Parts):
         self.trail.sealer.start()
         self.metrics.start()
 
-    def of_agent(self, agent: str | None) -> Parts:
+    def of_agent(self, agent: str | None) -> Wiring:
+        if not (self.stores or self.unopened):
+            return self
         key = self.settings.store_of(agent)
         if key in self.unopened:
             raise self.unopened[key]
         return self.stores.get(key, self)
+
+    def holding(self, scope: Scope) -> Wiring:
+        """Return the parts on the store that holds a scope."""
+        return self.of_agent(scope.agent)
+
+    def holds(self, scope: Scope) -> bool:
+        return self.holding(scope) is self
+
+    @property
+    def common(self) -> Wiring:
+        """The parts on the common store."""
+        return self
+
+    @property
+    def opened(self) -> tuple[Wiring, ...]:
+        """The parts on every open store, those on the common one first."""
+        return self.common, *self.common.stores.values()
+
+    def every(self) -> tuple[Wiring, ...]:
+        """Return the same when all stores are open; refuse otherwise."""
+        self.require_all_stores()
+        return self.opened
+
+    def agents_unopened(self) -> dict[str, StorageError]:
+        """Return why the stores of some agents are not open."""
+        of_agents = {name: self.settings.store_of(name) for name in self.settings.agents}
+        unopened = self.common.unopened
+        return {name: unopened[key] for name, key in of_agents.items() if key in unopened}
 
     async def has_memory_of(self, agent: str) -> bool:
         from recollect.backends.sql.agents import SqlAgentOverlays
@@ -219,21 +274,16 @@ class Wiring(Parts):
             await open_agent_stores(self)
 
     def require_all_stores(self) -> None:
-        for problem in self.unopened.values():
+        for problem in self.common.unopened.values():
             raise StorageError(
-                f"An agent's store cannot be opened, so nothing was changed: {problem.message}",
+                f"An agent's store cannot be opened, so nothing was done: {problem.message}",
                 code="store_unopened",
                 hint=problem.hint,
             )
 
     @property
-    def searched(self) -> tuple[Indexes, ...]:
-        """Return the indexes that find the records to compare a new one with."""
-        return ((self.units, self.vectors),)
-
-    @property
-    def all_stores(self) -> tuple[Parts, ...]:
-        return self, *self.stores.values()
+    def all_stores(self) -> tuple[Wiring, ...]:
+        return self.opened
 
     async def close(self) -> None:
         """Finish and close everything that was created, and the stores of agents."""
@@ -319,7 +369,67 @@ class Wiring(Parts):
     def _usage_parts(self) -> tuple[Usage, Promoter]:
         from recollect.assemble.upkeep import usage_of
 
-        return usage_of(self.settings, self.database, self.store, self.saver, self.clock)
+        return usage_of(
+            self.settings, self.database, self.upkeep_reader, self.store, self.saver, self.clock
+        )
+
+    @cached_property
+    def own_upkeep(self) -> SqlUpkeep:
+        from recollect.backends.sql.upkeep import SqlUpkeep
+
+        return SqlUpkeep(self.database)
+
+    @cached_property
+    def upkeep_reader(self) -> UpkeepReader:
+        from recollect.backends.split.upkeep import SplitUpkeep
+
+        return SplitUpkeep(
+            home=self.own_upkeep, holding=lambda scope: self.holding(scope).own_upkeep
+        )
+
+    @cached_property
+    def own_writes(self) -> SqlWrites:
+        from recollect.backends.sql.writes import SqlWrites
+
+        return SqlWrites(self.database)
+
+    @cached_property
+    def writes(self) -> Writes:
+        from recollect.backends.split.lookups import SplitWrites
+
+        return SplitWrites(holding=lambda scope: self.holding(scope).own_writes)
+
+    @cached_property
+    def own_archives(self) -> SqlArchives:
+        from recollect.backends.sql.archives import SqlArchives
+
+        return SqlArchives(self.database)
+
+    @cached_property
+    def archives(self) -> Archives:
+        from recollect.backends.split.archives import SplitArchives
+
+        return SplitArchives(
+            home=self.own_archives,
+            holding=lambda scope: self.holding(scope).own_archives,
+            opened=lambda: [parts.own_archives for parts in self.opened],
+            are_all_open=lambda: not self.common.unopened,
+        )
+
+    @cached_property
+    def own_blobs(self) -> ObjectBlobs:
+        from recollect.assemble.contents import contents_of
+
+        return contents_of(self.settings, self.database)
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        from recollect.backends.split.archives import SplitBlobs
+
+        return SplitBlobs(
+            home=self.own_blobs,
+            others=lambda: [parts.own_blobs for parts in self.opened if parts is not self],
+        )
 
     @cached_property
     def usage(self) -> Usage:
@@ -342,7 +452,7 @@ class Wiring(Parts):
             self.recaller,
             self.clock,
             self.usage,
-            self.database,
+            self.upkeep_reader,
             self.meter,
             lambda: self.knowledge,
         )
@@ -353,6 +463,8 @@ class Wiring(Parts):
 
         return trail_of(
             self.settings,
+            self.own_audit,
+            lambda scope: self.holding(scope).own_audit,
             self.database,
             self.clock,
             self.store,
@@ -362,12 +474,21 @@ class Wiring(Parts):
         )
 
     @cached_property
+    def own_audit(self) -> SqlAudit:
+        from recollect.backends.sql.audit_log import SqlAudit
+
+        return SqlAudit(self.database)
+
+    @cached_property
     def working(self) -> WorkingMemory:
         from recollect.assemble.sessions import working_memory
 
         return working_memory(
             self.settings,
             self.database,
+            self.store,
+            self.archives,
+            self.blobs,
             self.clock,
             self.meaning,
             self.observer,
@@ -381,12 +502,12 @@ class Wiring(Parts):
 
         return tending_of(
             self.settings,
-            self.database,
+            self.upkeep_reader,
             self.clock,
             self.store,
             self.listing,
             self.saver,
-            self.units,
+            lambda scope: self.holding(scope).units,
             self.meaning,
             self.redactor,
             *self._usage_parts,
@@ -400,7 +521,8 @@ class Wiring(Parts):
         return sharing_of(
             self.settings,
             self.database,
-            self.store,
+            # Proposals are in the common store, whoever made them.
+            self.own_store,
             self.writing.candidates,
             self.listing,
             self.saver,
@@ -419,7 +541,8 @@ class Wiring(Parts):
             self.settings,
             self.database,
             self.store,
-            self.searched,
+            self.writes,
+            lambda scope: self.holding(scope).indexes,
             self.meaning,
             self.clock,
             self.redactor,
@@ -439,13 +562,24 @@ class Wiring(Parts):
             self.settings,
             self.database,
             self.clock,
-            self.store,
-            self.listing,
+            self.own_store,
+            Listing(self.own_store, self.clock),
             self.usage,
-            self.recaller,
+            self.own_recaller,
             self.working.sessions,
             self.forget_texts,
             self.knowledge.own_document,
+        )
+
+    @cached_property
+    def forgetting_places(self) -> ForgettingPlaces:
+        from recollect.erasure.several_stores import ForgettingPlaces
+
+        return ForgettingPlaces(
+            self.listing,
+            lambda scope: self.holding(scope).forgetting,
+            self.common.forgetting,
+            lambda: [parts.forgetting for parts in self.every()],
         )
 
     @cached_property
@@ -454,7 +588,7 @@ class Wiring(Parts):
 
         return embedding_work(
             self.database,
-            self.store,
+            self.own_store,
             self.meaning,
             self.jobs,
             self.late_vectors,
@@ -531,28 +665,35 @@ class Wiring(Parts):
         return (*self.working.models.usage(), *others)
 
     @cached_property
-    def _transfer(self) -> SqlTransfer:
+    def own_transfer(self) -> SqlTransfer:
         from recollect.backends.sql.transfer import SqlTransfer
 
         return SqlTransfer(self.database, self.clock)
 
     @cached_property
     def exporter(self) -> Exporter:
+        from recollect.backends.split.transfer import SplitTransfer
         from recollect.transfer.exporter import Exporter
 
-        return Exporter(self._transfer, self.working.blobs, self.clock)
+        transfer = SplitTransfer(
+            home=self.own_transfer,
+            common=self.common.own_transfer,
+            holding=lambda scope: self.holding(scope).own_transfer,
+            every=lambda: [parts.own_transfer for parts in self.every()],
+        )
+        return Exporter(transfer, self.working.blobs, self.clock)
 
     @cached_property
     def importer(self) -> Importer:
         from recollect.transfer.importer import Importer
 
-        working = self.working
         return Importer(
-            self._transfer,
+            self.own_transfer,
             self.embedding.filler,
-            working.archives,
-            working.blobs,
+            self.own_archives,
+            self.own_blobs,
             self.redactor,
+            self.holds,
         )
 
     @cached_property
@@ -587,10 +728,22 @@ class Wiring(Parts):
 
     @cached_property
     def directory(self) -> WorkspaceDirectory:
-        from recollect.backends.sql.directory import SqlDirectory
+        from recollect.backends.split.directory import SplitDirectory
         from recollect.lifecycle.workspace_directory import WorkspaceDirectory
 
-        return WorkspaceDirectory(SqlDirectory(self.database), self.store, self.clock)
+        split = SplitDirectory(
+            holding=lambda scope: self.holding(scope).own_directory,
+            of_agent=lambda agent: self.of_agent(agent).own_directory,
+            opened=lambda: [parts.own_directory for parts in self.opened],
+            unopened=self.agents_unopened,
+        )
+        return WorkspaceDirectory(split, self.store, self.clock)
+
+    @cached_property
+    def own_directory(self) -> SqlDirectory:
+        from recollect.backends.sql.directory import SqlDirectory
+
+        return SqlDirectory(self.database)
 
     @cached_property
     def items(self) -> ItemKeeper:
@@ -651,7 +804,14 @@ class Wiring(Parts):
 
     @cached_property
     def following(self) -> ChangeFeed:
-        from recollect.backends.sql.change_log import SqlChangeLog
+        from recollect.backends.split.lookups import SplitChangeLog
         from recollect.lifecycle.change_feed import ChangeFeed
 
-        return ChangeFeed(SqlChangeLog(self.database), self.store)
+        log = SplitChangeLog(holding=lambda scope: self.holding(scope).own_changes)
+        return ChangeFeed(log, self.store)
+
+    @cached_property
+    def own_changes(self) -> SqlChangeLog:
+        from recollect.backends.sql.change_log import SqlChangeLog
+
+        return SqlChangeLog(self.database)

@@ -41,11 +41,16 @@ async def assemble(
     common = settings.of_agent(None) if settings.has_own_store(settings.scope.agent) else settings
     try:
         database = await asyncio.to_thread(open_database, common)
-        overlaid = with_agents(common, database.read_here(read_overlays))
     except RecollectError:
         await meaning.close()
         raise
-    parts = Wiring(overlaid, clock, database, *understood, judge)
+    try:
+        overlaid = with_agents(common, database.read_here(read_overlays))
+        parts = Wiring(overlaid, clock, database, *understood, judge)
+    except RecollectError:
+        await database.close()
+        await meaning.close()
+        raise
     try:
         parts.declared_agents = settings.agents
         parts.try_settings()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from recollect.backends.sql.database import Database
-from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.context import ContextOptions
 from recollect.domain.meter import Meter
 from recollect.language.token_estimate import EstimatedTokens
@@ -14,6 +12,7 @@ from recollect.models.exact_tokens import ExactTokens
 from recollect.ports.clock import Clock
 from recollect.ports.source import PassageSource
 from recollect.ports.tokens import TokenCounter
+from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.prefetch import Prefetch, PrefetchOptions
 from recollect.settings import Settings
@@ -24,13 +23,12 @@ def prefetch_of(
     recaller: CachedRecaller,
     clock: Clock,
     usage: Usage,
-    database: Database,
+    upkeep: UpkeepReader,
     meter: Meter,
     source: Callable[[], PassageSource],
 ) -> Prefetch:
     """Return the service that makes memory blocks for prompts and counts their use."""
     tokens, options = token_counter(settings), _options(settings)
-    upkeep = SqlUpkeep(database)
     return Prefetch(
         recaller, tokens, clock, options, upkeep, usage.entered, usage.injected, meter, source
     )

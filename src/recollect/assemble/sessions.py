@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from recollect.assemble.contents import contents_of
 from recollect.assemble.prefetch import token_counter
 from recollect.assemble.writing import schedule_of
-from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.state import SqlState
-from recollect.backends.sql.store import SqlStore
 from recollect.context.archives.improvement import ArchiveImprover
 from recollect.context.archives.indexing import ArchiveIndexer
 from recollect.context.archives.manager import ArchiveOptions, ArchiveParts
@@ -32,8 +29,11 @@ from recollect.errors import InvalidInput, SettingsError
 from recollect.lifecycle.sweep import Sweeper
 from recollect.lifecycle.working_memory import WorkingMemory
 from recollect.models.language.tiers import Tiers
+from recollect.ports.archives import Archives
+from recollect.ports.blobs import Blobs
 from recollect.ports.clock import Clock
 from recollect.ports.state import State
+from recollect.ports.store import Store
 from recollect.recall.meaning import Meaning
 from recollect.recall.prefetch import Prefetch
 from recollect.settings import Settings
@@ -45,18 +45,19 @@ from recollect.writing.redaction import RedactedState, Redactor
 def working_memory(
     settings: Settings,
     database: Database,
+    store: Store,
+    archives: Archives,
+    blobs: Blobs,
     clock: Clock,
     meaning: Meaning,
     observer: Observer,
     prefetch: Prefetch,
     meter: Meter,
 ) -> WorkingMemory:
-    """Return everything that sessions need, on top of the long-term memory."""
-    store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
+    """Everything that sessions need, around the parts that the long-term memory has too."""
+    jobs = SqlJobs(database, clock)
     redactor = Redactor(settings.writing.redact)
     state: State = RedactedState(SqlState(database, clock), redactor)
-    archives = SqlArchives(database)
-    blobs = contents_of(settings, database)
     vault, tokens = Vault(blobs), token_counter(settings)
     limits = RetentionLimits(
         max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes

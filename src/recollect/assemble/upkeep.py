@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.state import SqlState
-from recollect.backends.sql.upkeep import SqlUpkeep
+from recollect.domain.placement import Holding
 from recollect.domain.upkeep import RetentionRule
 from recollect.lifecycle.conflicts import Conflicts
 from recollect.lifecycle.health import HealthCheck
@@ -27,6 +27,7 @@ from recollect.memory.parts import UpkeepServices
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex
+from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
 from recollect.settings import Settings
@@ -36,10 +37,15 @@ from recollect.writing.saver import Saver
 
 
 def usage_of(
-    settings: Settings, database: Database, store: Store, saver: Saver, clock: Clock
+    settings: Settings,
+    database: Database,
+    reader: UpkeepReader,
+    store: Store,
+    saver: Saver,
+    clock: Clock,
 ) -> tuple[Usage, Promoter]:
-    """Return the counter of recalls, and the promoter of records that are recalled often."""
-    clearing = SweepRunner(store, SqlUpkeep(database), clock)
+    """Who counts recalls, and who promotes what was recalled often enough."""
+    clearing = SweepRunner(store, reader, clock)
     promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
     state = SqlState(database, clock)
     redactor = Redactor(settings.writing.redact)
@@ -49,20 +55,19 @@ def usage_of(
 
 def tending_of(
     settings: Settings,
-    database: Database,
+    reader: UpkeepReader,
     clock: Clock,
     store: Store,
     listing: Listing,
     saver: Saver,
-    units: UnitIndex,
+    units: Holding[UnitIndex],
     meaning: Meaning,
     redactor: Redactor,
     usage: Usage,
     promoter: Promoter,
     working: WorkingMemory,
 ) -> UpkeepServices:
-    """Return the services of upkeep."""
-    reader = SqlUpkeep(database)
+    """Everything that upkeep needs."""
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
     sweep = RecordSweep(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 
 from recollect.assemble.policy import policy_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
-from recollect.backends.sql.writes import SqlWrites
 from recollect.context.compression import CompressionOptions
 from recollect.context.session_episode import SessionEpisodes
 from recollect.context.summariser import Summariser
 from recollect.domain.extraction import BufferTimes
 from recollect.domain.link import JUDGE
 from recollect.domain.meter import Meter
+from recollect.domain.placement import Holding
 from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.language.token_estimate import EstimatedTokens
@@ -22,7 +22,7 @@ from recollect.lifecycle.job_worker import Handler
 from recollect.ports.clock import Clock
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.store import Store
-from recollect.recall.fresh_links import FreshLinks
+from recollect.ports.writes import Writes
 from recollect.recall.meaning import Meaning
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
@@ -53,7 +53,8 @@ def writing_of(
     settings: Settings,
     database: Database,
     store: Store,
-    indexes: Sequence[Indexes],
+    writes: Writes,
+    indexes: Holding[Indexes],
     meaning: Meaning,
     clock: Clock,
     redactor: Redactor,
@@ -66,7 +67,7 @@ def writing_of(
 ) -> WritingParts:
     """Return the write pipeline and the services around it."""
     writing = settings.writing
-    writes, policy = SqlWrites(database), policy_of(settings)
+    policy = policy_of(settings)
     classify = models.of("classify") if writing.route == "auto" else None
     extract = models.of("extract") if writing.extract == "auto" else None
     router = Router(classify)

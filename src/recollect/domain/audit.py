@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -114,3 +114,17 @@ class AuditVerdict:
     @property
     def is_intact(self) -> bool:
         return not self.faults
+
+
+def verdict_together(several: Sequence[AuditVerdict]) -> AuditVerdict:
+    """Return the verdicts on the chains of several stores as one; it has all their heads."""
+    return replace(
+        several[0],
+        sealed=sum(it.sealed for it in several),
+        unsealed=sum(it.unsealed for it in several),
+        erased=sum(it.erased for it in several),
+        head=" ".join(it.head for it in several),
+        faults=tuple(fault for it in several for fault in it.faults),
+        proved=sum(it.proved for it in several),
+        unproved=sum(it.unproved for it in several),
+    )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from recollect.domain.audit import APPROVE, NewAuditEntry
 from recollect.domain.change import ChangeSet, Feedback
 from recollect.domain.link import Link
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.proposal import ProposalStatus
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
@@ -69,7 +70,7 @@ def _audited_changes(changes: ChangeSet) -> Iterator[_AuditedChange]:
         yield (turn.scope, "retract", "retracted", turn.id, turn.session)
     for new in changes.archives:
         archive = new.archive
-        yield (archive.scope, "archive", "archives", archive.id, archive.session)
+        yield (archive.scope, ARCHIVE, "archives", archive.id, archive.session)
     for archive in changes.removed_archives:
         yield (archive.scope, "discard", "discarded", archive.id, archive.session)
     yield from _audited_documents(changes)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from recollect.domain.owner import OwnerKind
 from recollect.domain.scope import Scope
 
-ChangedEntity = Literal["record", "turn", "archive"]
 ChangeKind = Literal["put", "use", "purge"]
 """put: new, or a new version. use: feedback was counted. purge: removed for good."""
 
@@ -16,7 +16,7 @@ ChangeKind = Literal["put", "use", "purge"]
 class Change:
     """A record, turn or archive that changed."""
 
-    entity: ChangedEntity
+    entity: OwnerKind
     id: str
     op: ChangeKind
 

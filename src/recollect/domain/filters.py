@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, TypedDict, TypeVar, Unpack
+from typing import Final, TypedDict, TypeVar, Unpack
 
 from recollect.domain.archive import Archive
 from recollect.domain.category import with_aliases
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
+from recollect.domain.owner import ARCHIVE, OWNER_KINDS, RECORD, TURN, OwnerKind
 from recollect.domain.record import Kind, Record, Status
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput
 
-OwnerKind = Literal["record", "turn", "archive"]
-# Archives are left out by default: tool results are not memories.
-_DEFAULT_OWNERS: Final[frozenset[OwnerKind]] = frozenset({"record", "turn"})
-_OWNERS: Final[tuple[OwnerKind, ...]] = ("record", "turn", "archive")
+# What is asked for unless somebody says otherwise: what tools gave is not what is remembered.
+_USUAL_OWNERS: Final[frozenset[OwnerKind]] = frozenset({RECORD, TURN})
 _Member = TypeVar("_Member", Kind, Status)
 
 
@@ -48,21 +47,21 @@ class Filter:
 
     @property
     def wants_records(self) -> bool:
-        return "record" in self.owners
+        return RECORD in self.owners
 
     @property
     def wants_turns(self) -> bool:
-        return "turn" in self.owners and not self._is_about_records
+        return TURN in self.owners and not self._is_about_records
 
     @property
     def wants_archives(self) -> bool:
         # An archive belongs to no task, and has no history.
         is_possible = self.task is None and self.as_of is None
-        return "archive" in self.owners and not self._is_about_records and is_possible
+        return ARCHIVE in self.owners and not self._is_about_records and is_possible
 
     @property
     def without_archives(self) -> Filter:
-        return replace(self, owners=self.owners - {"archive"})
+        return replace(self, owners=self.owners - {ARCHIVE})
 
     @property
     def is_indexed(self) -> bool:
@@ -174,10 +173,12 @@ def _moment(name: str, value: datetime | None) -> datetime | None:
 
 
 def _owner(value: str) -> OwnerKind:
-    for known in _OWNERS:
+    for known in OWNER_KINDS:
         if value == known:
             return known
-    raise InvalidInput(f"owners {value!r} is none of: {', '.join(_OWNERS)}", code="unknown_value")
+    raise InvalidInput(
+        f"owners {value!r} is none of: {', '.join(OWNER_KINDS)}", code="unknown_value"
+    )
 
 
 def _label(name: str, value: str | None) -> str | None:

@@ -12,6 +12,7 @@ from recollect.domain.document import Passage
 from recollect.domain.filter_form import filter_form, filter_from
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Hit
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.scope import Scope
 
 
@@ -30,7 +31,7 @@ class GivenItem:
         record = hit.record
         return cls(
             id=hit.id,
-            kind=record.kind.value if record else "archive" if hit.archive else "turn",
+            kind=record.kind.value if record else ARCHIVE if hit.archive else "turn",
             version=None if record is None else record.version,
             score=round(hit.score, 4),
         )

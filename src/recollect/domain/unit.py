@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntFlag
-from typing import Final, Literal
+from typing import Final
 
-from recollect.domain.filters import OwnerKind
+from recollect.domain.owner import UnitOwner
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Act
-
-# What units belong to; a filter chooses among the first three.
-UnitOwner = OwnerKind | Literal["document"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -95,6 +96,32 @@ class Swept:
     def records(self) -> int:
         """Return the number of affected records."""
         return self.promoted + self.expired + self.deleted + self.purged
+
+
+def swept_together(several: Sequence[Swept]) -> Swept:
+    """Return the sweeps of several stores as one."""
+    if len(several) == 1:
+        return several[0]
+    categories: dict[str, Counter[str]] = {}
+    reasons: Counter[str] = Counter()
+    ids: dict[str, tuple[str, ...]] = {}
+    for swept in several:
+        for category, actions in swept.by_category.items():
+            categories.setdefault(category, Counter()).update(actions)
+        reasons.update(swept.by_reason)
+        for action, some in swept.ids.items():
+            ids[action] = (*ids.get(action, ()), *some)
+    return Swept(
+        is_dry_run=several[0].is_dry_run,
+        promoted=sum(it.promoted for it in several),
+        expired=sum(it.expired for it in several),
+        deleted=sum(it.deleted for it in several),
+        purged=sum(it.purged for it in several),
+        archives=sum(it.archives for it in several),
+        by_category={name: dict(counts) for name, counts in sorted(categories.items())},
+        by_reason=dict(reasons),
+        ids=ids,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

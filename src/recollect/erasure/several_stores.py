@@ -1,40 +1,78 @@
-"""Forgetting across the stores of agents: the same request in each, and one result."""
+"""Forgetting in every store that holds something of what is to be forgotten."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from recollect.domain.category import is_user_profile
+from recollect.domain.document import is_document_id
 from recollect.domain.forgetting import Forgotten, Verification
+from recollect.domain.placement import Holding, split
 from recollect.domain.progress import Progress
 from recollect.domain.scope import Caller
 from recollect.erasure.forgetting import ForgetRequest, Forgetting
-from recollect.errors import NotFound
+from recollect.recall.listing import Listing
 
 
-async def forget_in(
-    stores: Sequence[Forgetting],
-    caller: Caller,
-    wish: ForgetRequest,
-    *,
-    dry_run: bool,
-    verify: bool,
-    progress: Progress | None,
-) -> Forgotten:
-    """Forget a user in all of these stores, and anything else in the first that has it."""
-    done: list[Forgotten] = []
-    for place, store in enumerate(stores, 1):
-        try:
-            done.append(
-                await store.forget(caller, wish, dry_run=dry_run, verify=verify, progress=progress)
-            )
-        except NotFound:
-            # Ids may belong to records of the user, which are in the common store.
-            if place == len(stores) and not done:
-                raise
-        if done and wish.user is None:
-            break
-    return _merge(done)
+class ForgettingPlaces:
+    """Finds out which stores a request concerns; no transaction spans them.
+
+    Nothing is erased before it is known that the caller may erase all of it.
+    """
+
+    def __init__(
+        self,
+        listing: Listing,
+        holding: Holding[Forgetting],
+        common: Forgetting,
+        every: Callable[[], Sequence[Forgetting]],
+    ) -> None:
+        self._listing = listing
+        self._holding = holding
+        self._common = common
+        self._every = every
+
+    async def forget(
+        self,
+        caller: Caller,
+        wish: ForgetRequest,
+        *,
+        dry_run: bool,
+        verify: bool,
+        progress: Progress | None,
+    ) -> Forgotten:
+        """Erase the target in every store that may hold some of it."""
+        return _together(
+            [
+                await store.forget(caller, part, dry_run=dry_run, verify=verify, progress=progress)
+                for store, part in await self._parts(caller, wish)
+            ]
+        )
+
+    async def _parts(
+        self, caller: Caller, wish: ForgetRequest
+    ) -> Sequence[tuple[Forgetting, ForgetRequest]]:
+        if wish.user is not None:
+            return [(store, wish) for store in self._every()]
+        if wish.everything:
+            # Documents are in the common store, whoever's they are.
+            own = self._holding(caller.scope)
+            return [(store, wish) for store in dict.fromkeys((own, self._common))]
+        if not wish.ids:
+            return [(store, wish) for store, _ in split(caller.writable, self._holding)]
+        ids: dict[Forgetting, list[str]] = {}
+        for one in wish.ids:
+            ids.setdefault(await self._place(caller, one), []).append(one)
+        return [(store, replace(wish, ids=tuple(some))) for store, some in ids.items()]
+
+    async def _place(self, caller: Caller, one: str) -> Forgetting:
+        if is_document_id(one):
+            return self._common
+        record = await self._listing.get(caller, one, even_deleted=True)
+        caller.require_write(record.scope, is_profile=is_user_profile(record.category))
+        return self._holding(record.scope)
 
 
 def _merge(done: Sequence[Forgotten]) -> Forgotten:

@@ -21,6 +21,7 @@ from recollect.domain.document import (
     Passage,
     Passages,
 )
+from recollect.domain.owner import DOCUMENT, UNIT_OWNERS
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
 from recollect.errors import InvalidInput
@@ -32,11 +33,11 @@ from recollect.ports.clock import Clock
 from recollect.ports.documents import Documents, LocatedChunk
 from recollect.ports.meaning import AskedQuestion, MeaningService
 from recollect.ports.tokens import TokenCounter
-from recollect.ports.units import KINDS, Matches, UnitIndex
+from recollect.ports.units import Matches, UnitIndex
 from recollect.ports.vectors import Nearest, VectorIndex
 
-_DOCUMENT: Final = KINDS.index("document")
-_MAX_ATTEMPTS: Final = 3
+_DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
+_ATTEMPTS: Final = 3
 
 # The weight of a rewritten query, compared with the question itself.
 _REWRITTEN_WEIGHT: Final = 0.9

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from recollect.domain.archive import Archive
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Episode, Procedure, Record
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
@@ -69,7 +70,7 @@ def archive_units(archive: Archive, text: str) -> OwnerUnits:
         units.append(_unit(ordinal, start, end, _lines(asked, searched[start:end])))
     return OwnerUnits(
         scope=archive.scope,
-        owner_kind="archive",
+        owner_kind=ARCHIVE,
         owner_id=archive.id,
         observed_at=archive.created_at,
         analyzer=ANALYZER_VERSION,

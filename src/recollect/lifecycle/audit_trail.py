@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from typing import Final
 
 from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
+from recollect.domain.placement import Holding, split
 from recollect.domain.replay import Replay
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sharing import Party
@@ -22,13 +24,16 @@ from recollect.ports.audit import AuditLog
 from recollect.sharing.parties import Parties
 
 MAX_PAGE: Final = 1_000
+_BETWEEN: Final = "."
+# The place in a log of which a page shows nothing yet; entries are numbered from 1.
+_UNREAD: Final = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditService:
     """Reads, seals, verifies and replays the audit log."""
 
-    log: AuditLog
+    holding: Holding[AuditLog]
     sealer: Sealer
     verifier: Verifier
     replayer: Replayer
@@ -76,37 +81,43 @@ class AuditService:
         checked_limit(limit, MAX_PAGE)
         # Include what this process has not written yet.
         await self.usage.flush()
-        found = await self.log.entries(
-            scopes,
-            action=None if action is None else checked_text(action, "action", MAX_LABEL),
-            target=None if target is None else checked_text(target, "target", MAX_LABEL),
-            naming=None if about is None else checked_text(about, "about", MAX_LABEL),
-            before=None if cursor is None else _place(cursor),
-            proposals_of=proposals_of,
-            limit=limit + 1,
-        )
-        items = tuple(found[:limit])
-        if len(found) <= limit:
-            return Page(items=items)
-        last = items[-1]
-        return Page(items=items, next_cursor=str(Cursor(at=to_micros(last.at), id=str(last.id))))
+        logs = split(scopes, self.holding)
+        before = [None] * len(logs) if cursor is None else _places(cursor, len(logs))
+        found = [
+            await log.entries(
+                some,
+                action=None if action is None else checked_text(action, "action", MAX_LABEL),
+                target=None if target is None else checked_text(target, "target", MAX_LABEL),
+                naming=None if about is None else checked_text(about, "about", MAX_LABEL),
+                before=place,
+                proposals_of=proposals_of,
+                limit=limit + 1,
+            )
+            for (log, some), place in zip(logs, before, strict=True)
+        ]
+        return _page(found, before, limit)
 
     async def show(self, caller: Caller, ident: str) -> tuple[AuditEntry, ...]:
         """Return every entry about one record, turn or recall, oldest first."""
         checked_text(ident, "id", MAX_LABEL)
         await self.usage.flush()
-        found = await self.log.entries(
-            await self._scopes(caller),
-            naming=ident,
-            proposals_of=self.parties.sees_proposals_of(caller),
-            limit=MAX_PAGE,
-        )
+        found = [
+            entry
+            for log, some in split(await self._scopes(caller), self.holding)
+            for entry in await log.entries(
+                some,
+                naming=ident,
+                proposals_of=self.parties.sees_proposals_of(caller),
+                limit=MAX_PAGE,
+            )
+        ]
         if not found:
             raise NotFound(
                 f"The audit log of {caller.scope.key} has no entry about {ident!r}",
                 hint="Give the id of a record, a turn or a recall; `audit tail` shows some.",
             )
-        return tuple(reversed(found))
+        found.reverse()
+        return tuple(sorted(found, key=lambda entry: entry.at))
 
     async def _scopes(self, caller: Caller) -> tuple[Scope, ...]:
         of_documents = () if self.collections is None else await self.collections(caller)
@@ -129,12 +140,28 @@ class AuditService:
         return await self.sealer.seal()
 
 
-def _place(cursor: str) -> int:
-    number = parse_cursor(cursor).id
-    if not number.isdecimal():
+def _page(
+    found: Sequence[Sequence[AuditEntry]], before: Sequence[int | None], limit: int
+) -> Page[AuditEntry]:
+    """Return the newest entries of all logs; its cursor has a place in each of them."""
+    numbered = [[(number, entry) for entry in entries] for number, entries in enumerate(found)]
+    newest = [*merge(*numbered, key=lambda it: it[1].at, reverse=True)]
+    items = tuple(entry for _, entry in newest[:limit])
+    if len(newest) <= limit:
+        return Page(items=items)
+    places = [_UNREAD if place is None else place for place in before]
+    for number, entry in newest[:limit]:
+        places[number] = entry.id
+    place = _BETWEEN.join(map(str, places))
+    return Page(items=items, next_cursor=str(Cursor(at=to_micros(items[-1].at), id=place)))
+
+
+def _places(cursor: str, logs: int) -> list[int | None]:
+    numbers = parse_cursor(cursor).id.split(_BETWEEN)
+    if len(numbers) != logs or not all(number.isdecimal() for number in numbers):
         raise InvalidInput(
             f"{cursor!r} is not a cursor of the audit log",
             code="bad_cursor",
             hint="Take the last page's.",
         )
-    return int(number)
+    return [int(number) or None for number in numbers]

@@ -13,13 +13,15 @@ from typing import Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.health import DuplicatePair, Health, HealthFigures
+from recollect.domain.owner import RECORD, UNIT_OWNERS
+from recollect.domain.placement import Holding, split
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.language.analysis import term_keys, terms
 from recollect.ports.clock import Clock
 from recollect.ports.judge import Statement
 from recollect.ports.store import Store
-from recollect.ports.units import KINDS, UnitIndex
+from recollect.ports.units import UnitIndex
 from recollect.ports.upkeep import UpkeepReader
 from recollect.writing.judge_rules import certainly_same
 
@@ -28,8 +30,8 @@ _MANY_RECORDS: Final = 50
 _MAX_NEIGHBOURS: Final = 3
 # Turns are also found beside the records that were extracted from them, and are skipped.
 _MAX_UNITS: Final = 50
-_RECORD: Final = KINDS.index("record")
-# The beginning of a record shows what it is about.
+_RECORD: Final = UNIT_OWNERS.index(RECORD)
+# A claim shows in its beginning what it is about.
 _READ_CHARS: Final = 300
 _ONLY_RECORDS: Final = Filter(owners=frozenset({"record"}))
 
@@ -41,7 +43,7 @@ class HealthCheck:
         self,
         store: Store,
         reader: UpkeepReader,
-        units: UnitIndex,
+        units: Holding[UnitIndex],
         clock: Clock,
         *,
         capacity: int | None,
@@ -70,7 +72,8 @@ class HealthCheck:
         """Return pairs with the same words and pairs judged to say the same."""
         pairs: dict[tuple[str, str], None] = {}
         if len(latest) >= _MANY_RECORDS:
-            await self._units.expect_many(list({record.scope for record in latest}))
+            for units, some in split({record.scope for record in latest}, self._units):
+                await units.expect_many(some)
         for record in latest:
             for other in await self._neighbours(record, now):
                 pairs[min(record.id, other), max(record.id, other)] = None
@@ -105,7 +108,7 @@ class HealthCheck:
     async def _neighbours(self, record: Record, now: datetime) -> list[str]:
         """Return the records of the same scope that share most words with it."""
         keys = list(term_keys(terms(record.content[:_READ_CHARS])))
-        found = await self._units.search([record.scope], keys, _MAX_UNITS, now=now)
+        found = await self._units(record.scope).search([record.scope], keys, _MAX_UNITS, now=now)
         owners = found.column("owner")[found.column("kind") == _RECORD].tolist()
         return [owner for owner in dict.fromkeys(owners) if owner != record.id][:_MAX_NEIGHBOURS]
 

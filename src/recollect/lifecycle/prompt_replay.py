@@ -10,6 +10,7 @@ from recollect.domain.audit import INJECT
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.injection import GivenItem, Injection
+from recollect.domain.placement import Holding, split
 from recollect.domain.record import Record, Status
 from recollect.domain.replay import Fate, Replay, ReplayedItem
 from recollect.domain.scope import Caller, Scope
@@ -34,8 +35,14 @@ _FATES: Final[Mapping[Status, Fate]] = {
 class Replayer:
     """Finds a recall in the audit log and repeats it within what the caller may read."""
 
-    def __init__(self, log: AuditLog, recaller: CachedRecaller, store: Store, clock: Clock) -> None:
-        self._audit = log
+    def __init__(
+        self,
+        audit: Holding[AuditLog],
+        recaller: CachedRecaller,
+        store: Store,
+        clock: Clock,
+    ) -> None:
+        self._audit = audit
         self._recaller = recaller
         self._store = store
         self._clock = clock
@@ -85,7 +92,11 @@ class Replayer:
         )
 
     async def _find(self, caller: Caller, recall_id: str) -> Injection:
-        found = await self._audit.entries(caller.readable, action=INJECT, target=recall_id, limit=1)
+        found = [
+            entry
+            for log, some in split(caller.readable, self._audit)
+            for entry in await log.entries(some, action=INJECT, target=recall_id, limit=1)
+        ]
         if not found:
             raise NotFound(
                 f"No recall {recall_id!r} gave anything to a prompt of {caller.scope.key}",

@@ -82,7 +82,8 @@ class ToolArchives:
                 f"{self._caller.scope.key} may not delete {archive_id}; it was kept",
                 hint="Only the caller whose session it comes from may delete an archive.",
             )
-        await self._parts.working.retention.remove([archive], by=self._caller.principal)
+        store = self._parts.of_agent(archive.scope.agent)
+        await store.working.retention.remove([archive], by=self._caller.principal)
         return archive
 
     async def sweep(self, *, dry_run: bool = False) -> SweptArchives:

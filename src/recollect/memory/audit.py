@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.domain.audit import AuditEntry, AuditVerdict
+from recollect.domain.audit import AuditEntry, AuditVerdict, verdict_together
 from recollect.domain.page import Page
 from recollect.domain.replay import Replay
 from recollect.domain.scope import Caller
@@ -42,8 +42,14 @@ class AuditTrail:
         return await self._parts.trail.show(self._caller, id)
 
     async def verify(self) -> AuditVerdict:
-        """Check the whole chain of this workspace and report what was changed after sealing."""
-        return await self._parts.trail.verify(self._caller)
+        """Check the whole chain of this workspace and report what was changed after sealing.
+
+        Where agents have stores of their own, each store has a chain, and all of them are checked.
+        """
+        self._parts.require_all_stores()
+        return verdict_together(
+            [await parts.trail.verify(self._caller) for parts in self._parts.all_stores]
+        )
 
     async def replay(self, recall_id: str) -> Replay:
         """Return what a past prompt was given and what the same query returns now.
@@ -54,4 +60,4 @@ class AuditTrail:
 
     async def seal(self) -> int:
         """Seal the newest entries now instead of in the background; return how many."""
-        return await self._parts.trail.seal()
+        return sum([await parts.trail.seal() for parts in self._parts.all_stores])

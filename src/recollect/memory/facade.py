@@ -536,7 +536,6 @@ class Memory:
         """
         # Imported here: only forgetting needs these modules.
         from recollect.erasure.forgetting import make_forget_request
-        from recollect.erasure.several_stores import forget_in
 
         wish = make_forget_request(
             target,
@@ -547,17 +546,8 @@ class Memory:
             all_agents=all_agents,
             **filters,
         )
-        here = self._parts
-        if user is not None:
-            here.require_all_stores()
-            here = here.of_agent(None)
-        return await forget_in(
-            [parts.forgetting for parts in here.all_stores],
-            self._caller,
-            wish,
-            dry_run=dry_run,
-            verify=verify,
-            progress=progress,
+        return await self._parts.forgetting_places.forget(
+            self._caller, wish, dry_run=dry_run, verify=verify, progress=progress
         )
 
     async def once(
@@ -627,8 +617,16 @@ class Memory:
         write (`all_scopes` is for an operator); with `skip_bad` such lines are reported and left
         out.
         """
-        return await self._parts.importer.import_from(
-            None if all_scopes else self._caller, source, skip_bad=skip_bad, progress=progress
+        # What is needed to import is not needed to remember.
+        from recollect.transfer.importer import import_into
+
+        importers = [parts.importer for parts in self._parts.all_stores]
+        return await import_into(
+            importers,
+            None if all_scopes else self._caller,
+            source,
+            skip_bad=skip_bad,
+            progress=progress,
         )
 
     async def import_chat(

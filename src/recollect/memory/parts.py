@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recollect.domain.meter import Meter
     from recollect.embedding.reindex import ReindexService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.audit_trail import AuditService
     from recollect.lifecycle.bulk_edits import Bulk
@@ -114,7 +115,7 @@ class Parts(ABC):
     @property
     @abstractmethod
     def all_stores(self) -> tuple[Parts, ...]:
-        """Return the services on this store and on every store with memory of the same users."""
+        """The services on every open store, those on the common one first."""
 
     @cached_property
     @abstractmethod
@@ -227,6 +228,10 @@ class Parts(ABC):
     @cached_property
     @abstractmethod
     def forgetting(self) -> Forgetting: ...
+
+    @cached_property
+    @abstractmethod
+    def forgetting_places(self) -> ForgettingPlaces: ...
 
     @cached_property
     @abstractmethod

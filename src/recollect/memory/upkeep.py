@@ -10,7 +10,7 @@ from recollect.domain.health import Health
 from recollect.domain.page import Page
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller
-from recollect.domain.upkeep import Dispute, Swept
+from recollect.domain.upkeep import Dispute, Swept, swept_together
 
 if TYPE_CHECKING:
     from recollect.memory.parts import Parts
@@ -84,9 +84,15 @@ class Upkeep:
     async def sweep(self, *, dry_run: bool = False, all_scopes: bool = False) -> Swept:
         """Run a whole sweep for this caller: expiry, retention, capacity and archives.
 
-        `all_scopes` is for an operator: it sweeps the records of everybody in this database.
+        `all_scopes` is for an operator: it sweeps the records of everybody, in every store.
         """
-        upkeep = self._parts.upkeep
-        if all_scopes:
-            return await upkeep.sweep.everything(dry_run=dry_run, by=self._caller.principal)
-        return await upkeep.sweep.of(self._caller, dry_run=dry_run)
+        if not all_scopes:
+            return await self._parts.upkeep.sweep.of(self._caller, dry_run=dry_run)
+        self._parts.require_all_stores()
+        by = self._caller.principal
+        return swept_together(
+            [
+                await parts.upkeep.sweep.everything(dry_run=dry_run, by=by)
+                for parts in self._parts.all_stores
+            ]
+        )

@@ -39,8 +39,8 @@ class Archives(Protocol):
         """Return the blob with this hash, if the scope's workspace has it."""
         ...
 
-    async def note_load(self, archive_id: str, at: datetime) -> None:
-        """Record that the content was loaded."""
+    async def note_load(self, archive: Archive, at: datetime) -> None:
+        """Remember that its content was asked for."""
         ...
 
     async def set_summary(self, archive_id: str, summary: str) -> None:

@@ -37,9 +37,15 @@ class Directory(Protocol):
         ...
 
     async def names(
-        self, within: Workspace, part: Part, *, after: Cursor | None, limit: int
+        self,
+        within: Workspace,
+        part: Part,
+        *,
+        after: Cursor | None,
+        limit: int,
+        among: Sequence[str] | None = None,
     ) -> Sequence[tuple[Cursor, NameEntry]]:
-        """Return the agents or users of a workspace, newest first, each with its position."""
+        """The agents or users of a workspace, or those `among` some, newest first, with places."""
         ...
 
     async def sessions(
@@ -49,7 +55,7 @@ class Directory(Protocol):
         ...
 
     async def labels(
-        self, extent: Extent, kind: LabelKind, *, offset: int, limit: int
+        self, extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
     ) -> Sequence[LabelEntry]:
         """Return tags or categories of active records, most frequent first."""
         ...

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.domain.unit import UnitOwner
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -22,8 +21,7 @@ Terms = Sequence[int] | NDArray[np.uint64]
 # By the owner's id and version; a turn has only version 1.
 KnownTerms = Mapping[tuple[str, int], Terms]
 
-KINDS: Final[tuple[UnitOwner, ...]] = ("record", "turn", "archive", "document")
-# The numbers of a unit, see domain/unit.py; `kind` is the index of its owner in KINDS.
+# What is known of a unit in numbers, see domain/unit.py; `kind` is the place in UNIT_OWNERS.
 COLUMNS: Final = (
     *("unit", "kind", "ordinal", "start", "end", "observed_at"),
     *("cluster", "place", "speaker", "traits", "size", "variety"),

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from recollect.domain.archive import Archive
 from recollect.domain.hit import Boost, Item
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.standing import Standing, Weighable
 from recollect.ports.store import Store
 from recollect.recall.archived import ArchivePassages
@@ -100,8 +101,8 @@ class Weigher:
                 whole=max(self._question.limit, _MAX_WHOLE_RECORDS),
             )
             self._found.update(found)
-            self._standings.update((owner, row.standing) for owner, row in found.items())
-        if archives := _ids(fused, "archive", wanted=where.wants_archives):
+            self._standings.update((owner, it.standing) for owner, it in found.items())
+        if archives := _ids(fused, ARCHIVE, wanted=where.wants_archives):
             await self._read_archives(archives)
 
     async def _read_archives(self, ids: Sequence[str]) -> None:

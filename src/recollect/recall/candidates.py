@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.hit import PathScore
-from recollect.ports.units import KINDS, NO_UNITS, Ids, Matches, Scores, UnitRows
+from recollect.domain.owner import ARCHIVE, UNIT_OWNERS
+from recollect.ports.units import NO_UNITS, Ids, Matches, Scores, UnitRows
 from recollect.recall.paths import Found, PathName
 
-_ARCHIVE: Final = KINDS.index("archive")
-_NO_OWNERS: Final[Ids] = np.empty(0, np.int64)
+_ARCHIVE: Final = UNIT_OWNERS.index(ARCHIVE)
+_NOBODY: Final[Ids] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)

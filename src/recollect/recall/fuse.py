@@ -20,10 +20,11 @@ import numpy as np
 
 from recollect.domain.calibration import MemoryCalibration
 from recollect.domain.hit import Boost, Explanation, PathScore
+from recollect.domain.owner import TURN, UNIT_OWNERS, UnitOwner
 from recollect.domain.times import to_micros
-from recollect.domain.unit import Trait, UnitOwner
+from recollect.domain.unit import Trait
 from recollect.language.units import signed
-from recollect.ports.units import KINDS, Ids, Scores
+from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates, gather, listed
 from recollect.recall.confidence import confidence, own_confidence
 from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
@@ -35,9 +36,9 @@ from recollect.recall.time_span import closeness
 Fusion = Literal["scores", "rrf"]
 
 _STEEPNESS: Final = 1.3
-_TURN: Final = KINDS.index("turn")
-# The number of different terms of a turn that says something; fewer may be a mere "Great!".
-_FULL_TURN_TERMS: Final = 12
+_TURN: Final = UNIT_OWNERS.index(TURN)
+# A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
+_FULL_TURN: Final = 12
 _CHATTER: Final = Trait.QUESTION | Trait.REQUEST | Trait.TOOL_OUTPUT
 # A statement comes first if chatter scores less than this many times its score.
 _CHATTER_MARGIN: Final = 2.0
@@ -179,7 +180,7 @@ class Ranked:
             *(self.surroundings[places], self.factors[places], self.closeness[places]),
         )
         return [
-            Fused(self.candidates, KINDS[kind], owner, successor, self.confidence, *values)
+            Fused(self.candidates, UNIT_OWNERS[kind], owner, successor, self.confidence, *values)
             for kind, owner, successor, values in zip(
                 kinds, owners, successors, zip(*map(listed, columns), strict=True), strict=True
             )

@@ -11,6 +11,7 @@ from recollect.domain.category import with_aliases
 from recollect.domain.context import Form, Tongue
 from recollect.domain.document import Passage
 from recollect.domain.hit import ArchivePassage, Hit
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Episode, Kind, Procedure, Record
 from recollect.domain.times import EPOCH
 from recollect.domain.turn import Turn
@@ -66,7 +67,7 @@ def as_item(
             label, title = "turn", hit.item.speaker
         case ArchivePassage():
             section, at, notes = _EPISODES, hit.item.created_at, hit.item.id
-            label, title = "archive", hit.item.tool
+            label, title = ARCHIVE, hit.item.tool
     if hit.replaced_by is not None:
         notes = f"{notes}, {words.replaced}"
     elif hit.followed_by is not None:

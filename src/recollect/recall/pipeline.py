@@ -12,9 +12,10 @@ from typing import Final
 import numpy as np
 
 from recollect.domain.fields import checked_share, checked_text
-from recollect.domain.filters import Filter, OwnerKind
+from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
 from recollect.domain.link import Link
+from recollect.domain.owner import OwnerKind
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope

@@ -1,37 +1,37 @@
-"""Recall for an agent with a store of its own: its store and the common one, in one answer."""
+"""Recall from several stores in one answer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Recalled
+from recollect.domain.placement import Holding, split_reachable
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
+from recollect.errors import StorageError
 from recollect.recall.cache import CachedRecaller
+
+_log: Final = logging.getLogger(__name__)
 
 
 class SplitRecaller(CachedRecaller):
-    """A recaller over two stores that keeps the best hits of both.
+    """Asks the recaller of every store about the scopes that it holds, and keeps the best hits.
 
-    Scores are absolute from 0 to 1 in every store, so they can be compared.
+    Scores are similarities from 0 to 1 whichever store they come from, so they can be compared.
+    While a store does not answer the others do, and the answer says so.
     """
 
     def __init__(
-        self,
-        own: CachedRecaller,
-        common: CachedRecaller,
-        holds: Callable[[Scope], bool],
-        *,
-        limit: int,
-        gap: float,
+        self, home: CachedRecaller, holding: Holding[CachedRecaller], *, limit: int, gap: float
     ) -> None:
-        self._own = own
-        self._common = common
-        self._holds = holds
+        self._home = home
+        self._holding = holding
         self._limit = limit
         self._gap = gap
 
@@ -45,25 +45,33 @@ class SplitRecaller(CachedRecaller):
         min_score: float | None = None,
         asked_at: datetime | None = None,
     ) -> Recalled:
-        own = tuple(filter(self._holds, scopes))
-        common = tuple(scope for scope in scopes if scope not in own)
-        recalled = await asyncio.gather(
-            *(
-                recaller.recall(
-                    text, some, where, limit=limit, min_score=min_score, asked_at=asked_at
-                )
-                for recaller, some in ((self._own, own), (self._common, common))
-                if some
+        async def ask(recaller: CachedRecaller, some: tuple[Scope, ...]) -> Recalled:
+            return await recaller.recall(
+                text, some, where, limit=limit, min_score=min_score, asked_at=asked_at
             )
-        )
-        if len(recalled) == 1:
-            return recalled[0]
-        return self._merge(recalled, self._limit if limit is None else limit)
 
-    def _merge(self, recalled: list[Recalled], limit: int) -> Recalled:
-        hits = sorted(
-            (hit for answer in recalled for hit in answer.hits), key=lambda hit: -hit.score
-        )
+        async def answer(
+            recaller: CachedRecaller, some: tuple[Scope, ...]
+        ) -> Recalled | StorageError:
+            try:
+                return await ask(recaller, some)
+            except StorageError as problem:
+                return problem
+
+        places, problems = split_reachable(scopes, self._holding)
+        if len(places) == 1 and not problems:
+            return await ask(*places[0])
+        answers = await asyncio.gather(*(answer(*place) for place in places))
+        problems += [it for it in answers if isinstance(it, StorageError)]
+        recalled = [it for it in answers if isinstance(it, Recalled)]
+        if not recalled:
+            raise problems[0]
+        return self._together(recalled, problems, self._limit if limit is None else limit)
+
+    def _together(
+        self, recalled: Sequence[Recalled], problems: Sequence[StorageError], limit: int
+    ) -> Recalled:
+        hits = sorted((hit for it in recalled for hit in it.hits), key=lambda hit: -hit.score)
         if hits:
             least = self._gap * hits[0].score
             hits = [hit for hit in hits if hit.score >= least]
@@ -71,20 +79,23 @@ class SplitRecaller(CachedRecaller):
             (miss for answer in recalled for miss in answer.near_misses),
             key=lambda miss: -miss.score,
         )
+        unread = [f"a store was not read: {problem}" for problem in problems]
+        for note in unread:
+            _log.warning(note)
+        notes = [*(note for it in recalled for note in it.degraded), *unread]
         return replace(
             recalled[0],
             hits=tuple(hits[:limit]),
-            degraded=tuple(dict.fromkeys(note for answer in recalled for note in answer.degraded)),
-            near_misses=tuple(missed[: max(len(answer.near_misses) for answer in recalled)]),
+            degraded=tuple(dict.fromkeys(notes)),
+            near_misses=tuple(missed[: max(len(it.near_misses) for it in recalled)]),
         )
 
     async def close(self) -> None:
-        """Close the agent's recaller; others still use the common one."""
-        await self._own.close()
+        """Close the recaller at home; each of the others is closed by its own parts."""
+        await self._home.close()
 
     def clear(self) -> None:
-        self._own.clear()
-        self._common.clear()
+        self._home.clear()
 
     def stats(self) -> CacheStats:
-        return self._own.stats()
+        return self._home.stats()

@@ -15,10 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from recollect.domain.conflict import Resolution
 from recollect.domain.context import Place, Reason, Tongue
 from recollect.domain.diagnosis import Verdict
-from recollect.domain.event import ChangedEntity, ChangeKind
+from recollect.domain.event import ChangeKind
 from recollect.domain.job import JobState
 from recollect.domain.model_tier import ModelTask
 from recollect.domain.notes import ChunkType
+from recollect.domain.owner import OwnerKind
 from recollect.domain.proposal import ProposalStatus
 from recollect.domain.record import Status, Tier
 from recollect.domain.relation import Relation
@@ -1147,7 +1148,7 @@ class BulkChange(Answer):
 class Change(Answer):
     """One thing that changed."""
 
-    entity: ChangedEntity
+    entity: OwnerKind
     id: str
     op: ChangeKind = Field(description="put: new or changed; use: counted; purge: gone for good")
 

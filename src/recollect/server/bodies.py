@@ -10,7 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from recollect.domain.context import ContextFields, Form, Tongue
 from recollect.domain.fields import Draft, RecordFields
-from recollect.domain.filters import FilterFields, OwnerKind
+from recollect.domain.filters import FilterFields
+from recollect.domain.owner import OwnerKind
 from recollect.domain.record import Evidence, Kind, Status, Tier
 
 T = TypeVar("T")

@@ -14,6 +14,7 @@ from recollect.domain.hit import ArchivePassage, Hit, Item, Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.memory_tools import ToolName
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Kind, Procedure, Record
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json
@@ -83,7 +84,7 @@ async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
         desk,
         "knowledge_search",
         asked.query,
-        Filter(owners=frozenset({"archive"})),
+        Filter(owners=frozenset({ARCHIVE})),
         documents=documents,
         **wanted,
     )
@@ -91,7 +92,7 @@ async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
     archived: list[Json] = [
         {
             "id": hit.id,
-            "kind": "archive",
+            "kind": ARCHIVE,
             "source": _name(hit.item),
             "content": hit.content,
             "score": _score(hit),
@@ -208,7 +209,7 @@ def _type(item: Item) -> str:
         case Turn():
             return "turn"
         case ArchivePassage():
-            return "archive"
+            return ARCHIVE
 
 
 def _name(item: Item) -> str:

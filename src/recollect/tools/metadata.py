@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from recollect.domain.fields import RecordFields
 from recollect.domain.hit import ArchivePassage, Item
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
@@ -46,7 +47,7 @@ def metadata_of(item: Item, places: Places) -> Json:
     if isinstance(item, Turn):
         return {"type": "turn", "role": item.role, "session": item.session}
     if isinstance(item, ArchivePassage):
-        return {"type": "archive", "tool": item.tool, "session": item.session}
+        return {"type": ARCHIVE, "tool": item.tool, "session": item.session}
     told: Json = {
         **item.metadata,
         "type": item.category,

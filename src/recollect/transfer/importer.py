@@ -7,15 +7,19 @@ export made here holds only what was redacted before and also comes back unchang
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
+import shutil
+import tempfile
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, TypeVar, cast
 
 from recollect.context.archives.description import hash_of
 from recollect.context.archives.indexing import index_job
@@ -30,7 +34,7 @@ from recollect.domain.link import Link
 from recollect.domain.progress import Progress
 from recollect.domain.proposal import Proposal
 from recollect.domain.record import Version
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Scope
 from recollect.domain.transfer import (
     Imported,
     Item,
@@ -217,6 +221,7 @@ class Lost:
     Either an archive has no content, or personal data may not be stored.
     """
 
+    scope: Scope
     problem: RecollectError
 
 
@@ -347,7 +352,7 @@ def _check(
             contents.require_content(item)
         item, audit = cleaned_item(item, redactor)
     except RecollectError as problem:
-        return Lost(problem)
+        return Lost(scope_of(item), problem)
     match item:
         case RecordHistory():
             return Arrival(item=item, units=record_units(item.current), audit=audit)
@@ -390,9 +395,12 @@ class Importer:
         archives: Archives,
         blobs: Blobs,
         redactor: Redactor,
+        holds: Callable[[Scope], bool] = lambda scope: True,
     ) -> None:
         self._transfer = transfer
         self._redactor = redactor
+        # Whether this store is the one that has a scope.
+        self._holds = holds
         self._filler = filler
         self._archives = archives
         self._blobs = blobs
@@ -435,9 +443,11 @@ class Importer:
                 case WholeContent() as content:
                     await contents.keep(content)
                 case Arrival() as arrival:
-                    arrived.append((line.number, _with_content(arrival, contents)))
-                case Lost(problem):
-                    tally.lose(line.number, problem)
+                    if self._holds(scope_of(arrival.item)):
+                        arrived.append((line.number, _with_content(arrival, contents)))
+                case Lost(scope, problem):
+                    if self._holds(scope):
+                        tally.lose(line.number, problem)
                 case problem:
                     refused.append((line.number, problem))
         if arrived:
@@ -458,6 +468,40 @@ class Importer:
             if outcome is Outcome.ADDED and isinstance(arrival.item, Archive | Document)
         ]
         await contents.settle(archives, added.unused_blobs)
+
+
+async def import_into(
+    importers: Sequence[Importer],
+    caller: Caller | None,
+    source: str | Path | BinaryIO,
+    *,
+    skip_bad: bool,
+    progress: Progress | None,
+) -> Imported:
+    """Read a file once for each store, which adds what belongs to it; sum up what came of it."""
+    done: list[Imported] = []
+    with contextlib.ExitStack() as held:
+        read_again: BinaryIO | None = None
+        if len(importers) > 1 and not isinstance(source, str | Path):
+            read_again = cast("BinaryIO", held.enter_context(tempfile.TemporaryFile()))
+            await _beside(partial(shutil.copyfileobj, source, read_again))
+            source = read_again
+        for importer in importers:
+            if read_again is not None:
+                read_again.seek(0)
+            done.append(
+                await importer.import_from(caller, source, skip_bad=skip_bad, progress=progress)
+            )
+    problems = sorted({it for some in done for it in some.problems}, key=lambda it: it.line)
+    return Imported(
+        added=sum(it.added for it in done),
+        unchanged=sum(it.unchanged for it in done),
+        conflicting=sum(it.conflicting for it in done),
+        lost=sum(it.lost for it in done),
+        # A line that cannot be read is so for every store.
+        bad=done[0].bad,
+        problems=tuple(problems[:_MAX_LISTED_PROBLEMS]),
+    )
 
 
 def _with_content(arrival: Arrival, contents: ImportedContents) -> Arrival:

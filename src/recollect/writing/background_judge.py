@@ -18,7 +18,7 @@ from recollect.domain.ids import new_id
 from recollect.domain.job import Job
 from recollect.domain.link import Link
 from recollect.domain.record import Record
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.errors import StaleVersion
 from recollect.language.units import record_units, turn_units
@@ -59,7 +59,7 @@ class BackgroundJudge:
         caller, ids = judged_of(job)
         if not self._judge.has_model:
             return
-        for item in sorted(await self._items(caller, ids), key=_said_at):
+        for item in sorted(await self._items(caller.readable, ids), key=_said_at):
             if is_judged(item):
                 await self._link(caller, item)
         self._fresh.settle(ids)
@@ -103,7 +103,8 @@ class BackgroundJudge:
         now = self._clock.now()
         nearness = await self._near(caller, item, now)
         older = await self._older(caller, item, nearness)
-        known = await self._store.links(caller.readable, [item.id])
+        scopes = compared_scopes(caller, item.scope)
+        known = await self._store.links(scopes, [item.id])
         linked = set(chain.from_iterable(link.ends for link in known))
         wanted = (other for other in older if among is None or other.id in among)
         older = [other for other in wanted if other.id not in linked][:MOST_JUDGED]
@@ -139,7 +140,8 @@ class BackgroundJudge:
     ) -> list[Item]:
         """Return the neighbours that were said before it, except what was made from it."""
         places = {owner: place for place, owner in enumerate(nearness)}
-        found = [other for other in await self._items(caller, list(nearness)) if is_judged(other)]
+        near = await self._items(compared_scopes(caller, item.scope), list(nearness))
+        found = [other for other in near if is_judged(other)]
         return sorted(
             (
                 other
@@ -149,9 +151,8 @@ class BackgroundJudge:
             key=lambda other: places[other.id],
         )
 
-    async def _items(self, caller: Caller, ids: Sequence[str]) -> list[Item]:
-        scopes, now = caller.readable, self._clock.now()
-        records = await self._store.records(scopes, Filter(), now=now, ids=ids)
+    async def _items(self, scopes: Sequence[Scope], ids: Sequence[str]) -> list[Item]:
+        records = await self._store.records(scopes, Filter(), now=self._clock.now(), ids=ids)
         return [*records, *await self._store.turns(scopes, Filter(), ids=ids)]
 
 

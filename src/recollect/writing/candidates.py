@@ -14,13 +14,15 @@ import numpy as np
 from recollect.domain.category import is_user_profile
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
+from recollect.domain.owner import UNIT_OWNERS, UnitOwner
+from recollect.domain.placement import Holding, split
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.unit import OwnerUnits, UnitOwner
+from recollect.domain.unit import OwnerUnits
 from recollect.language.analysis import term_keys, terms
 from recollect.language.claims.instructions import contradicts, instruction
 from recollect.ports.store import Store
-from recollect.ports.units import KINDS, Matches, Scores, UnitIndex
+from recollect.ports.units import Matches, Scores, UnitIndex
 from recollect.ports.vectors import Vector, VectorIndex
 
 # Includes turns that say the same as the records made from them, which are not compared.
@@ -61,7 +63,7 @@ class _Near:
 class Candidates:
     """A search for the records nearest to new ones, by words and by meaning."""
 
-    def __init__(self, store: Store, indexes: Sequence[Indexes], *, each: int = 5) -> None:
+    def __init__(self, store: Store, indexes: Holding[Indexes], *, each: int = 5) -> None:
         self._store = store
         self._indexes = indexes
         self._each = each
@@ -102,8 +104,8 @@ class Candidates:
     ) -> dict[str, float | None]:
         """Return the ids of the records and turns nearest to a text, with known cosines."""
         by_words, cosines = await asyncio.gather(
-            self._by_words(scopes, terms(text), now, KINDS),
-            self._by_meaning(scopes, embedded, model, now, KINDS),
+            self._by_words(scopes, terms(text), now, UNIT_OWNERS),
+            self._by_meaning(scopes, embedded, model, now, UNIT_OWNERS),
         )
         return {owner: cosines.get(owner) for owner in self._best(by_words, cosines)}
 
@@ -151,8 +153,11 @@ class Candidates:
     ) -> dict[str, float]:
         """Return the owners that share words, with their scores."""
         keys = term_keys(said)
-        found = [await units.search(scopes, keys, _MAX_HITS, now=now) for units, _ in self._indexes]
-        return _best_first(_owners(matches, matches.scores, kinds) for matches in found)
+        found = [
+            await units.search(some, keys, _MAX_HITS, now=now)
+            for (units, _), some in split(scopes, self._indexes)
+        ]
+        return _best_first(_owners(it, it.scores, kinds) for it in found)
 
     async def _by_meaning(
         self,
@@ -168,11 +173,10 @@ class Candidates:
             return {}
         asked = {model: vector}
         found = [
-            await vectors.search(scopes, asked, _MAX_HITS, now=now) for _, vectors in self._indexes
+            await vectors.search(some, asked, _MAX_HITS, now=now)
+            for (_, vectors), some in split(scopes, self._indexes)
         ]
-        return _best_first(
-            _owners(nearest.matches, nearest.matches.raw, kinds) for nearest in found
-        )
+        return _best_first(_owners(it.matches, it.matches.raw, kinds) for it in found)
 
 
 def _candidates(near: _Near, records: Mapping[str, Record]) -> list[Candidate]:
@@ -212,7 +216,7 @@ def compared_scopes(caller: Caller, target: Scope) -> Sequence[Scope]:
 
 def _owners(matches: Matches, scores: Scores, kinds: Sequence[UnitOwner]) -> dict[str, float]:
     """Return the owners of these kinds among the hits, best first, with their best score."""
-    is_wanted = np.isin(matches.rows["kind"], [KINDS.index(kind) for kind in kinds])
+    is_wanted = np.isin(matches.rows["kind"], [UNIT_OWNERS.index(kind) for kind in kinds])
     owners = matches.rows["owner"][is_wanted].tolist()
     # In reverse order, so that the first and best score of an owner is set last.
     best = dict(zip(reversed(owners), reversed(scores[is_wanted].tolist()), strict=True))

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
-from recollect.ports.units import COLUMNS, KINDS, NO_UNITS, Matches, UnitRows
+from recollect.ports.units import COLUMNS, NO_UNITS, Matches, UnitRows
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
 
@@ -18,7 +19,7 @@ NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 def row(unit: int, *, kind: str = "turn", ordinal: int = 0, **setting: Any) -> UnitRows:
     """One unit; what is not told of it is 0."""
-    known = {"unit": unit, "kind": KINDS.index(kind), "ordinal": ordinal, **setting}
+    known = {"unit": unit, "kind": UNIT_OWNERS.index(kind), "ordinal": ordinal, **setting}
     return UnitRows.of([[known.get(name, 0) for name in COLUMNS]], [f"{kind}_{unit - ordinal}"])
 
 

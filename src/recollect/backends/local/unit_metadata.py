@@ -19,9 +19,10 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.portable import listed_numbers
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
+from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.ports.units import KINDS, NO_UNITS, Ids, UnitRows
+from recollect.ports.units import NO_UNITS, Ids, UnitRows
 
 # A scope with more units is not read as a whole.
 _MAX_UNITS: Final = 400_000
@@ -43,7 +44,7 @@ _SELECT: Final = select(
 ).order_by(_TABLE.id)
 _BETWEEN: Final = Quick(_SELECT.where(_TABLE.id.between(bindparam("first"), bindparam("last"))))
 _THESE: Final = Quick(_SELECT.where(_TABLE.id.in_(listed_numbers("units"))))
-_CODES: Final = {kind: code for code, kind in enumerate(KINDS)}
+_CODES: Final = {kind: code for code, kind in enumerate(UNIT_OWNERS)}
 
 
 @dataclass(frozen=True, slots=True)

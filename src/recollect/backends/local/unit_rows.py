@@ -31,7 +31,8 @@ from recollect.backends.sql.portable import listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.scopes import ScopeRow
-from recollect.domain.filters import Filter, OwnerKind
+from recollect.domain.filters import Filter
+from recollect.domain.owner import ARCHIVE, OwnerKind
 from recollect.domain.times import to_micros
 
 _TABLE: Final = schema.units.c
@@ -116,7 +117,7 @@ def read_allowed(connection: Connection, scope: ScopeRow, where: Filter, now: da
     # From the owners to their units, because indexes of owners cover scope, time and session.
     of_records = _owned_by(schema.records, "record", scope).where(records_where(where))
     of_turns = _owned_by(schema.turns, "turn", scope).where(turns_where(where))
-    of_archives = _owned_by(schema.archives, "archive", scope).where(archives_where(where))
+    of_archives = _owned_by(schema.archives, ARCHIVE, scope).where(archives_where(where))
     allowed = of_records.union_all(of_turns, of_archives)
     rows = connection.execute(allowed, {"now": to_micros(now)})
     return np.sort(np.fromiter(rows.scalars(), np.int64))
@@ -134,7 +135,7 @@ def _accepted(where: Filter) -> Quick:
     owners: tuple[tuple[Table, OwnerKind, ColumnElement[bool]], ...] = (
         (schema.records, "record", records_where(where)),
         (schema.turns, "turn", turns_where(where)),
-        (schema.archives, "archive", archives_where(where)),
+        (schema.archives, ARCHIVE, archives_where(where)),
     )
     parts = [
         select(_TABLE.id)

@@ -111,11 +111,11 @@ class SqlArchives:
             lambda connection: _find_blob(connection, scope, content_hash)
         )
 
-    async def note_load(self, archive_id: str, at: datetime) -> None:
+    async def note_load(self, archive: Archive, at: datetime) -> None:
         table = _ARCHIVES.c
         noted = (
             update(_ARCHIVES)
-            .where(table.id == archive_id)
+            .where(table.id == archive.id)
             .values(loads=table.loads + 1, last_loaded=to_micros(at))
         )
         await self._database.write(lambda connection: connection.execute(noted))

@@ -12,17 +12,17 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.event import Change
+from recollect.domain.owner import OWNER_KINDS
 from recollect.domain.scope import Scope
 
 _TABLE: Final = schema.changes.c
-_OWNERS: Final = ("record", "turn", "archive")
 _VERSIONS: Final = (
     select(_TABLE.version)
     .distinct()
     .where(
         _TABLE.scope_id == bindparam("scope"),
         _TABLE.version > bindparam("version"),
-        _TABLE.entity.in_(_OWNERS),
+        _TABLE.entity.in_(OWNER_KINDS),
     )
     .order_by(_TABLE.version)
     .limit(bindparam("most"))
@@ -32,7 +32,7 @@ _SINCE: Final = (
     .where(
         _TABLE.scope_id == bindparam("scope"),
         _TABLE.version.in_(_VERSIONS),
-        _TABLE.entity.in_(_OWNERS),
+        _TABLE.entity.in_(OWNER_KINDS),
     )
     .order_by(_TABLE.version, _TABLE.seq)
 )

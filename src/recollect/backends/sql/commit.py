@@ -29,6 +29,7 @@ from recollect.backends.sql.usage import add_feedback, count_accesses, next_row
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.job import NewJob
+from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
 from recollect.domain.times import EPOCH, from_micros, to_micros
@@ -162,7 +163,7 @@ class Commit:
         for new in self._changes.archives:
             scope = self._scope(new.archive.scope)
             self._unused_blobs += add_archive(self._connection, new, scope.id, self._micros)
-            scope.changes.append(("archive", new.archive.id, "put"))
+            scope.changes.append((ARCHIVE, new.archive.id, "put"))
         for archive in self._changes.removed_archives:
             unused = remove_archive(self._connection, archive)
             # Somebody else may have removed it in between.
@@ -170,7 +171,7 @@ class Commit:
                 self._unused_blobs += unused
                 scope = self._scope(archive.scope)
                 self._remove_units(scope, archive.id)
-                scope.changes.append(("archive", archive.id, "purge"))
+                scope.changes.append((ARCHIVE, archive.id, "purge"))
 
     def write_documents(self) -> None:
         """Write the next states of documents and remove others, with their raw contents."""

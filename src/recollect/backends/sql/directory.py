@@ -87,7 +87,13 @@ class SqlDirectory:
         return await self._database.read(read)
 
     async def names(
-        self, within: Workspace, part: Part, *, after: Cursor | None, limit: int
+        self,
+        within: Workspace,
+        part: Part,
+        *,
+        after: Cursor | None,
+        limit: int,
+        among: Sequence[str] | None = None,
     ) -> Sequence[tuple[Cursor, NameEntry]]:
         name, first = _SCOPES[part], func.min(_SCOPES.id)
 
@@ -99,6 +105,8 @@ class SqlDirectory:
                 .order_by(first.desc())
                 .limit(limit)
             )
+            if among is not None:
+                wanted = wanted.where(name.in_(among))
             if after is not None:
                 wanted = wanted.having(first < after.at)
             found = {row.name: row.first for row in connection.execute(wanted)}
@@ -166,7 +174,7 @@ class SqlDirectory:
         return await self._database.read(read)
 
     async def labels(
-        self, extent: Extent, kind: LabelKind, *, offset: int, limit: int
+        self, extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
     ) -> Sequence[LabelEntry]:
         name = _TAGS.tag if kind == "tag" else _RECORDS.category
 
@@ -177,9 +185,9 @@ class SqlDirectory:
                 .where(_RECORDS.status == Status.ACTIVE)
                 .group_by(name)
                 .order_by(func.count().desc(), name)
-                .offset(offset)
-                .limit(limit)
             )
+            if limit is not None:
+                wanted = wanted.offset(offset).limit(limit)
             if kind == "tag":
                 wanted = wanted.where(_TAGS.record_id == _RECORDS.id)
             rows = connection.execute(wanted).all()

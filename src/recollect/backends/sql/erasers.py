@@ -42,6 +42,7 @@ from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import rows_of, to_json
 from recollect.backends.sql.schema_base import metadata
 from recollect.backends.sql.scope_locks import lock_scopes
+from recollect.domain.owner import ARCHIVE
 
 _RECORDS: Final = 100
 _TURNS: Final = 200
@@ -144,7 +145,7 @@ def erase_archives(batch: Batch) -> None:
     if not rows:
         return
     ids = [row["id"] for row in rows]
-    _bury(batch, "archive", ids)
+    _bury(batch, ARCHIVE, ids)
     _erase_units(batch, ids)
     batch.delete("archives", schema.archives, table.id, ids)
     fewer = Counter((row["org"], row["workspace"], row["content_hash"]) for row in rows)

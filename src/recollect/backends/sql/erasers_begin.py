@@ -25,6 +25,7 @@ from recollect.backends.sql.portable import listed, listed_numbers
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
 from recollect.backends.sql.scope_locks import lock_scopes, locked_or_made
 from recollect.domain.forgetting import FORGET, Target
+from recollect.domain.owner import ARCHIVE
 
 # Whoever did something in the name of a forgotten person.
 _NOBODY: Final = "forgotten"
@@ -128,7 +129,7 @@ def _list_changes(connection: Connection, scope_id: int, version: int, part: Par
     lost = [
         *(("record", it) for it in sorted(part.records)),
         *(("turn", it) for it in sorted(part.turns)),
-        *(("archive", it) for it in sorted(part.archives)),
+        *((ARCHIVE, it) for it in sorted(part.archives)),
         *(("document", it) for it in sorted(part.documents)),
     ]
     rows = [

@@ -56,15 +56,21 @@ class _Held:
             known.values.clear()
         return self._connection
 
-    def close(self) -> None:
-        """Give the connection back; what is read next is read without it."""
+    def close(self, *, for_good: bool = False) -> None:
+        """Give the connection back; what is read next is read without it.
+
+        One that nobody will use again is closed `for_good`: a pool that was disposed of would keep
+        it open.
+        """
         if self._connection is not None:
+            if for_good:
+                self._connection.detach()
             self._connection.close()
             self._connection = None
 
-    def close_after_reading(self) -> None:
+    def close_after_reading(self, *, for_good: bool = False) -> None:
         with self.lock:
-            self.close()
+            self.close(for_good=for_good)
 
 
 class ServerDatabase:
@@ -146,7 +152,7 @@ class ServerDatabase:
             if not self._closed:
                 self._readers.submit(held.close_after_reading)
                 return
-        held.close_after_reading()
+        held.close_after_reading(for_good=True)
 
     def _read_once(self, work: Work[T]) -> T:
         with self._reading.connect() as connection:

@@ -28,6 +28,7 @@ from recollect.backends.sql.portable import (
     listed_numbers,
 )
 from recollect.backends.sql.prepared_statement import Quick
+from recollect.domain.owner import ARCHIVE
 
 INSERT_RECORDS: Final = Quick(insert(schema.records))
 INSERT_TAGS: Final = Quick(insert(schema.record_tags))
@@ -147,7 +148,7 @@ CURRENT: Final = {
     for kind, ident, version in (
         ("record", schema.records.c.id, schema.records.c.version),
         ("turn", schema.turns.c.id, schema.turns.c.id),
-        ("archive", schema.archives.c.id, schema.archives.c.id),
+        (ARCHIVE, schema.archives.c.id, schema.archives.c.id),
         ("document", schema.documents.c.id, schema.documents.c.version),
     )
 }

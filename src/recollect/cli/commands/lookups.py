@@ -13,7 +13,7 @@ from recollect.cli.commands.records import RecordId
 from recollect.cli.explain import explained
 from recollect.cli.input import moment_of, text_of
 from recollect.cli.options import FilterOptions
-from recollect.domain.filters import OwnerKind
+from recollect.domain.owner import ARCHIVE, OwnerKind
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Among(StrEnum):
 _OWNERS: Final[dict[Among, OwnerKind]] = {
     Among.RECORDS: "record",
     Among.TURNS: "turn",
-    Among.ARCHIVES: "archive",
+    Among.ARCHIVES: ARCHIVE,
 }
 
 

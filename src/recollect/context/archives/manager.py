@@ -301,7 +301,7 @@ class ToolResultManager:
             )
         archive, blob = found
         content = await self._vault.read(archive, blob)
-        await self._archives.note_load(archive.id, self._clock.now())
+        await self._archives.note_load(archive, self._clock.now())
         return archive, content
 
     async def _part(
