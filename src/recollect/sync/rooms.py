@@ -255,7 +255,7 @@ class Upkeep:
     def sweep(self, *, dry_run: bool = False, all_scopes: bool = False) -> Swept:
         """Run a whole sweep for this caller: expiry, retention, capacity and archives.
 
-        `all_scopes` is for an operator: it sweeps the records of everybody in this database.
+        `all_scopes` is for an operator: it sweeps the records of everybody, in every store.
         """
         return self._loop.run(lambda: self._inner.sweep(dry_run=dry_run, all_scopes=all_scopes))
 
@@ -289,7 +289,10 @@ class AuditTrail:
         return self._loop.run(lambda: self._inner.show(id))
 
     def verify(self) -> AuditVerdict:
-        """Check the whole chain of this workspace and report what was changed after sealing."""
+        """Check the whole chain of this workspace and report what was changed after sealing.
+
+        Where agents have stores of their own, each store has a chain, and all of them are checked.
+        """
         return self._loop.run(lambda: self._inner.verify())
 
     def replay(self, recall_id: str) -> Replay:
