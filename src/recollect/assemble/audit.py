@@ -32,7 +32,7 @@ def trail_of(
     usage: Usage,
     collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None,
 ) -> AuditService:
-    """The audit that lies in a database, and its anchor beside it."""
+    """Return the audit service of a database, with its anchor file."""
     anchor = AnchorFile(anchor_of(database.path))
     return AuditService(
         holding=holding,

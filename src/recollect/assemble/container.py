@@ -135,7 +135,7 @@ class Wiring(Parts):
         self.stores: dict[tuple[str, str], AgentWiring] = {}
         # Why some of them could not be opened: the memory of all others is there all the same.
         self.unopened: dict[tuple[str, str], StorageError] = {}
-        self._second_look = second_look(settings)
+        self._reranking = second_look(settings)
         self._starting: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
         recall = settings.recall
@@ -147,6 +147,7 @@ class Wiring(Parts):
         self.jobs = SqlJobs(database, clock)
         self.meter = Meter()
         self.late_vectors = LateVectors(meaning, self.own_store, self.jobs)
+        self.fresh_links = FreshLinks(self.jobs, clock, self._link_among, recall.patience)
         self.listing = Listing(self.store, clock)
         catalogue = Catalogue(recall.index_memory_mb * _MEGABYTE)
         self.units = LocalKeywordIndex(database, catalogue, recall.index_memory_mb * _MEGABYTE)

@@ -54,7 +54,7 @@ def working_memory(
     prefetch: Prefetch,
     meter: Meter,
 ) -> WorkingMemory:
-    """Everything that sessions need, around the parts that the long-term memory has too."""
+    """Return everything that sessions need, on top of the long-term memory."""
     jobs = SqlJobs(database, clock)
     redactor = Redactor(settings.writing.redact)
     state: State = RedactedState(SqlState(database, clock), redactor)

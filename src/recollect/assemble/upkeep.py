@@ -44,7 +44,7 @@ def usage_of(
     saver: Saver,
     clock: Clock,
 ) -> tuple[Usage, Promoter]:
-    """Who counts recalls, and who promotes what was recalled often enough."""
+    """Return the counter of recalls, and the promoter of records that are recalled often."""
     clearing = SweepRunner(store, reader, clock)
     promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
     state = SqlState(database, clock)
@@ -67,7 +67,7 @@ def tending_of(
     promoter: Promoter,
     working: WorkingMemory,
 ) -> UpkeepServices:
-    """Everything that upkeep needs."""
+    """Return the services of upkeep."""
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
     sweep = RecordSweep(

@@ -23,6 +23,7 @@ from recollect.ports.clock import Clock
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.store import Store
 from recollect.ports.writes import Writes
+from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import Meaning
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings

@@ -16,8 +16,8 @@ from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput
 
-# What is asked for unless somebody says otherwise: what tools gave is not what is remembered.
-_USUAL_OWNERS: Final[frozenset[OwnerKind]] = frozenset({RECORD, TURN})
+# Archives are left out by default: tool results are not memories.
+_DEFAULT_OWNERS: Final[frozenset[OwnerKind]] = frozenset({RECORD, TURN})
 _Member = TypeVar("_Member", Kind, Status)
 
 

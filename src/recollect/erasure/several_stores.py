@@ -44,7 +44,7 @@ class ForgettingPlaces:
         progress: Progress | None,
     ) -> Forgotten:
         """Erase the target in every store that may hold some of it."""
-        return _together(
+        return _merge(
             [
                 await store.forget(caller, part, dry_run=dry_run, verify=verify, progress=progress)
                 for store, part in await self._parts(caller, wish)

@@ -37,7 +37,7 @@ from recollect.ports.units import Matches, UnitIndex
 from recollect.ports.vectors import Nearest, VectorIndex
 
 _DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
-_ATTEMPTS: Final = 3
+_MAX_ATTEMPTS: Final = 3
 
 # The weight of a rewritten query, compared with the question itself.
 _REWRITTEN_WEIGHT: Final = 0.9

@@ -15,7 +15,7 @@ from recollect.ports.units import NO_UNITS, Ids, Matches, Scores, UnitRows
 from recollect.recall.paths import Found, PathName
 
 _ARCHIVE: Final = UNIT_OWNERS.index(ARCHIVE)
-_NOBODY: Final[Ids] = np.empty(0, np.int64)
+_NO_OWNERS: Final[Ids] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)

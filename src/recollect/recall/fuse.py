@@ -37,8 +37,8 @@ Fusion = Literal["scores", "rrf"]
 
 _STEEPNESS: Final = 1.3
 _TURN: Final = UNIT_OWNERS.index(TURN)
-# A turn of so many different terms says something; one of fewer is perhaps a mere "Great!".
-_FULL_TURN: Final = 12
+# The number of different terms of a turn that says something; fewer may be a mere "Great!".
+_FULL_TURN_TERMS: Final = 12
 _CHATTER: Final = Trait.QUESTION | Trait.REQUEST | Trait.TOOL_OUTPUT
 # A statement comes first if chatter scores less than this many times its score.
 _CHATTER_MARGIN: Final = 2.0

@@ -19,9 +19,9 @@ from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates
 
 _TURN: Final = UNIT_OWNERS.index(TURN)
-_LOOKED_AT: Final = ("cluster", "place", "size", "kind", "traits")
-# What is longer than this explains itself and speaks of too much to explain its neighbours.
-_SELF_CONTAINED: Final = 600
+_COLUMNS: Final = ("cluster", "place", "size", "kind", "traits")
+# A longer text explains itself, and covers too much to explain its neighbours.
+_SELF_CONTAINED_CHARS: Final = 600
 
 Flags = NDArray[np.bool_]
 

@@ -484,7 +484,7 @@ async def import_into(
         read_again: BinaryIO | None = None
         if len(importers) > 1 and not isinstance(source, str | Path):
             read_again = cast("BinaryIO", held.enter_context(tempfile.TemporaryFile()))
-            await _beside(partial(shutil.copyfileobj, source, read_again))
+            await _run_in_thread(partial(shutil.copyfileobj, source, read_again))
             source = read_again
         for importer in importers:
             if read_again is not None:
