@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.backends.local import packed_scopes
+from recollect.backends.local import keyword_index
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql.database import Database
@@ -310,7 +310,7 @@ async def test_packing_that_fails_is_told_and_harms_nothing(
     def fail(*_: object) -> None:
         raise StorageError("The disk is gone")
 
-    monkeypatch.setattr(packed_scopes, "load", fail)
+    monkeypatch.setattr(keyword_index, "load", fail)
     with caplog.at_level(logging.WARNING):
         async with asyncio.timeout(10):
             while "The disk is gone" not in caplog.text:

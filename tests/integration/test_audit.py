@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from recollect import Memory
-from recollect.assemble.audit import trail_of
+from recollect.assemble.sharing import trail_of
 from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.sqlite_database import SqliteDatabase

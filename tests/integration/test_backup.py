@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, RecollectError
-from recollect.assemble.restore import restore
+from recollect.assemble.store_copy import restore
 
 
 @pytest.mark.sqlite

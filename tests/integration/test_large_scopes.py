@@ -25,12 +25,11 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.unit_rows import read_accepted, read_allowed
 from recollect.backends.sql import audits, schema
 from recollect.backends.sql.audits import erase_audit_of
-from recollect.backends.sql.listings import list_records, list_turns
 from recollect.backends.sql.open_scope import units_of
 from recollect.backends.sql.rows import Row
 from recollect.backends.sql.scopes import find_scopes, read_scopes
 from recollect.backends.sql.sqlite_database import SqliteDatabase
-from recollect.backends.sql.store import SqlStore
+from recollect.backends.sql.store import SqlStore, list_records, list_turns
 from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.fields import Draft
 from recollect.domain.filters import Filter

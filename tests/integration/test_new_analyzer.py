@@ -13,9 +13,8 @@ from sqlalchemy import Connection
 
 from recollect import Memory
 from recollect.backends.local.bm25 import Weights
-from recollect.backends.local.packed_scope import load
+from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
-from recollect.backends.local.scope_search import FullTextSearch
 from recollect.backends.sql import open_scope
 from recollect.backends.sql.index_rebuild import SqlEditions
 from recollect.backends.sql.jobs import SqlJobs

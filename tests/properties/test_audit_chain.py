@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.audit_chain import ChainHead, SealableEntry, first_head, link_after
-from recollect.domain.filter_form import filter_form, filter_from
 from recollect.domain.filters import Filter
+from recollect.domain.injection import filter_form, filter_from
 from recollect.domain.record import Kind, Status
 from recollect.sync import Memory
 

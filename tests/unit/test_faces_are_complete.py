@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from recollect.cli.app import run
-from recollect.client.items import RemoteItems
-from recollect.client.knowledge import RemoteKnowledge
 from recollect.client.memory import RemoteMemory
 from recollect.client.rooms import (
     RemoteAgents,
     RemoteArchives,
     RemoteAudit,
+    RemoteItems,
     RemoteJobs,
     RemoteKeys,
+    RemoteKnowledge,
     RemoteShared,
     RemoteUpkeep,
     RemoteWorkspace,

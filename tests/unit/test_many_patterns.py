@@ -2,8 +2,8 @@
 
 from random import Random
 
-from recollect.backends.sql.erasers_words import PLACES
-from recollect.backends.sql.multi_pattern_search import ManyPatterns
+from recollect.backends.sql.erasers_terms import PLACES
+from recollect.backends.sql.raw_search import ManyPatterns
 from recollect.backends.sql.schema import metadata
 
 

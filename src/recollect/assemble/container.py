@@ -14,8 +14,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from recollect.assemble.recall import archive_passages, recall_options, recall_paths
-from recollect.assemble.reranking import second_look
+from recollect.assemble.recall import archive_passages, recall_options, recall_paths, second_look
 from recollect.backends.local.byte_vectors import plain_product
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.unit_metadata import Catalogue
@@ -460,7 +459,7 @@ class Wiring(Parts):
 
     @cached_property
     def trail(self) -> AuditService:
-        from recollect.assemble.audit import trail_of
+        from recollect.assemble.sharing import trail_of
 
         return trail_of(
             self.settings,

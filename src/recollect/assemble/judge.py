@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from recollect.assemble.policy import policy_of
 from recollect.domain.job import NewJob
 from recollect.domain.record import Record
+from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.ports.judge import Judge
@@ -59,3 +59,18 @@ def judging_of(settings: Settings, fresh: FreshLinks) -> Judging | None:
         return judge_jobs(caller.scope, ids)
 
     return jobs
+
+
+# --- Settings → the write policy of each agent ----------------------------------------------------
+
+
+def policy_of(settings: Settings) -> Callable[[Caller], WritePolicy]:
+    """Return a function that gives the write policy of a caller."""
+
+    def policy(caller: Caller) -> WritePolicy:
+        agent = settings.agents.get(caller.scope.agent or "")
+        if agent is None:
+            return settings.writing.policy
+        return (agent.write_policy or settings.writing.policy) if agent.enabled else "off"
+
+    return policy

@@ -10,11 +10,10 @@ from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.usage import Usage
 from recollect.models.exact_tokens import ExactTokens
 from recollect.ports.clock import Clock
-from recollect.ports.source import PassageSource
 from recollect.ports.tokens import TokenCounter
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
-from recollect.recall.prefetch import Prefetch, PrefetchOptions
+from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
 from recollect.settings import Settings
 
 

@@ -7,6 +7,7 @@ from recollect.backends.sql.database import Database
 from recollect.domain.archive import Archive
 from recollect.domain.calibration import MemoryCalibration
 from recollect.domain.meter import Meter
+from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
 from recollect.ports.units import UnitIndex
 from recollect.ports.vectors import VectorIndex
 from recollect.recall.archived import ArchivePassages
@@ -14,12 +15,12 @@ from recollect.recall.fuse import Weights
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Meaning
 from recollect.recall.neighbourhood import NeighbourhoodOptions
-from recollect.recall.paths import KeywordPath, RecentPath, VectorPath
+from recollect.recall.paths import KeywordPath, RecentPath, TimedPath, VectorPath
 from recollect.recall.paths import Path as RecallPath
 from recollect.recall.pipeline import RecallOptions
+from recollect.recall.reranking import Reranking, RerankingOptions
 from recollect.recall.scoring import ScoringOptions
 from recollect.recall.time_path import TimePath
-from recollect.recall.timed_path import TimedPath
 from recollect.settings import Settings
 from recollect.settings.sections import RecallSettings
 
@@ -109,3 +110,28 @@ def rerank_options(recall: RecallSettings) -> ScoringOptions:
         confidence=recall.confidence_boost,
         use=recall.use_boost,
     )
+
+
+# --- Settings → the reranker, if one is configured ------------------------------------------------
+
+
+def second_look(settings: Settings) -> Reranking | None:
+    """Return the reranking step, or None unless the settings name a reranker."""
+    wanted = settings.reranker
+    reranker = open_reranker(
+        RerankerChoice(
+            model=wanted.model,
+            base_url=wanted.base_url,
+            api_key=wanted.api_key,
+            longest=wanted.longest,
+            batch_size=wanted.batch_size,
+            timeout=wanted.timeout,
+            retries=wanted.retries,
+        )
+    )
+    if reranker is None:
+        return None
+    options = RerankingOptions(
+        candidates=wanted.candidates, weight=wanted.weight, patience=settings.recall.patience
+    )
+    return Reranking(reranker, options)

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from recollect.assemble.parties import parties_of
+from recollect.backends.audit_anchor import AnchorFile, anchor_of
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.proposals import SqlProposals
+from recollect.domain.placement import Holding
+from recollect.domain.scope import Caller, Scope
+from recollect.lifecycle.audit_integrity import Sealer, Verifier
+from recollect.lifecycle.audit_trail import AuditService
+from recollect.lifecycle.prompt_replay import Replayer
+from recollect.lifecycle.usage import Usage
 from recollect.memory.parts import SharingParts
+from recollect.ports.audit import AuditLog
 from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
 from recollect.ports.store import Store
+from recollect.recall.cache import CachedRecaller
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
 from recollect.settings import Settings
+from recollect.sharing.parties import Parties
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import SharedRecords
 from recollect.sharing.settlement import RivalFinder
@@ -47,4 +58,42 @@ def sharing_of(
     return SharingParts(
         desk=desk,
         records=SharedRecords(listing, parties, saver, clock),
+    )
+
+
+# --- Settings → the roles of agents in sharing ----------------------------------------------------
+
+
+def parties_of(settings: Settings) -> Parties:
+    """Return the roles of the agents and the coordinators of the workspaces."""
+    return Parties(
+        lambda name: settings.agent(name).role,
+        {name: workspace.coordinator for name, workspace in settings.workspaces.items()},
+    )
+
+
+# --- Settings → the audit service -----------------------------------------------------------------
+
+
+def trail_of(
+    settings: Settings,
+    log: AuditLog,
+    holding: Holding[AuditLog],
+    database: Database,
+    clock: Clock,
+    store: Store,
+    recaller: CachedRecaller,
+    usage: Usage,
+    collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None,
+) -> AuditService:
+    """Return the audit service of a database, with its anchor file."""
+    anchor = AnchorFile(anchor_of(database.path))
+    return AuditService(
+        holding=holding,
+        sealer=Sealer(log, anchor, SqlJobs(database, clock)),
+        verifier=Verifier(log, anchor),
+        replayer=Replayer(holding, recaller, store, clock),
+        usage=usage,
+        parties=parties_of(settings),
+        collections=collections,
     )

@@ -8,17 +8,19 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from recollect.assemble.database import database_at, journal_at, open_database, server_at
+from recollect.assemble.erasure import forget_again
+from recollect.assemble.places import settings_at
 from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
 from recollect.backends.objects import open_blobs
-from recollect.backends.sql import erasers_ledger, schema
+from recollect.backends.sql import backup, erasers_ledger, schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import JournaledDatabase
 from recollect.backends.sql.table_copy import copy_tables
-from recollect.domain.archive import Blob
-from recollect.domain.copying import Copied
+from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.private_files import make_file, make_folder
 from recollect.domain.progress import Progress
-from recollect.errors import InvalidInput
+from recollect.domain.transfer import Copied
+from recollect.errors import InvalidInput, StorageError
 from recollect.settings import Settings
 from recollect.transfer.backup import copy_contents
 
@@ -75,3 +77,42 @@ def _copy_companions(source: Path, target: Path) -> None:
     anchor = AnchorFile(anchor_of(target))
     for head in known_heads(source):
         anchor.keep(head)
+
+
+# --- A backup → the database, without what was forgotten since ------------------------------------
+
+
+async def restore(copy: Path, where: str | Path | Settings | None = None) -> Path:
+    """Replace a database that nobody has open with a backup; return its path.
+
+    Everything that takes long is done first. If the process is killed, the database is either the
+    old one or the restored one.
+    """
+    settings = settings_at(where)
+    if settings.is_journal:
+        raise StorageError(
+            f"{settings.store_name} is a journal, and a backup cannot be restored into one; "
+            "nothing was changed",
+            code="restore_by_copy",
+            hint=f"Copy it into an empty folder: recollect copy --from {copy} --to json:///FOLDER",
+        )
+    staged = await asyncio.to_thread(backup.stage, copy, settings.database)
+    try:
+        await _restore_contents(copy, staged, settings)
+        await asyncio.to_thread(backup.switch, staged, copy, settings.database)
+    finally:
+        await asyncio.to_thread(staged.unlink, missing_ok=True)
+    database = await asyncio.to_thread(open_database, settings)
+    try:
+        await forget_again(settings, database)
+    finally:
+        await database.close()
+    return settings.database
+
+
+async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:
+    """Restore the contents that the backup refers to; very old backups have none."""
+    contents = contents_beside(copy)
+    if contents.is_dir():
+        blobs = await asyncio.to_thread(backup.blobs_of, staged)
+        await copy_contents(blobs, open_blobs(contents), open_blobs(settings.blobs))

@@ -16,26 +16,26 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
 
 from recollect.client.connection import Connection, at
-from recollect.client.items import RemoteItems
-from recollect.client.knowledge import RemoteKnowledge
 from recollect.client.rooms import (
     RemoteAgents,
     RemoteArchives,
     RemoteAudit,
+    RemoteItems,
     RemoteJobs,
     RemoteKeys,
+    RemoteKnowledge,
     RemoteShared,
+    RemoteToolbox,
     RemoteUpkeep,
     RemoteWorkspace,
     spelled_range,
 )
 from recollect.client.session import RemoteSession
-from recollect.client.toolbox import RemoteToolbox
 from recollect.client.values import decoded
 from recollect.domain.archive import ContentRange, contents_beside
-from recollect.domain.bulk import BulkChange
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.directory import LabelEntry, SessionEntry
+from recollect.domain.embedding import Reindexing
 from recollect.domain.event import Changes
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields
@@ -47,13 +47,13 @@ from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page
 from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
-from recollect.domain.reindexing import Reindexing
 from recollect.domain.role import Role
 from recollect.domain.route import Route, WritePolicy
 from recollect.domain.scope import Caller, Scope, namespace_of, parse_namespace
 from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
+from recollect.domain.upkeep import BulkChange
 from recollect.domain.write import Trace, Written
 from recollect.errors import Conflict, NotAvailable, StorageError
 from recollect.memory import Memory, Namespace

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Unpack
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Unpack
 
 from recollect.client.connection import Connection, at
 from recollect.client.values import decoded
@@ -13,6 +15,7 @@ from recollect.domain.agent import Agent
 from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives
 from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.domain.conflict import Resolution
+from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.directory import (
     LabelEntry,
     NameEntry,
@@ -20,12 +23,26 @@ from recollect.domain.directory import (
     ScopeEntry,
     SessionEntry,
 )
+from recollect.domain.document import (
+    DEFAULT_COLLECTION,
+    Chunk,
+    Collection,
+    Document,
+    DocumentStatus,
+    Passages,
+    Section,
+    SyncedFolder,
+)
 from recollect.domain.event import Changes
+from recollect.domain.fields import checked_items
 from recollect.domain.filters import FilterFields
 from recollect.domain.health import Health
 from recollect.domain.hit import Recalled
+from recollect.domain.ids import new_id
+from recollect.domain.item import ItemDraft, ItemHit, Namespace, StoredItem
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.page import Page
+from recollect.domain.progress import Progress
 from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
 from recollect.domain.replay import Replay
@@ -36,11 +53,15 @@ from recollect.domain.upkeep import Dispute, Swept
 from recollect.memory.agents import Agents
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
+from recollect.memory.items import Items
 from recollect.memory.jobs import BackgroundJobs
 from recollect.memory.keys import ApiKeys
+from recollect.memory.knowledge import KnowledgeDocuments, as_file
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.workspace import WorkspaceView
+from recollect.tools import SPECS, Toolbox
+from recollect.tools.toolbox import as_mapping
 
 
 class RemoteShared(SharedMemory):
@@ -559,3 +580,321 @@ def spelled_range(range: ContentRange | str | None) -> str | None:
         return range
     unit = "chars" if range.unit == "characters" else "lines"
     return f"{unit} {range.first}-{range.last}"
+
+
+# --- The memory tools for a model, called on a server ---------------------------------------------
+
+
+class RemoteToolbox(Toolbox):
+    """The tools of one caller; what they do is done on the server."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        scope: Scope,
+        session: str,
+        language: Tongue,
+        *,
+        is_enabled: bool,
+    ) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._session = session
+        self._language = checked_choice(language, TONGUES)
+        # What is left out of a call is as the server's settings say.
+        self._defaults: Mapping[str, int | float] = {}
+        self._specs = {spec.name: spec for spec in SPECS} if is_enabled else {}
+
+    async def run(self, name: str, arguments: Mapping[str, Any] | str = "") -> Any:
+        """The result of a call as a value, and errors raised."""
+        told = await self._connection.ask(
+            "POST",
+            at("tools", self._spec(name).name),
+            self._scope,
+            query={"language": self._language, "session": self._session},
+            body=as_mapping(arguments),
+        )
+        return told["result"]
+
+
+# --- The items of a remote memory -----------------------------------------------------------------
+
+
+class RemoteItems(Items):
+    """The items of one scope on a server."""
+
+    def __init__(self, connection: Connection, scope: Scope) -> None:
+        self._connection = connection
+        self._scope = scope
+
+    async def put(
+        self,
+        namespace: Iterable[str],
+        key: str,
+        value: Mapping[str, Any],
+        *,
+        ttl: timedelta | None = None,
+        texts: Iterable[str] | None = None,
+        vectors: Sequence[Sequence[float]] | None = None,
+    ) -> StoredItem:
+        draft = ItemDraft(
+            namespace=checked_items(namespace, "namespace"),
+            key=key,
+            value=value,
+            ttl=ttl,
+            texts=None if texts is None else checked_items(texts, "texts"),
+            vectors=vectors,
+        )
+        (item,) = await self.write([draft])
+        return item
+
+    async def write(
+        self,
+        drafts: Iterable[ItemDraft] = (),
+        removed: Iterable[tuple[Sequence[str], str]] = (),
+    ) -> tuple[StoredItem, ...]:
+        gone = [{"namespace": [*namespace], "key": key} for namespace, key in removed]
+        put = [_given(draft) for draft in drafts]
+        told = await self._ask("write", {"put": put, "removed": gone})
+        return tuple(self._item(it) for it in told["items"])
+
+    async def get(
+        self, namespace: Iterable[str], key: str, *, refresh: bool = True
+    ) -> StoredItem | None:
+        told = await self._ask("get", {**_named(namespace), "key": key, "refresh": refresh})
+        return None if told["item"] is None else self._item(told["item"])
+
+    async def delete(self, namespace: Iterable[str], key: str) -> None:
+        await self.write(removed=[(checked_items(namespace, "namespace"), key)])
+
+    async def search(
+        self,
+        prefix: Iterable[str] = (),
+        *,
+        query: str | None = None,
+        vector: Sequence[float] | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        refresh: bool = True,
+    ) -> tuple[ItemHit, ...]:
+        body = {
+            "prefix": checked_items(prefix, "prefix"),
+            "query": query,
+            "vector": vector,
+            "where": where or {},
+            "limit": limit,
+            "offset": offset,
+            "refresh": refresh,
+        }
+        told = await self._ask("search", body)
+        return tuple(
+            ItemHit(item=self._item(it["item"]), score=it["score"]) for it in told["items"]
+        )
+
+    async def namespaces(
+        self,
+        prefix: Iterable[str] = (),
+        suffix: Iterable[str] = (),
+        *,
+        max_depth: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> tuple[Namespace, ...]:
+        body = {
+            "prefix": checked_items(prefix, "prefix"),
+            "suffix": checked_items(suffix, "suffix"),
+            "max_depth": max_depth,
+            "limit": limit,
+            "offset": offset,
+        }
+        return tuple(tuple(it) for it in (await self._ask("namespaces", body))["items"])
+
+    async def append(
+        self, namespace: Iterable[str], values: Iterable[Mapping[str, Any]]
+    ) -> tuple[StoredItem, ...]:
+        labels = checked_items(namespace, "namespace")
+        return await self.write(
+            ItemDraft(namespace=labels, key=new_id("item"), value=value, texts=())
+            for value in values
+        )
+
+    async def listed(
+        self, namespace: Iterable[str], *, limit: int | None = None, last_first: bool = False
+    ) -> tuple[StoredItem, ...]:
+        body = {**_named(namespace), "limit": limit, "last_first": last_first}
+        return tuple(self._item(it) for it in (await self._ask("list", body))["items"])
+
+    async def pop(self, namespace: Iterable[str]) -> StoredItem | None:
+        told = await self._ask("pop", _named(namespace))
+        return None if told["item"] is None else self._item(told["item"])
+
+    async def clear(self, namespace: Iterable[str]) -> int:
+        return (await self._ask("clear", _named(namespace)))["removed"]
+
+    async def _ask(self, what: str, body: Mapping[str, Any]) -> Any:
+        return await self._connection.ask("POST", at("items", what), self._scope, body=body)
+
+    def _item(self, told: Mapping[str, Any]) -> StoredItem:
+        ttl, expires_at = told["ttl"], told["expires_at"]
+        return StoredItem(
+            id=told["id"],
+            scope=self._scope,
+            namespace=tuple(told["namespace"]),
+            key=told["key"],
+            value=told["value"],
+            created_at=datetime.fromisoformat(told["created_at"]),
+            updated_at=datetime.fromisoformat(told["updated_at"]),
+            expires_at=None if expires_at is None else datetime.fromisoformat(expires_at),
+            ttl=None if ttl is None else timedelta(seconds=ttl),
+            position=told["position"],
+            texts=tuple(told["texts"]),
+        )
+
+
+def _named(namespace: Iterable[str]) -> dict[str, Any]:
+    return {"namespace": checked_items(namespace, "namespace")}
+
+
+def _given(draft: ItemDraft) -> dict[str, Any]:
+    return {
+        "namespace": [*draft.namespace],
+        "key": draft.key,
+        "value": draft.value,
+        "ttl": None if draft.ttl is None else draft.ttl.total_seconds(),
+        "texts": draft.texts,
+        "vectors": draft.vectors,
+    }
+
+
+# --- The documents of a remote memory -------------------------------------------------------------
+
+
+_PIECE: Final = 1 << 20
+
+
+class RemoteKnowledge(KnowledgeDocuments):
+    """Documents that an agent can rely on."""
+
+    def __init__(self, connection: Connection, scope: Scope) -> None:
+        self._connection = connection
+        self._scope = scope
+
+    async def add(
+        self,
+        content: bytes | str | BinaryIO,
+        source: str,
+        *,
+        collection: str = DEFAULT_COLLECTION,
+        title: str = "",
+        tags: Iterable[str] = (),
+        wait: bool = True,
+        progress: Progress | None = None,
+    ) -> Document:
+        query = {"source": source, "collection": collection, "title": title}
+        query |= {"tag": list(tags), "wait": wait}
+        answer = await self._connection.upload(
+            at("knowledge", "documents"), self._scope, query, _pieces(as_file(content))
+        )
+        return decoded(Document, answer)
+
+    async def sync(
+        self,
+        folder: str | Path,
+        *,
+        collection: str = DEFAULT_COLLECTION,
+        tags: Iterable[str] = (),
+        archive: bool = True,
+        progress: Progress | None = None,
+    ) -> SyncedFolder:
+        # The files lie here; only those that are new or changed are sent.
+        return await super().sync(
+            folder, collection=collection, tags=tags, archive=archive, progress=progress
+        )
+
+    async def collections(self) -> tuple[Collection, ...]:
+        answer = await self._ask("GET", at("knowledge", "collections"))
+        return decoded(tuple[Collection, ...], answer["items"])
+
+    async def list(
+        self,
+        *,
+        collection: str | None = None,
+        status: DocumentStatus | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Document]:
+        query = {"collection": collection, "status": status, "limit": limit, "cursor": cursor}
+        return decoded(
+            Page[Document], await self._ask("GET", at("knowledge", "documents"), query=query)
+        )
+
+    async def get(self, document_id: str) -> Document:
+        return decoded(Document, await self._ask("GET", self._at(document_id)))
+
+    async def sections(
+        self, document_id: str, *, after: int = -1, limit: int = 100
+    ) -> tuple[Section, ...]:
+        query = {"after": after, "limit": limit}
+        answer = await self._ask("GET", self._at(document_id, "sections"), query=query)
+        return decoded(tuple[Section, ...], answer["items"])
+
+    async def chunks(
+        self, document_id: str, *, after: int = 0, limit: int = 100
+    ) -> tuple[Chunk, ...]:
+        query = {"after": after, "limit": limit}
+        answer = await self._ask("GET", self._at(document_id, "chunks"), query=query)
+        return decoded(tuple[Chunk, ...], answer["items"])
+
+    async def original(self, document_id: str) -> bytes:
+        path = self._at(document_id, "original")
+        async with self._connection.download(path, self._scope) as response:
+            return await response.aread()
+
+    async def search(
+        self,
+        query: str,
+        *,
+        collections: str | Iterable[str] | None = None,
+        types: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 5,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+    ) -> Passages:
+        body = {
+            "query": query,
+            "collections": collections,
+            "types": types,
+            "tags": tags,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "min_score": min_score,
+            "max_tokens": max_tokens,
+        }
+        given = {name: value for name, value in body.items() if value is not None}
+        return decoded(Passages, await self._ask("POST", at("knowledge", "search"), body=given))
+
+    async def archive(self, document_id: str) -> Document:
+        return decoded(Document, await self._ask("POST", self._at(document_id, "archive")))
+
+    async def delete(self, document_id: str) -> Document:
+        return decoded(Document, await self._ask("DELETE", self._at(document_id)))
+
+    async def retry(self, document_id: str) -> Document:
+        answer = await self._ask("POST", self._at(document_id, "retry"), patient=True)
+        return decoded(Document, answer)
+
+    def _at(self, document_id: str, *parts: str) -> str:
+        return at("knowledge", "documents", document_id, *parts)
+
+    async def _ask(self, method: str, path: str, **given: Any) -> Any:
+        return await self._connection.ask(method, path, self._scope, **given)
+
+
+async def _pieces(content: BinaryIO) -> AsyncIterator[bytes]:
+    while piece := await asyncio.to_thread(content.read, _PIECE):
+        yield piece

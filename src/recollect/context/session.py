@@ -36,13 +36,12 @@ from recollect.context.session_state import SessionStateStore, WindowState
 from recollect.context.tool_result_texts import newest_places, with_result
 from recollect.context.window import Budget, RememberedCounts
 from recollect.domain.archive import EarlierResult
-from recollect.domain.context import MemoryContext, Tongue
+from recollect.domain.context import MemoryContext, SessionUsage, Tongue
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
 from recollect.domain.guide import memory_guide
 from recollect.domain.message import Message, ToolCall
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.session_usage import SessionUsage
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
 from recollect.errors import Closed, InvalidInput, NotFound, StorageError

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, cast
 
 from recollect.domain.audit import INJECT, AuditEntry, NewAuditEntry
 from recollect.domain.context import LeftOut, Reason
 from recollect.domain.document import Passage
-from recollect.domain.filter_form import filter_form, filter_from
-from recollect.domain.filters import Filter
+from recollect.domain.filters import Filter, FilterFields, make_filter
 from recollect.domain.hit import Hit
 from recollect.domain.owner import ARCHIVE
 from recollect.domain.scope import Scope
@@ -127,3 +127,36 @@ class Injection:
             session=payload["session"],
             run=payload.get("run"),
         )
+
+
+# --- Conversion of a filter to JSON and back, with the names that callers use ---------------------
+
+
+_TIMES: Final = ("since", "until", "as_of", "valid_at")
+_USUAL: Final = Filter()
+
+
+def filter_form(where: Filter) -> dict[str, Any]:
+    """Return the conditions that differ from the defaults."""
+    if where == _USUAL:
+        return {}
+    form: dict[str, Any] = {
+        "kind": sorted(where.kinds),
+        "category": sorted(where.categories),
+        "tags": sorted(where.tags),
+        "status": [] if where.statuses == _USUAL.statuses else sorted(where.statuses),
+        "owners": [] if where.owners == _USUAL.owners else sorted(where.owners),
+        "session": where.session,
+        "task": where.task,
+    }
+    form |= {name: moment.isoformat() for name in _TIMES if (moment := getattr(where, name))}
+    return {name: value for name, value in form.items() if value not in (None, [])}
+
+
+def filter_from(form: Mapping[str, Any]) -> Filter:
+    """Return the filter that was converted to this form."""
+    fields = {
+        name: datetime.fromisoformat(value) if name in _TIMES else value
+        for name, value in form.items()
+    }
+    return make_filter(**cast("FilterFields", fields))

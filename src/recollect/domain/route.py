@@ -20,3 +20,10 @@ class Route:
     reason: str
     degraded: str = ""
     """Why the configured model did not decide."""
+
+
+# --- Modes of redaction of personal data and secrets in texts to store ----------------------------
+
+
+RedactMode = Literal["off", "mask", "drop"]
+"""Keep them, mask them, or do not store the text."""

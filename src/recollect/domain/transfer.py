@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from recollect.domain.archive import Archive
 from recollect.domain.conflict import Conflict
@@ -144,3 +145,18 @@ def _said(version: Version) -> tuple[Record, str, str]:
     if isinstance(record.details, Procedure):
         record = record.evolve(details=record.details.with_uses_of(Procedure()))
     return record, version.changed_by, version.reason
+
+
+# --- The result of copying a store ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """How many rows of each table and archived contents were copied and compared.
+
+    `lost` names contents that the source refers to but no longer has.
+    """
+
+    rows: Mapping[str, int] = field(hash=False)
+    contents: int
+    lost: tuple[str, ...] = ()

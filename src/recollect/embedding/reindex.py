@@ -14,11 +14,10 @@ from typing import Final
 from recollect.context.archives.indexing import ArchiveIndexer
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
-from recollect.domain.embedding import MISSING_VECTORS, REEMBED, EmbeddingModel
+from recollect.domain.embedding import MISSING_VECTORS, REEMBED, EmbeddingModel, Reindexing
 from recollect.domain.job import Job, NewJob
 from recollect.domain.progress import Progress
 from recollect.domain.record import Record
-from recollect.domain.reindexing import Reindexing
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits

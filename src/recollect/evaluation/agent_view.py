@@ -9,8 +9,7 @@ from typing import Final
 
 from recollect.domain.fields import Draft
 from recollect.domain.turn import MessageFields
-from recollect.evaluation.recall_sets import SetUnit
-from recollect.evaluation.source_times import parse_time
+from recollect.evaluation.recall_sets import SetUnit, parse_time
 
 # Sets whose units are messages of one user, although the lines do not say so.
 _SETS_OF_USER_MESSAGES: Final = frozenset({"memdaily_noise"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final, cast
 
-from recollect.domain.bulk import BulkChange, BulkFailure
 from recollect.domain.fields import MAX_LABEL, RecordFields, checked_items, checked_text, revised
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller
+from recollect.domain.upkeep import BulkChange, BulkFailure
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from recollect.lifecycle.versions import Versions
 from recollect.ports.clock import Clock

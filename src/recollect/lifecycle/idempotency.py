@@ -6,13 +6,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
-from recollect.domain.change import ChangeSet
+from recollect.domain.change import ChangeSet, Idempotency
 from recollect.domain.scope import Caller, Scope
 from recollect.errors import StorageError
-from recollect.ports.once import KeptResults
 from recollect.ports.store import Store
 from recollect.writing.saver import idempotency
 
@@ -61,3 +60,16 @@ class IdempotentWork:
                 _log.warning("the result of a request is not stored: %s", problem)
                 return result
             return result if committed.replayed is None else committed.replayed
+
+
+# --- Stored results of idempotent requests --------------------------------------------------------
+
+
+class KeptResults(Protocol):
+    """Results by idempotency key; they are written with the store's commit."""
+
+    async def find(
+        self, wanted: Idempotency, principal: str, scope: Scope
+    ) -> Mapping[str, Any] | None:
+        """Return the earlier result of this request; refuse a key that another request used."""
+        ...

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from recollect.domain.document import INGEST_DOCUMENT
-from recollect.domain.embedding import EMBED, REEMBED
+from recollect.domain.embedding import EMBED, REEMBED, Reindexing
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.forgetting import FORGET
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.reindexing import Reindexing
 from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs

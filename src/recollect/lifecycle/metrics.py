@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from recollect.domain.meter import (
     CounterName,
@@ -21,7 +21,6 @@ from recollect.domain.meter import (
 from recollect.domain.times import aware
 from recollect.errors import InvalidInput, RecollectError
 from recollect.ports.clock import Clock
-from recollect.ports.metrics import MetricHours
 
 KEPT: Final = timedelta(days=30)
 _HOUR: Final = timedelta(hours=1)
@@ -137,3 +136,22 @@ def _named(counted: dict[CounterName, float]) -> dict[str, float]:
         f"{name}:{label}" if label else name: round(value, 6)
         for (name, label), value in sorted(counted.items())
     }
+
+
+# --- Storage of hourly totals ---------------------------------------------------------------------
+
+
+class MetricHours(Protocol):
+    """The counters of all processes on this database, by hour."""
+
+    async def add(
+        self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
+    ) -> None:
+        """Add to the totals of an hour, and remove those before `keep_since`."""
+        ...
+
+    async def read(
+        self, since: datetime, until: datetime
+    ) -> Mapping[datetime, Mapping[CounterName, float]]:
+        """Return the totals of the hours that began in this period."""
+        ...

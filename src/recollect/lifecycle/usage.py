@@ -6,7 +6,10 @@ Reading never waits for it. Audit entries are written before any model can have 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import logging
 from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +22,6 @@ from recollect.domain.injection import Injection
 from recollect.domain.record import Record, Tier
 from recollect.domain.scope import Scope
 from recollect.errors import NotFound, RecollectError, StaleVersion
-from recollect.lifecycle.write_behind import WriteBehind
 from recollect.ports.clock import Clock
 from recollect.ports.state import ABSENT, State, StateKey
 from recollect.ports.store import Store
@@ -197,3 +199,59 @@ def _together(accesses: Iterable[Access]) -> list[Access]:
             else replace(access, count=before.count + access.count, at=max(before.at, access.at))
         )
     return list(merged.values())
+
+
+# --- Delayed writes in batches, for data that no caller waits for ---------------------------------
+
+
+_log = logging.getLogger(__name__)
+
+
+class WriteBehind:
+    """Calls `write` some time after something was queued, and again if it failed."""
+
+    def __init__(
+        self, write: Callable[[], Awaitable[None]], *, waits: Callable[[], bool], pause: float
+    ) -> None:
+        self._write = write
+        self._waits = waits
+        self._pause = pause
+        self._is_due = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+        self._one_by_one = asyncio.Lock()
+
+    def soon(self, *, at_once: bool = False) -> None:
+        """Note that something waits to be written, `at_once` if it is too much to wait."""
+        if at_once:
+            self._is_due.set()
+        if self._waits() and (self._writing is None or self._writing.done()):
+            self._writing = asyncio.create_task(self._write_later(), name="recollect-behind")
+
+    async def flush(self) -> None:
+        """Write what waits, including what is being written already."""
+        async with self._one_by_one:
+            self._is_due.clear()
+            if self._waits():
+                await self._write()
+
+    async def close(self) -> None:
+        """Write what waits and stop."""
+        if self._writing is not None:
+            # Do not cancel in the middle of a write, or it would be unknown whether it happened.
+            async with self._one_by_one:
+                self._writing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._writing
+        await self._flush_or_tell()
+
+    async def _write_later(self) -> None:
+        while self._waits():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._is_due.wait(), self._pause)
+            await self._flush_or_tell()
+
+    async def _flush_or_tell(self) -> None:
+        try:
+            await self.flush()
+        except RecollectError as problem:
+            _log.warning("recalls are not recorded yet: %s", problem)

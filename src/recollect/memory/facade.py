@@ -9,9 +9,9 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from recollect.domain.archive import ContentRange
-from recollect.domain.bulk import BulkChange
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.directory import LabelEntry, SessionEntry
+from recollect.domain.embedding import Reindexing
 from recollect.domain.event import Changes
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields, make_filter
@@ -23,13 +23,13 @@ from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page, PageWanted
 from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
-from recollect.domain.reindexing import Reindexing
 from recollect.domain.role import Role
 from recollect.domain.route import Route, WritePolicy
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
+from recollect.domain.upkeep import BulkChange
 from recollect.domain.write import Trace, Written
 from recollect.memory.agents import Agents
 from recollect.memory.archives import ToolArchives

@@ -12,7 +12,7 @@ from recollect.domain.calibration import Calibration
 from recollect.models.faults import EmbeddingFailed, missing_library, wrong_dimension
 from recollect.models.onnx_session import first_line, session_errors
 from recollect.models.quiet_libraries import import_quietly
-from recollect.models.readable import readable
+from recollect.models.tokenizer import readable
 from recollect.models.vectors import Vectors, unit_rows
 from recollect.ports.embedder import Progress, Purpose
 

@@ -15,8 +15,7 @@ from recollect.language.detection import Language, language
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.onnx_model import OnnxModel
 from recollect.models.onnx_session import Session, open_session
-from recollect.models.readable import readable
-from recollect.models.tokenizer import Tokenizer, Tokens, padded
+from recollect.models.tokenizer import Tokenizer, Tokens, padded, readable
 from recollect.models.vectors import Vectors, unit_rows
 from recollect.models.word_rows import WordRows
 from recollect.ports.embedder import Progress, Purpose

@@ -13,7 +13,7 @@ from recollect.domain.calibration import Calibration
 from recollect.errors import NotAvailable
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.http_service import Access, HttpService
-from recollect.models.readable import readable
+from recollect.models.tokenizer import readable
 from recollect.models.vectors import Vectors, unit_rows
 from recollect.ports.embedder import Progress, Purpose
 

@@ -6,15 +6,14 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import Closed, NotAvailable
 from recollect.models.http_service import Access, HttpService
-from recollect.models.readable import readable
-from recollect.models.rerank_scores import RerankingFailed, Scores, bad_scores, from_logits
+from recollect.models.tokenizer import readable
 
 COHERE_URL: Final = "https://api.cohere.com/v2"
 
@@ -160,3 +159,27 @@ def _read(answer: bytes, *, count: int, model: str) -> list[float]:
 
 def _score(result: dict[str, Any]) -> float:
     return float(result["relevance_score"] if "relevance_score" in result else result["score"])
+
+
+# --- Scores and errors of rerankers ---------------------------------------------------------------
+
+
+Scores: TypeAlias = NDArray[np.float32]
+
+
+class RerankingFailed(NotAvailable):
+    """The model failed, but may succeed later; the order of the texts stays as it was."""
+
+    code = "reranking_failed"
+    retryable = True
+
+
+def from_logits(logits: NDArray[np.floating]) -> Scores:
+    """Return scores between 0 and 1 in the same order."""
+    # Double precision still distinguishes very clear answers.
+    return np.exp(-np.logaddexp(0.0, -logits.astype(np.float64))).astype(np.float32)
+
+
+def bad_scores(model: str, why: str) -> RerankingFailed:
+    """Return the error for an answer without one valid number per text."""
+    return RerankingFailed(f"{model} gave no usable scores: {why}", code="bad_scores")

@@ -12,9 +12,8 @@ from recollect.errors import NotAvailable
 from recollect.models.folder_files import find_files, longest_text
 from recollect.models.onnx_model import OnnxModel
 from recollect.models.onnx_session import Session, open_session
-from recollect.models.readable import readable
-from recollect.models.rerank_scores import RerankingFailed, Scores, bad_scores, from_logits
-from recollect.models.tokenizer import Tokenizer, Tokens, padded
+from recollect.models.reranker_endpoint import RerankingFailed, Scores, bad_scores, from_logits
+from recollect.models.tokenizer import Tokenizer, Tokens, padded, readable
 
 
 class FolderReranker(OnnxModel["_Engine"]):

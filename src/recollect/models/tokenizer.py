@@ -66,3 +66,11 @@ def _opened(data: bytes) -> Any:
         return FromLibrary.from_str(data.decode("utf-8"))
     except Exception as problem:  # noqa: BLE001 (the library raises nothing narrower)
         raise ModelDamaged(f"tokenizer.json cannot be read: {problem}") from None
+
+
+# --- Text that every library accepts --------------------------------------------------------------
+
+
+def readable(text: str) -> str:
+    """Return the text with a question mark for each lone surrogate, which cannot be encoded."""
+    return text.encode("utf-8", "replace").decode("utf-8")

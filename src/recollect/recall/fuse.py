@@ -30,7 +30,6 @@ from recollect.recall.confidence import confidence, own_confidence
 from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
-from recollect.recall.rank_fusion import reciprocal_ranks
 from recollect.recall.time_span import closeness
 
 Fusion = Literal["scores", "rrf"]
@@ -358,3 +357,22 @@ def _freshness(question: Question, candidates: Candidates) -> Scores | float:
     age = (asked_at - candidates.column("observed_at")) // _DAY_MICROS
     fresh = np.where(age >= 0, np.clip(1 - age / _FRESH_DAYS, 0.0, 1.0), 0.0)
     return 1 + question.lean.fresh * fresh
+
+
+# --- Reciprocal rank fusion, for paths whose scores are not comparable ----------------------------
+
+
+# From the paper that proposed it: the first few ranks of a path do not decide everything.
+_RANK_OFFSET: Final = 60
+
+
+def reciprocal_ranks(candidates: Candidates, weights: Mapping[PathName, float]) -> Scores:
+    """Return the sum of weight / (60 + rank) over the paths; equal scores share a rank."""
+    total = np.zeros(len(candidates))
+    for path, weight in weights.items():
+        opinion = candidates.opinions.get(path)
+        if opinion is not None and weight:
+            falling = -opinion.scores
+            ranks = 1 + np.sort(falling).searchsorted(falling)
+            total[candidates.owners.searchsorted(opinion.owners)] += weight / (_RANK_OFFSET + ranks)
+    return total

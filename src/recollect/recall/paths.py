@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from time import perf_counter
 from typing import Final, Literal, Protocol
 
 from recollect.domain.filters import Filter
+from recollect.domain.meter import Meter
 from recollect.domain.times import shifted
 from recollect.ports.units import Matches, UnitIndex
 from recollect.ports.vectors import Nearest, VectorIndex
@@ -149,3 +151,28 @@ def _missing_note(missing: int, *, are_under_way: bool) -> tuple[str, ...]:
     which = "1 unit has" if missing == 1 else f"{missing} units have"
     then = "vectors are being made now" if are_under_way else "`recollect reindex` makes them"
     return (f"{which} no vector yet and can be found by words only; {then}",)
+
+
+# --- A path that measures the time of its answers -------------------------------------------------
+
+
+class TimedPath:
+    """A path wrapped in a timer."""
+
+    def __init__(self, path: Path, meter: Meter) -> None:
+        self._path = path
+        self._meter = meter
+
+    @property
+    def name(self) -> PathName:
+        return self._path.name
+
+    def waits(self, question: Question) -> bool:
+        return self._path.waits(question)
+
+    async def search(self, question: Question, limit: int, within: Filter | None) -> Found:
+        began = perf_counter()
+        try:
+            return await self._path.search(question, limit, within)
+        finally:
+            self._meter.time("path_seconds", perf_counter() - began, self._path.name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -33,15 +34,22 @@ from recollect.recall.entity_path import EntityPath
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
 from recollect.recall.intent import Intent, Judged
-from recollect.recall.link_order import counted, followers, newest_first, repeated
 from recollect.recall.listing import with_links
-from recollect.recall.path_errors import answer_of, as_found, too_late
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
 from recollect.recall.reranking import Reranking
 from recollect.recall.scan import Scan
 from recollect.recall.scoring import ScoringOptions
-from recollect.recall.superseded import Succession, SupersededPath, below_successors, outlived
+from recollect.recall.superseded import (
+    Succession,
+    SupersededPath,
+    below_successors,
+    counted,
+    followers,
+    newest_first,
+    outlived,
+    repeated,
+)
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -488,3 +496,36 @@ def _too_weak(fused: Sequence[Fused]) -> tuple[NearMiss, ...]:
         for candidate in fused
         if candidate.score > 0
     )
+
+
+# --- Handling of paths that fail or are late: the others answer without them ----------------------
+
+
+_log: Final = logging.getLogger(__name__)
+
+_F = TypeVar("_F")
+
+
+async def answer_of(
+    path: Path | EntityPath | SupersededPath, answer: Awaitable[_F]
+) -> _F | RecollectError:
+    """Return the path's answer, or the error it failed with."""
+    try:
+        return await answer
+    except RecollectError as failure:
+        _log.warning("The %s path failed: %s", path.name, failure)
+        return failure
+
+
+def too_late(path: Path, patience: float) -> Found:
+    """Return an empty answer that says the path took too long."""
+    note = f"the {path.name} path did not answer within {patience} s"
+    _log.warning(note)
+    return Found(path=path.name, degraded=(note,))
+
+
+def as_found(path: Path, answer: Found | RecollectError) -> Found:
+    """Return the answer; for an error, an empty one that says why."""
+    if isinstance(answer, Found):
+        return answer
+    return Found(path=path.name, degraded=(f"the {path.name} path failed: {answer}",))

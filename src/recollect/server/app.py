@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from fastapi import Depends, FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.memory import Memory
 from recollect.server import console, pages
-from recollect.server.body_limits import BodyLimits
 from recollect.server.caller import only_known_parameters
 from recollect.server.description import ABOUT, TAGS, describe, operation_id
-from recollect.server.guards import LOCAL_HOSTS, OnlyFromHere
+from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
 from recollect.server.identity import Doors
 from recollect.server.journal import Journal
 from recollect.server.limits import LimitedRequests, Limits
@@ -143,3 +143,23 @@ def create_app(
     app.add_middleware(Journal)
     tell_problems(app)
     return app
+
+
+# --- How large a body may be, by the address that it is sent to -----------------------------------
+
+
+class BodyLimits:
+    """Limits bodies; some addresses and what is below them have a limit of their own, or none."""
+
+    def __init__(self, app: ASGIApp, usual: int, by_path: Mapping[str, int | None]) -> None:
+        self._usual: ASGIApp = BodyLimit(app, usual)
+        self._by_path: dict[str, ASGIApp] = {
+            path: app if most is None else BodyLimit(app, most) for path, most in by_path.items()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._limit_of(scope)(scope, receive, send)
+
+    def _limit_of(self, scope: Scope) -> ASGIApp:
+        path = scope["path"] if scope["type"] == "http" else ""
+        return self._by_path.get(path, self._usual)

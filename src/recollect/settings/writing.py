@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from recollect.domain.redaction import RedactMode
-from recollect.domain.route import WritePolicy
+from recollect.domain.route import RedactMode, WritePolicy
 from recollect.settings.sections import Section
 from recollect.settings.working import Count, Size
 

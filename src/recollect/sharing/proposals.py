@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
@@ -21,12 +21,11 @@ from recollect.domain.proposal import (
 )
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.sharing import SharedType, shared_type
+from recollect.domain.sharing import Party, SharedType, shared_type
 from recollect.domain.times import to_micros
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.units import record_units
 from recollect.ports.clock import Clock
-from recollect.ports.proposals import Proposals
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
 from recollect.recall.meaning import Meaning
@@ -383,3 +382,32 @@ def _status(name: str) -> ProposalStatus:
 def _edit_note(edits: Mapping[str, str] | None) -> dict[str, Any]:
     """Return the note that the coordinator reworded a proposal."""
     return {"edited": sorted(edits)} if edits else {}
+
+
+# --- Reading proposals. They are written by the store's commit ------------------------------------
+
+
+class Proposals(Protocol):
+    """Proposals. One that was not decided in time reads as expired.
+
+    Reads only see the given scopes; `stale` is for the sweep.
+    """
+
+    async def find(
+        self,
+        scopes: Sequence[Scope],
+        *,
+        now: datetime,
+        ids: Sequence[str] | None = None,
+        status: ProposalStatus | None = None,
+        type: str | None = None,
+        by: Party | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+    ) -> list[Proposal]:
+        """Return the proposals that match all conditions, newest first."""
+        ...
+
+    async def stale(self, now: datetime, *, limit: int) -> list[Proposal]:
+        """Return the proposals of all scopes that are pending but expired."""
+        ...

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
         ContentRange,
         EarlierResult,
     )
+    from recollect.domain.context import SessionUsage
     from recollect.domain.message import Message
     from recollect.domain.scope import Scope
     from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
-    from recollect.domain.session_usage import SessionUsage
     from recollect.domain.summary import Summary
     from recollect.domain.tool_result import ToolResult
     from recollect.domain.turn import Turn

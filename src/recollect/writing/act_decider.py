@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final, cast
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol, cast
 
 from recollect.domain.job import Job, NewJob
-from recollect.domain.turn import Act
+from recollect.domain.turn import Act, Turn
 from recollect.language.extraction.acts import with_acts
 from recollect.ports.jobs import Jobs
-from recollect.ports.unclassified_turns import UndecidedTurns
 
 DECIDE_ACTS: Final = "decide_acts"
 _TURNS_PER_BATCH: Final = 200
@@ -32,3 +32,18 @@ class ActDecider:
         while turns := await self._turns.first(limit=_TURNS_PER_BATCH):
             decided = await asyncio.to_thread(with_acts, turns)
             await self._turns.decide({turn.id: cast("Act", turn.act) for turn in decided})
+
+
+# --- Turns without an act, stored by releases that did not classify turns -------------------------
+
+
+class UndecidedTurns(Protocol):
+    """All turns without an act, in all scopes."""
+
+    async def first(self, *, limit: int) -> Sequence[Turn]:
+        """Return some of them, oldest first; none if all are classified."""
+        ...
+
+    async def decide(self, acts: Mapping[str, Act]) -> None:
+        """Store the acts of these turns, with the traits of their units."""
+        ...

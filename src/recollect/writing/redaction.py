@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.fields import MAX_DESCRIPTION, MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Procedure, Record
-from recollect.domain.redaction import RedactMode
+from recollect.domain.route import RedactMode
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
 from recollect.language.detection import language

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.evaluation.source_times import parse_time
+from recollect.evaluation.recall_sets import parse_time
 
 
 @pytest.mark.parametrize(

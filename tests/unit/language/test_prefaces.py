@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.language.claims.signals import stance
-from recollect.language.extraction.prefaces import preface
+from recollect.language.extraction.sentences import preface
 from recollect.language.extraction.voice import self_contained
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.backends.local.byte_vectors import ByteVectors
-from recollect.backends.local.matrix import PackedMatrix
 from recollect.backends.local.segment import Ids
+from recollect.backends.local.vector_index import PackedMatrix
 
 _DIMENSION = 8
 _steps = st.lists(

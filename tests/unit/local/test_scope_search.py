@@ -6,12 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from recollect.backends.local import packed_scopes
+from recollect.backends.local import keyword_index
 from recollect.backends.local.bm25 import Weights
-from recollect.backends.local.packed_scope import PackedScope, follow, load
-from recollect.backends.local.packed_scopes import PackedScopes
+from recollect.backends.local.keyword_index import (
+    FullTextSearch,
+    PackedScope,
+    PackedScopes,
+    ScopeSearch,
+    follow,
+    load,
+)
 from recollect.backends.local.postings import PackedSearch, most_bytes
-from recollect.backends.local.scope_search import FullTextSearch, ScopeSearch
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import AGENTS_OF, ScopeRow, find_scopes, read_scopes
 from recollect.domain.scope import Scope
@@ -157,12 +162,12 @@ def test_packing_that_took_long_does_not_undo_what_was_followed_meanwhile(
 
     def slow_load(connection: Connection, row: ScopeRow) -> PackedScope:
         loaded = load(connection, row)
-        monkeypatch.setattr(packed_scopes, "load", load)
+        monkeypatch.setattr(keyword_index, "load", load)
         writer.add(Scope(), [1])
         assert len(_found(database, scopes, 1)) == 2
         return loaded
 
-    monkeypatch.setattr(packed_scopes, "load", slow_load)
+    monkeypatch.setattr(keyword_index, "load", slow_load)
     database.read_here(lambda connection: scopes.pack(connection, 1))
     assert scopes.stats().units == 2
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.batches import by_length
+from recollect.models.onnx_model import by_length
 
 
 @given(st.lists(st.integers(1, 40), max_size=60), st.integers(1, 100), st.integers(1, 8))

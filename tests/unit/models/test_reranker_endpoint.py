@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from recollect.errors import Closed, NotAvailable
-from recollect.models.rerank_scores import RerankingFailed
 from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
-from recollect.models.reranker_endpoint import EndpointReranker
+from recollect.models.reranker_endpoint import EndpointReranker, RerankingFailed
 
 KEY = "sk-very-secret"
 

@@ -8,36 +8,158 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from sqlalchemy import Connection
 
-from recollect.backends.local.bm25 import Weights
+from recollect.backends.local.bm25 import Statistics, Weights
 from recollect.backends.local.filtered_search import best_within
-from recollect.backends.local.packed_scopes import AT_ONCE, PackedScopes
-from recollect.backends.local.postings import PackedPostings, PackedSearch
+from recollect.backends.local.postings import PackedPostings, PackedSearch, most_bytes
 from recollect.backends.local.ranking import Ranking
-from recollect.backends.local.scope_search import FullTextSearch, ScopeSearch
-from recollect.backends.local.segment import Keys, pack_texts
+from recollect.backends.local.scope_cache import Shelf
+from recollect.backends.local.scope_changes import Changes
+from recollect.backends.local.segment import Ids, Keys, join, pack, pack_texts
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.unit_rows import (
     read_allowed,
     read_known_terms,
     read_latest,
+    read_scope_terms,
     read_term_rows,
+    read_terms,
 )
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.scopes import ScopeRow, read_scopes
+from recollect.backends.sql.full_text import candidates, document_frequencies
+from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.times import to_micros
 from recollect.ports.units import KnownTerms, Matches, Terms
+
+# --- The scopes that are packed in this process, each updated before it is searched ---------------
+
+
+# The maximum number of terms to pack while a search waits; more is left to the background.
+AT_ONCE: Final = 60_000
+_LOCKS: Final = 64
+
+
+class PackedScopes:
+    """Packed scopes within a memory budget, updated before they are searched."""
+
+    def __init__(self, budget_bytes: int, at_once: int = AT_ONCE) -> None:
+        self._shelf: Shelf[int, PackedScope] = Shelf(budget_bytes)
+        self._at_once = at_once
+        # Held while a scope is updated, so that no two threads do the same work.
+        self._following = [threading.Lock() for _ in range(_LOCKS)]
+
+    def fits(self, row: ScopeRow) -> bool:
+        """Return whether a scope fits into the budget, even if all its terms are distinct."""
+        return most_bytes(row.units, row.length) <= self._shelf.budget
+
+    def postings(self, connection: Connection, row: ScopeRow) -> PackedPostings | None:
+        """Return the postings exactly as of this snapshot, if they are available at once."""
+        if not self.fits(row):
+            return None
+        with self._following[row.id % _LOCKS]:
+            packed = self._shelf.get(row.id)
+            if packed is None or packed.version < row.version:
+                packed = self._renewed(connection, packed, row)
+        # A newer state by another thread may lack units that this snapshot still has.
+        return packed.postings if packed is not None and packed.version == row.version else None
+
+    def pack(self, connection: Connection, scope_id: int) -> None:
+        """Pack a scope as of this snapshot in the background, however long it takes."""
+        row = read_scope(connection, scope_id)
+        packed = self._shelf.get(scope_id)
+        if self.fits(row) and (packed is None or packed.version < row.version):
+            self._shelf.put(scope_id, load(connection, row))
+
+    def stats(self) -> IndexStats:
+        return self._shelf.stats()
+
+    def _renewed(
+        self, connection: Connection, packed: PackedScope | None, row: ScopeRow
+    ) -> PackedScope | None:
+        """Return the current scope by applying changes, or from all units, if that is quick."""
+        fresh = None
+        if packed and packed.units_behind(row) * row.length <= self._at_once * row.units:
+            fresh = follow(connection, packed, row)
+        if fresh is None and row.length <= self._at_once:
+            fresh = load(connection, row)
+        if fresh is not None:
+            self._shelf.put(row.id, fresh)
+        return fresh
+
+
+# --- A packed scope: loaded from SQL, and updated from the list of changes ------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedScope:
+    """The postings of a scope at one version."""
+
+    version: int
+    next_unit: int
+    last_unit: int
+    postings: PackedPostings
+
+    @property
+    def units(self) -> int:
+        return self.postings.units
+
+    @property
+    def bytes(self) -> int:
+        return self.postings.bytes
+
+    def units_behind(self, row: ScopeRow) -> int:
+        """Return how many units were added and removed since."""
+        added = row.next_unit - self.next_unit
+        removed = self.postings.units + added - row.units
+        return added + removed
+
+
+def load(connection: Connection, row: ScopeRow) -> PackedScope:
+    """Pack a scope from all its units."""
+    return _with_newer_units(connection, PackedPostings(), row, after=0)
+
+
+def follow(connection: Connection, packed: PackedScope, row: ScopeRow) -> PackedScope | None:
+    """Return the scope at the version of `row`; None if the changes do not lead there."""
+    changes = Changes(connection, packed.version, row)
+    if not changes.are_listed:
+        return None
+    left = packed.postings.removed(changes.removed_units)
+    fresh = _with_newer_units(connection, left, row, after=packed.last_unit)
+    is_whole = (fresh.postings.units, fresh.postings.length) == (row.units, row.length)
+    return fresh if is_whole else None
+
+
+def _with_newer_units(
+    connection: Connection, postings: PackedPostings, row: ScopeRow, *, after: int
+) -> PackedScope:
+    # Numbers only increase, so units added since are above the last one seen.
+    newer = [
+        pack(new.units, new.lengths, new.keys)
+        for new in read_scope_terms(connection, row, after=after)
+    ]
+    return PackedScope(
+        version=row.version,
+        next_unit=row.next_unit,
+        last_unit=int(newer[-1].units[-1]) if newer else after,
+        postings=postings.added(join(newer)) if newer else postings,
+    )
+
+
+# --- Keyword search over units: BM25 over each scope's own postings, packed in this process ---
 
 _log: Final = logging.getLogger(__name__)
 
@@ -233,3 +355,77 @@ def _rank(keys: Keys, texts: Sequence[Terms]) -> list[float]:
     for text, score in zip(ranking.units.tolist(), similarities.tolist(), strict=True):
         scores[text] = score
     return scores
+
+
+# --- The two ways to search a scope: its packed postings, or the database's full text -------------
+#
+# Both return the same statistics and, for every unit, exactly the same score.
+
+
+CANDIDATES: Final = 4_000
+
+
+class ScopeSearch(Protocol):
+    """A query in one scope, in two steps, so that several scopes can share statistics."""
+
+    @property
+    def statistics(self) -> Statistics: ...
+
+    def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
+        """Return the allowed units that have any of the terms, with their scores."""
+        ...
+
+
+@dataclass(frozen=True)
+class FullTextSearch:
+    """A search in the full text that scores only the most likely units, in one snapshot.
+
+    Units that are not in the full text yet are always scored.
+    """
+
+    connection: Connection
+    row: ScopeRow
+    keys: Keys
+    budget: int = CANDIDATES
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(
+            units=self.row.units,
+            length=self.row.length,
+            frequencies=tuple(
+                self._frequencies.get(key, 0) + newer
+                for key, newer in zip(self.keys.tolist(), self._newer_frequencies, strict=True)
+            ),
+        )
+
+    def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
+        read = read_terms(self.connection, self._likely(allowed))
+        segment = pack(read.units, read.lengths, read.keys, only=self.keys)
+        older = PackedSearch(PackedPostings().added(segment), self.keys)
+        return Ranking.of([older.score(weights), self._newer.score(weights, allowed)])
+
+    def _likely(self, allowed: Ids | None) -> Ids:
+        # With a filter, all are scored: the most likely units of the scope may not match it.
+        if allowed is not None:
+            return allowed[allowed <= self.row.last_in_full_text]
+        return candidates(self.connection, self.row.space, self._frequencies, self.budget)
+
+    @cached_property
+    def _frequencies(self) -> dict[int, int]:
+        """Return how many units in the full text have each term."""
+        return document_frequencies(self.connection, self.row.space, self.keys.tolist())
+
+    @cached_property
+    def _newer(self) -> PackedSearch:
+        """Return the units that were added after those in the full text."""
+        after = self.row.last_in_full_text
+        postings = PackedPostings()
+        for read in read_scope_terms(self.connection, self.row, after=after):
+            segment = pack(read.units, read.lengths, read.keys, only=self.keys)
+            postings = postings.added(segment)
+        return PackedSearch(postings, self.keys)
+
+    @property
+    def _newer_frequencies(self) -> tuple[int, ...]:
+        return self._newer.statistics.frequencies

@@ -7,25 +7,32 @@ budget is read again for each search, which is slower but just as exact.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection
+from sqlalchemy import Connection, bindparam, select
 
-from recollect.backends.local.byte_vectors import Product, plain_product
+from recollect.backends.local.byte_vectors import (
+    ByteVectors,
+    Product,
+    SplitVector,
+    plain_product,
+)
 from recollect.backends.local.filtered_search import best_within
-from recollect.backends.local.matrix import PackedMatrix
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.scope_cache import Shelf
 from recollect.backends.local.scope_changes import Changes
+from recollect.backends.local.segment import Ids
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.unit_rows import read_allowed
-from recollect.backends.local.vector_rows import read_scope_vectors, read_vectors
+from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.models import find_model, models_by_number
+from recollect.backends.sql.portable import listed_numbers
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
@@ -217,3 +224,136 @@ def _with_newer(
         last_unit=max(after, row.last_unit),
         matrix=matrix.added(units, vectors),
     )
+
+
+# --- The vectors of one scope in a few matrices, which follow additions and removals --------------
+
+
+# A block is merged into the one before it when it has more than 1/_STEP of its rows.
+_STEP: Final = 4
+# A block is compacted when more than a quarter of its vectors belong to removed units.
+_WASTE: Final = 4 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Units in ascending order, with their vectors and those of some removed units.
+
+    Copying a whole block for one removed unit takes longer than a search, so `rows` has the rows of
+    the units; None as long as nothing was removed.
+    """
+
+    units: Ids
+    vectors: ByteVectors
+    rows: Ids | None = None
+
+    @property
+    def bytes(self) -> int:
+        rows = 0 if self.rows is None else self.rows.nbytes
+        return self.units.nbytes + self.vectors.nbytes + rows
+
+    @property
+    def tidied(self) -> _Block:
+        """Return the block with the vectors of its units only."""
+        return self if self.rows is None else _Block(self.units, self.vectors.take(self.rows))
+
+    def without(self, removed: Ids) -> _Block:
+        kept = np.flatnonzero(~np.isin(self.units, removed))
+        if len(kept) == len(self.units):
+            return self
+        rows = kept if self.rows is None else self.rows[kept]
+        left = _Block(self.units[kept], self.vectors, rows)
+        return left.tidied if len(kept) * _WASTE < len(self.vectors) else left
+
+    def score(self, question: SplitVector, product: Product) -> Ranking:
+        scores = self.vectors.cosines(question, product)
+        return Ranking(self.units, scores if self.rows is None else scores[self.rows])
+
+
+@dataclass(frozen=True, slots=True)
+class PackedMatrix:
+    """An immutable state of a scope's vectors; applying changes makes the next state."""
+
+    blocks: tuple[_Block, ...] = ()
+
+    @property
+    def units(self) -> int:
+        return sum(len(block.units) for block in self.blocks)
+
+    @property
+    def bytes(self) -> int:
+        return sum(block.bytes for block in self.blocks)
+
+    def added(self, units: Ids, vectors: ByteVectors) -> PackedMatrix:
+        """Return the state with these units, in ascending order; existing ones are replaced."""
+        if not len(units):
+            return self
+        blocks = [*self.removed(units).blocks, _Block(units, vectors)]
+        while len(blocks) > 1 and len(blocks[-1].units) * _STEP > len(blocks[-2].units):
+            blocks.append(_joined(blocks.pop(), blocks.pop()))
+        return PackedMatrix(tuple(blocks))
+
+    def removed(self, units: Ids) -> PackedMatrix:
+        """Return the state without these units; unknown ones are ignored."""
+        blocks = [block.without(units) for block in self.blocks]
+        return PackedMatrix(tuple(block for block in blocks if len(block.units)))
+
+    def score(self, question: Vector, product: Product = plain_product) -> Ranking:
+        """Return the cosine of every unit with the question."""
+        split = SplitVector.of(question)
+        return Ranking.of(block.score(split, product) for block in self.blocks)
+
+
+def _joined(second: _Block, first: _Block) -> _Block:
+    units = np.concatenate([first.units, second.units])
+    vectors = ByteVectors.joined([first.tidied.vectors, second.tidied.vectors])
+    if (units[1:] > units[:-1]).all():
+        return _Block(units, vectors)
+    # Vectors that were added later belong between earlier ones.
+    order = np.argsort(units, kind="stable")
+    return _Block(units[order], vectors.take(order))
+
+
+# --- Reading vectors from the database ------------------------------------------------------------
+
+
+_TABLE: Final = schema.vectors.c
+_VECTORS: Final = (
+    select(_TABLE.unit_id, _TABLE.vector)
+    .where(_TABLE.model_id == bindparam("model"))
+    .order_by(_TABLE.unit_id)
+)
+_BETWEEN: Final = Quick(
+    _VECTORS.where(_TABLE.unit_id.between(bindparam("first"), bindparam("last")))
+)
+_OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed_numbers("units"))))
+
+
+def read_scope_vectors(
+    connection: Connection, row: ScopeRow, model: int, dimension: int, *, after: int = 0
+) -> tuple[Ids, ByteVectors]:
+    """Return the units of a scope above `after` with a vector of this model, and the vectors."""
+    given = {"model": model, **row.numbers(after)}
+    most = min(row.units, row.last_unit - after)
+    return _arrays(_BETWEEN.slices(connection, given), most, dimension)
+
+
+def read_vectors(
+    connection: Connection, units: Ids, model: int, dimension: int
+) -> tuple[Ids, ByteVectors]:
+    """Return those of these units that have a vector of this model, and the vectors."""
+    given = {"model": model, "units": str(units.tolist())}
+    return _arrays(_OF.slices(connection, given), len(units), dimension)
+
+
+def _arrays(slices: Iterable[Sequence[Any]], most: int, dimension: int) -> tuple[Ids, ByteVectors]:
+    """Return units and their vectors, rounded while reading, to save memory."""
+    units = np.empty(most, np.int64)
+    vectors = ByteVectors.room_for(most, dimension)
+    end = 0
+    for rows in slices:
+        start, end = end, end + len(rows)
+        units[start:end] = [unit for unit, _ in rows]
+        read = np.frombuffer(b"".join([vector for _, vector in rows]), "<f2")
+        vectors.put(start, read.reshape(len(rows), dimension).astype(np.float32))
+    return units[:end], vectors.take(slice(0, end))

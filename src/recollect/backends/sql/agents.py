@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.schema_access import agents
+from recollect.backends.sql.schema import agents
 from recollect.domain.times import to_micros
 
 _TABLE: Final = agents.c

@@ -23,9 +23,9 @@ from recollect.backends.sql.idempotency import find_result, keep_result
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.open_scope import OpenScope, unit_rows, units_of
+from recollect.backends.sql.record_attachments import add_feedback, count_accesses, next_row
 from recollect.backends.sql.rows import Row, record_row, scope_key, to_json, turn_row
 from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.backends.sql.usage import add_feedback, count_accesses, next_row
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.job import NewJob

@@ -40,7 +40,7 @@ from recollect.backends.sql.index_generations import without_those_beside
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import rows_of, to_json
-from recollect.backends.sql.schema_base import metadata
+from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.scope_locks import lock_scopes
 from recollect.domain.owner import ARCHIVE
 

@@ -18,17 +18,19 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers_find import find
 from recollect.backends.sql.erasers_ledger import ledger_of
 from recollect.backends.sql.erasers_terms import (
+    PLACES,
     Taken,
     distinctive,
+    file_words,
+    in_file,
     kept_by_others,
     patterns,
     take,
     unused_keys,
 )
 from recollect.backends.sql.erasers_terms import traces as traces_in_tables
-from recollect.backends.sql.erasers_words import PLACES, file_words, in_file
 from recollect.backends.sql.journaled_database import journal_of
-from recollect.backends.sql.multi_pattern_search import ManyPatterns
+from recollect.backends.sql.raw_search import ManyPatterns
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import Remains, Target, Verification
 from recollect.ports.blobs import Blobs

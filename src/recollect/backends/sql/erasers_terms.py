@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
@@ -24,15 +25,14 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.erasers_find import Found
-from recollect.backends.sql.erasers_words import PLACES, in_table
-from recollect.backends.sql.multi_pattern_search import ManyPatterns
 from recollect.backends.sql.raw_search import (
+    ManyPatterns,
     keys_of,
     spellings,
     spellings_of_key,
     written_forms,
 )
-from recollect.backends.sql.schema_base import metadata
+from recollect.backends.sql.schema import metadata
 from recollect.domain.forgetting import Remains
 from recollect.ports.erasure import Mementos
 
@@ -274,3 +274,63 @@ def _texts_of(table: Table) -> list[Column[Any]]:
 
 def _is_content(column: Column[Any]) -> bool:
     return bool(column.info.get("content"))
+
+
+# --- What the places where something may be left are called, for people ---------------------------
+
+
+_INDEX: Final = "the search index"
+PLACES: Final[Mapping[str, str]] = {
+    "agents": "the settings of agents",
+    "archives": "archived tool results",
+    "audit": "the audit",
+    "audit_chain": "the seals of the audit",
+    "blobs": "the list of archived contents",
+    "changes": "the list of changes",
+    "conflicts": "conflicts between memories",
+    "documents": "documents",
+    "editions": _INDEX,
+    "embedding_models": "the list of models",
+    "idempotency": "answers kept for repeated requests",
+    "items": "what frameworks keep",
+    "jobs": "work that waits",
+    "keys": "the keys of the server",
+    "links": "how memories relate",
+    "metric_hours": "what was counted each hour",
+    "proposals": "proposals to shared memory",
+    "record_tags": "tags of memories",
+    "records": "memories",
+    "scopes": "names of users and agents",
+    "sections": "texts of documents",
+    "sign_ins": "who is signed in",
+    "state": "what sessions keep",
+    "tombstones": "the list of what was forgotten",
+    "turns": "conversations",
+    "unit_tokens": _INDEX,
+    "units": _INDEX,
+    "vectors": "vectors",
+    "versions": "earlier versions of memories",
+    "watermarks": "how far conversations are read",
+    "writes": "traces of how memories were written",
+}
+
+
+def in_table(term: str, table: str) -> Remains:
+    """Something that is left in a table."""
+    return Remains(term=term, place=PLACES[table], detail=table)
+
+
+def in_file(term: str, path: Path, at: int, database: Path) -> Remains:
+    """Something that is left in a file, from this byte on."""
+    return Remains(term=term, place=file_words(path, database), detail=f"{path.name}:{at}")
+
+
+def file_words(path: Path, database: Path) -> str:
+    """What a file is."""
+    match path.name.removeprefix(database.name):
+        case "":
+            return "the database file"
+        case "-wal" | "-shm":
+            return "what the database has not put in its file yet"
+        case _:
+            return f"the file {path.name}"

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, delete, insert, or_, select, update
 
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row, rows_of
-from recollect.backends.sql.schema_access import keys, sign_ins
+from recollect.backends.sql.schema import keys, sign_ins
 from recollect.domain.access import ApiKey
 from recollect.domain.page import Cursor
 from recollect.domain.role import Role

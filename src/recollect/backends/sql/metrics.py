@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Float, bindparam, delete, select, update
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import InsertOrIgnore
 from recollect.backends.sql.prepared_statement import Quick
-from recollect.backends.sql.schema_access import metric_hours
+from recollect.backends.sql.schema import metric_hours
 from recollect.backends.sql.statements import prefixed
 from recollect.domain.meter import CounterName
 

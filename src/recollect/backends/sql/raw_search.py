@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from sqlalchemy import Connection, text
 
-from recollect.backends.sql.multi_pattern_search import ManyPatterns
-from recollect.backends.sql.raw_file import RawFile
 from recollect.language.analysis import term_keys, terms
 
 # Enough of a token to know it by: what comes before may be left out where tokens lie in order.
@@ -90,3 +92,111 @@ def _varint(page: bytes, at: int) -> tuple[int, int]:
 def _escaped(character: str) -> str:
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[it : it + 2].hex()}" for it in range(0, len(units), 2))
+
+
+# --- Finding any of many strings of bytes in one pass ---------------------------------------------
+#
+# Every place is looked at by its first four bytes, all places at once; the few that may begin one
+# of the patterns are then compared exactly. So the time hardly depends on how many there are.
+
+
+# Four bytes are mixed into a number of sixteen bits.
+_MIX: Final = np.uint32(0x9E3779B1)
+_SHIFT: Final = np.uint32(16)
+# So many bytes of a pattern are compared before the whole; a shorter one is searched by itself.
+_BEGINNING: Final = 6
+_MASK: Final = np.uint64((1 << 8 * _BEGINNING) - 1)
+_PADDING: Final = bytes(8)
+
+
+class ManyPatterns:
+    """Several strings of bytes that are looked for together."""
+
+    def __init__(self, patterns: Iterable[bytes]) -> None:
+        self._short: list[bytes] = []
+        self._by_beginning: defaultdict[bytes, list[bytes]] = defaultdict(list)
+        for pattern in patterns:
+            if len(pattern) < _BEGINNING:
+                self._short.append(pattern)
+            else:
+                self._by_beginning[pattern[:_BEGINNING]].append(pattern)
+        numbers = [int.from_bytes(it, "little") for it in self._by_beginning]
+        self._beginnings = np.array(numbers, np.uint64)
+        self._may_begin = np.zeros(1 << 16, np.bool_)
+        self._may_begin[_mixed((self._beginnings & np.uint64(0xFFFFFFFF)).astype(np.uint32))] = True
+
+    def find(self, text: bytes) -> dict[bytes, int]:
+        """Those that are in a text, each with its first place."""
+        found = {it: at for it in self._short if (at := text.find(it)) >= 0}
+        for at in self._places(text):
+            for pattern in self._by_beginning[text[at : at + _BEGINNING]]:
+                if pattern not in found and text.startswith(pattern, at):
+                    found[pattern] = at
+        return found
+
+    def _places(self, text: bytes) -> list[int]:
+        """Where any pattern's beginning is, in rising order."""
+        if not len(self._beginnings):
+            return []
+        padded = text + _PADDING
+        # A number at every byte: these overlap, and are no copies.
+        fours = np.ndarray(len(text), "<u4", padded, strides=(1,))
+        likely = np.flatnonzero(self._may_begin[_mixed(fours)])
+        eights = np.ndarray(len(text), "<u8", padded, strides=(1,))
+        return likely[np.isin(eights[likely] & _MASK, self._beginnings)].tolist()
+
+
+def _mixed(
+    fours: np.ndarray[tuple[int], np.dtype[np.uint32]],
+) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    return (fours * _MIX) >> _SHIFT
+
+
+# --- A database's files as bytes, read and written beside SQLite ----------------------------------
+#
+# On POSIX systems, closing any handle of a file lets go of all locks that the process has on it,
+# SQLite's own too. So a handle is opened once for each file and never closed.
+
+
+_CHUNK: Final = 1 << 20
+
+# By device and number of a file; the lock is held from going to a place until it is read.
+_handles: dict[tuple[int, int], tuple[int, threading.Lock]] = {}
+_opening = threading.Lock()
+
+
+class RawFile:
+    """A file of a database as it lies on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        with _opening:
+            status = path.stat()
+            which = (status.st_dev, status.st_ino)
+            if which not in _handles:
+                handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+                _handles[which] = handle, threading.Lock()
+            self._handle, self._lock = _handles[which]
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self._handle).st_size
+
+    def read(self, start: int, length: int) -> bytes:
+        with self._lock:
+            os.lseek(self._handle, start, os.SEEK_SET)
+            return os.read(self._handle, length)
+
+    def write(self, start: int, content: bytes) -> None:
+        with self._lock:
+            os.lseek(self._handle, start, os.SEEK_SET)
+            os.write(self._handle, content)
+
+    def sync(self) -> None:
+        os.fsync(self._handle)
+
+    def chunks(self, overlap: int = 0) -> Iterator[tuple[int, bytes]]:
+        """All of it in pieces that overlap by so much, each with where it starts."""
+        start, size = 0, self.size
+        while start < size:
+            yield start, self.read(start, _CHUNK + overlap)
+            start += _CHUNK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -12,6 +12,7 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
+    MetaData,
     PrimaryKeyConstraint,
     String,
     Table,
@@ -19,21 +20,30 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.types import TypeEngine
 
-from recollect.backends.sql.schema_access import agents, keys, metric_hours, sign_ins
-from recollect.backends.sql.schema_base import CONTENT, Big, Id, Label, metadata
-from recollect.backends.sql.schema_documents import documents, sections
-from recollect.backends.sql.schema_items import items
-from recollect.backends.sql.schema_keeping import (
-    audit,
-    audit_chain,
-    conflicts,
-    links,
-    proposals,
-    tombstones,
-    watermarks,
-    writes,
+# --- What every table is made of: names of keys and indexes, types of columns, and a mark ---------
+
+
+Id: Final = String(64)
+Label: Final = String(100)
+# SQLite only makes a rowid alias, the fast primary key, of a column declared INTEGER.
+Big: Final[TypeEngine[int]] = BigInteger().with_variant(Integer(), "sqlite")
+
+# Marks a column that holds what somebody said or what was made of it: forgetting must erase it.
+CONTENT: Final[dict[Any, Any]] = {"content": True}
+
+metadata: Final = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
 )
+
+
+# --- The tables. Times are UTC microseconds; an empty agent or user means there is none ---
 
 __all__ = [
     "FULL_TEXT_SQLITE",
@@ -365,4 +375,288 @@ FULL_TEXT_SQLITE: Final = (
     "CREATE VIRTUAL TABLE unit_tokens USING fts5"
     "(tokens, content='', detail=none, columnsize=0, tokenize='ascii')",
     "CREATE VIRTUAL TABLE unit_vocabulary USING fts5vocab(unit_tokens, 'row')",
+)
+
+
+# --- The tables of the knowledge base: documents and their sections; their chunks are units -------
+
+
+# The raw file is the blob with the content's hash in the workspace.
+documents: Final = Table(
+    "documents",
+    metadata,
+    Column("id", Id, primary_key=True),
+    # A collection is a scope, see domain/document.py.
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("source", Text, nullable=False, info=CONTENT),
+    # One document for each source in a collection.
+    Column("source_hash", String(64), nullable=False, info=CONTENT),
+    Column("title", String(255), nullable=False, info=CONTENT),
+    Column("type", String(16), nullable=False),
+    Column("tags", Text, nullable=False, info=CONTENT),
+    Column("status", String(16), nullable=False),
+    Column("error", Text, nullable=False, info=CONTENT),
+    # What answers, and what waits to be read; empty when there is none.
+    Column("content_hash", String(64), nullable=False, info=CONTENT),
+    Column("pending_hash", String(64), nullable=False, info=CONTENT),
+    Column("bytes", BigInteger, nullable=False),
+    Column("chars", BigInteger, nullable=False),
+    Column("sections", Integer, nullable=False),
+    Column("chunks", Integer, nullable=False),
+    Column("summary", Text, nullable=False, info=CONTENT),
+    Column("version", Integer, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    UniqueConstraint("scope_id", "source_hash"),
+    Index(None, "scope_id", "updated_at", "id"),
+    Index(None, "pending_hash"),
+)
+
+# Together the sections of a document are its whole text.
+sections: Final = Table(
+    "sections",
+    metadata,
+    Column("document_id", Id, ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("level", Integer, nullable=False),
+    Column("path", Text, nullable=False, info=CONTENT),
+    Column("page", Integer),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("text", Text, nullable=False, info=CONTENT),
+    Column("summary", Text, nullable=False, info=CONTENT),
+    PrimaryKeyConstraint("document_id", "ordinal"),
+    Index(None, "document_id", "start"),
+)
+
+
+# --- The table of items: what frameworks keep for themselves --------------------------------------
+
+
+items: Final = Table(
+    "items",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    # Every label with a slash behind it, so that a prefix of one is a prefix of the other.
+    Column("namespace", String(400), nullable=False, info=CONTENT),
+    Column("key", String(255), nullable=False, info=CONTENT),
+    Column("value", Text, nullable=False, info=CONTENT),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    # Seconds that it lives after it was put or read.
+    Column("ttl", Float),
+    Column("position", BigInteger, nullable=False),
+    # What a search looks at, as a JSON list, and what a model made of it: 32-bit floats.
+    Column("texts", Text, nullable=False, info=CONTENT),
+    Column("vectors", LargeBinary, nullable=False, info=CONTENT),
+    Column("model", String(255), nullable=False),
+    UniqueConstraint("scope_id", "namespace", "key"),
+    Index(None, "scope_id", "position"),
+    Index(None, "expires_at"),
+)
+
+
+# --- The tables around records: how they were written, shared, disputed, audited and forgotten ----
+
+
+# One run of the write pipeline: what each step made of it, as JSON.
+writes: Final = Table(
+    "writes",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", Label, info=CONTENT),
+    Column("created_at", BigInteger, nullable=False),
+    Column("steps", Text, nullable=False, info=CONTENT),
+    Index(None, "scope_id", "created_at"),
+)
+
+# How far the turns of a session were read for what is worth remembering.
+watermarks: Final = Table(
+    "watermarks",
+    metadata,
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("session", Label, nullable=False, info=CONTENT),
+    Column("ordinal", Integer, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("scope_id", "session"),
+)
+
+# Two records that cannot both be true, until somebody says which is.
+conflicts: Final = Table(
+    "conflicts",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("first_id", Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("second_id", Id, ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("reason", Text, nullable=False, info=CONTENT),
+    Column("created_at", BigInteger, nullable=False),
+    Column("resolved_at", BigInteger),
+    Column("resolved_by", Label, info=CONTENT),
+    Column("resolution", String(32)),
+    UniqueConstraint("first_id", "second_id"),
+    Index(None, "scope_id", "resolved_at"),
+    Index(None, "second_id"),
+)
+
+# How records and turns relate that both stay; either end may be a record or a turn.
+links: Final = Table(
+    "links",
+    metadata,
+    # Of the newer one.
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("newer", Id, nullable=False),
+    Column("older", Id, nullable=False),
+    Column("relation", String(16), nullable=False),
+    Column("probability", Float, nullable=False),
+    Column("reason", Text, nullable=False, info=CONTENT),
+    Column("decided_by", Label, nullable=False, info=CONTENT),
+    Column("at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("newer", "older"),
+    Index(None, "older"),
+    Index(None, "scope_id"),
+)
+
+# What an agent wants all agents of its workspace to know, and what became of it.
+proposals: Final = Table(
+    "proposals",
+    metadata,
+    Column("id", Id, primary_key=True),
+    # Of the shared record it would become: the workspace's, or for a preference the user's.
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("type", Label, nullable=False),
+    Column("proposer", Label, nullable=False, info=CONTENT),
+    Column("role", Label, nullable=False),
+    # Whom the proposer worked for.
+    Column("user", Label, info=CONTENT),
+    Column("status", String(16), nullable=False),
+    # The shared record that it would change; none is a new one.
+    Column("target_id", Id),
+    # The shared record that it became.
+    Column("record_id", Id),
+    Column("title", String(255), nullable=False, info=CONTENT),
+    Column("content", Text, nullable=False, info=CONTENT),
+    Column("reason", Text, nullable=False, info=CONTENT),
+    Column("body", Text, nullable=False, info=CONTENT),
+    Column("confidence", Float, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("decided_at", BigInteger),
+    Column("decided_by", Label, info=CONTENT),
+    Column("decision", Text, nullable=False, info=CONTENT),
+    Index(None, "scope_id", "status", "created_at"),
+    Index(None, "status", "expires_at"),
+    Index(None, "record_id"),
+)
+
+# What happened, with all that may be erased of it: one row a commit, in the same transaction.
+audit: Final = Table(
+    "audit",
+    metadata,
+    Column("id", Big, primary_key=True, autoincrement=True),
+    Column("scope_id", Big, ForeignKey("scopes.id"), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("actor", Label, nullable=False, info=CONTENT),
+    Column("action", String(32), nullable=False),
+    Column("target", Id, nullable=False),
+    Column("payload", Text, nullable=False, info=CONTENT),
+    # Of the keyed hash that the chain holds; without it the hash tells nothing.
+    Column("salt", String(64), nullable=False, info=CONTENT),
+    # Its place in the chain of its workspace; none as long as it is not sealed.
+    Column("seq", BigInteger),
+    Index(None, "scope_id"),
+    Index(None, "seq"),
+)
+
+# The chain of a workspace: what can be checked for ever and tells nothing that must be forgotten.
+audit_chain: Final = Table(
+    "audit_chain",
+    metadata,
+    Column("org", Label, nullable=False),
+    Column("workspace", Label, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("entry", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    # A pseudonym: a keyed hash of who it was.
+    Column("actor", String(64), nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("target", Id, nullable=False),
+    Column("mac", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+    PrimaryKeyConstraint("org", "workspace", "seq"),
+)
+
+# That something was forgotten, without what it was.
+tombstones: Final = Table(
+    "tombstones",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("org", Label, nullable=False),
+    Column("workspace", Label, nullable=False),
+    Column("forgotten_at", BigInteger, nullable=False),
+    Column("forget_id", Id, nullable=False),
+    Index(None, "forget_id"),
+)
+
+
+# --- The tables of the server: keys, sign-ins, agents and what was counted each hour --------------
+#
+# They are settings and figures, not memory: nothing here is what somebody told an agent.
+
+
+keys: Final = Table(
+    "keys",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Label, nullable=False),
+    Column("prefix", String(32), nullable=False),
+    # The secret itself is nowhere.
+    Column("salt", String(64), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("role", String(16), nullable=False),
+    # Lists as JSON; an empty one means all.
+    Column("workspaces", Text, nullable=False),
+    Column("users", Text, nullable=False),
+    Column("agents", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("last_used_at", BigInteger),
+    Column("revoked_at", BigInteger),
+    Index(None, "created_at"),
+)
+
+# Browsers that are signed in, by the hash of what their cookie holds.
+sign_ins: Final = Table(
+    "sign_ins",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("key_id", Id, ForeignKey("keys.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Index(None, "key_id"),
+)
+
+# What is special about an agent, over what the settings file says.
+agents: Final = Table(
+    "agents",
+    metadata,
+    Column("name", Label, primary_key=True),
+    Column("settings", Text, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+)
+
+# What was counted in an hour, by all processes together.
+metric_hours: Final = Table(
+    "metric_hours",
+    metadata,
+    # Seconds since 1970 at which the hour began.
+    Column("hour", BigInteger, nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("label", String(64), nullable=False),
+    Column("value", Float, nullable=False),
+    PrimaryKeyConstraint("hour", "name", "label"),
 )

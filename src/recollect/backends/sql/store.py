@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
+from heapq import merge
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     ColumnElement,
     Connection,
     Select,
+    Table,
     and_,
+    bindparam,
     func,
     or_,
     select,
+    tuple_,
 )
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
@@ -23,12 +30,11 @@ from recollect.backends.sql import commit, schema
 from recollect.backends.sql.attached_rows import link_from
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.listings import list_records, list_turns
-from recollect.backends.sql.past_records import in_order, past_records
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import (
     STANDING,
+    Row,
     past_row,
     record_from,
     rows_of,
@@ -47,7 +53,7 @@ from recollect.domain.record import Kind, Record, Status, Version
 from recollect.domain.scope import Scope
 from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
-from recollect.domain.times import to_micros
+from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 
@@ -311,3 +317,154 @@ def _number(connection: Connection, figure: ColumnElement[Any], where: ColumnEle
 
 def _are_few(ids: Sequence[str] | None) -> bool:
     return ids is not None and len(ids) <= _FEW
+
+
+# --- Pages of records and turns in the order of their time, each read along an index --------------
+#
+# Asked for several scopes at once, SQLite reads and sorts all they have for every page. So each
+# scope is asked for its own first rows, which its index has in order, and the first of all are
+# taken.
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is listed, by which column, and whether what stands higher there comes first."""
+
+    table: Table
+    column: str
+    condition: Callable[[Filter], ColumnElement[bool]]
+    is_falling: bool
+
+
+_RECORDS: Final = _Order(schema.records, "observed_at", records_where, is_falling=True)
+_TURNS: Final = _Order(schema.turns, "at", turns_where, is_falling=True)
+_SESSION: Final = _Order(schema.turns, "ordinal", turns_where, is_falling=False)
+
+
+def list_records(
+    connection: Connection,
+    scopes: Iterable[int],
+    where: Filter,
+    *,
+    now: int,
+    after: Cursor | None,
+    limit: int | None,
+) -> Sequence[Row]:
+    """Records that pass the filter, those that happened last first."""
+    return _page(connection, _RECORDS, scopes, where, {"now": now}, after, limit)
+
+
+def list_turns(
+    connection: Connection,
+    scopes: Iterable[int],
+    where: Filter,
+    *,
+    after: Cursor | None,
+    limit: int | None,
+) -> Sequence[Row]:
+    """Turns that pass the filter: of a session in its order, else those said last first."""
+    order = _TURNS if where.session is None else _SESSION
+    return _page(connection, order, scopes, where, {}, after, limit)
+
+
+def _page(
+    connection: Connection,
+    order: _Order,
+    scopes: Iterable[int],
+    where: Filter,
+    given: dict[str, Any],
+    after: Cursor | None,
+    limit: int | None,
+) -> Sequence[Row]:
+    statement = _statement(order, where, after is not None, limit is not None)
+    if after is not None:
+        given = {**given, "after_place": after.at, "after_id": after.id}
+    if limit is not None:
+        given = {**given, "most": limit}
+    parts = [statement.by_name(connection, {**given, "scope": scope}) for scope in scopes]
+    if len(parts) == 1:
+        return parts[0]
+    in_order = merge(
+        *parts, key=lambda row: (row[order.column], row["id"]), reverse=order.is_falling
+    )
+    return list(islice(in_order, limit))
+
+
+# Building a statement costs more than running it, so those of the common filters are kept.
+@lru_cache(maxsize=KEPT_STATEMENTS)
+def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: bool) -> Quick:
+    table = order.table.c
+    place: ColumnElement[Any] = table[order.column]
+    ident = table.id
+    scope_id: ColumnElement[int] = table.scope_id
+    if order is _RECORDS and _has_few(where):
+        # Adding nothing keeps SQLite from walking through all in order instead of sorting the few.
+        place = place + 0
+        scope_id = scope_id if where.session is not None else scope_id + 0
+    parts = [scope_id == bindparam("scope", 0, type_=BigInteger()), order.condition(where)]
+    if is_continued:
+        # Compared together, a page begins in the midst of the index.
+        last = tuple_(bindparam("after_place", 0, type_=BigInteger()), bindparam("after_id", ""))
+        here = tuple_(place, ident)
+        parts.append(here < last if order.is_falling else here > last)
+    chosen = select(order.table).where(and_(*parts))
+    columns = (place.desc(), ident.desc()) if order.is_falling else (place, ident)
+    chosen = chosen.order_by(*columns)
+    return Quick(chosen.limit(bindparam("most", 0)) if is_limited else chosen)
+
+
+def _has_few(where: Filter) -> bool:
+    """Whether another index finds the few records that are meant: by session or by status."""
+    return where.session is not None or Status.ACTIVE not in where.statuses
+
+
+# --- Records as they were at a past moment, of which there is a newer state now -------------------
+#
+# Each version of a record stood from one time to the next. What has not changed since is read as
+# any current record is, so only what changed is looked for here.
+
+
+_TABLE: Final = schema.versions.c
+_STOOD: Final = select(_TABLE.body, _TABLE.scope_id).where(
+    _TABLE.recorded_at <= bindparam("moment"), _TABLE.replaced_at > bindparam("moment")
+)
+_IN_SCOPES: Final = Quick(_STOOD.where(_TABLE.scope_id.in_(listed_numbers("scopes"))))
+# Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
+_BY_ID: Final = Quick(
+    _STOOD.where(
+        _TABLE.record_id.in_(listed("ids")), (_TABLE.scope_id + 0).in_(listed_numbers("scopes"))
+    )
+)
+
+
+def past_records(
+    connection: Connection,
+    scopes: Mapping[int, Scope],
+    where: Filter,
+    moment: int,
+    *,
+    ids: Sequence[str] | None,
+    after: Cursor | None,
+) -> list[Record]:
+    """What stood then, has been replaced since and passes the filter; none up to a cursor."""
+    given = {"moment": moment, "scopes": to_json(list(scopes))}
+    if ids is None:
+        rows = _IN_SCOPES.rows(connection, given)
+    else:
+        rows = _BY_ID.rows(connection, {**given, "ids": to_json(list(ids))})
+    known = (record_from(past_row(row["body"]), scopes[row["scope_id"]]) for row in rows)
+    now = from_micros(moment)
+    return [it for it in known if where.accepts_record(it, now) and _is_behind(it, after)]
+
+
+def in_order(records: Iterable[Record]) -> list[Record]:
+    """What happened last first, as the database gives current records."""
+    return sorted(records, key=_place, reverse=True)
+
+
+def _is_behind(record: Record, after: Cursor | None) -> bool:
+    return after is None or _place(record) < (after.at, after.id)
+
+
+def _place(record: Record) -> tuple[int, str]:
+    return to_micros(record.observed_at), record.id

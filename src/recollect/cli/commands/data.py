@@ -74,7 +74,7 @@ async def restore(
 
     The previous database is kept beside it; what was forgotten since the backup stays forgotten.
     """
-    from recollect.assemble.restore import restore as bring_back
+    from recollect.assemble.store_copy import restore as bring_back
 
     settings = shared.settings()
     kept = "; the previous one is kept beside it" if settings.database.exists() else ""

@@ -10,9 +10,9 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
-from recollect.cli.explain import explained
 from recollect.cli.input import moment_of, text_of
 from recollect.cli.options import FilterOptions
+from recollect.cli.show import explained
 from recollect.domain.owner import ARCHIVE, OwnerKind
 from recollect.memory import Memory
 

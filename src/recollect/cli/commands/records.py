@@ -10,8 +10,8 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.input import moment_of, one_of, text_of
 from recollect.cli.options import RecordOptions
-from recollect.domain.bulk import BulkChange
 from recollect.domain.record import Record
+from recollect.domain.upkeep import BulkChange
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 

@@ -28,7 +28,6 @@ from recollect.language.extraction.claims import (
 )
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
 from recollect.language.extraction.events import links
-from recollect.language.extraction.prefaces import Preface, preface
 from recollect.language.extraction.procedures import in_sentence, listed
 from recollect.language.extraction.rule import (
     Rule,
@@ -37,10 +36,12 @@ from recollect.language.extraction.rule import (
     statement_rules,
 )
 from recollect.language.extraction.sentences import (
+    Preface,
     Sentence,
     Utterance,
     clauses,
     part_of,
+    preface,
     readable,
     sentences,
 )

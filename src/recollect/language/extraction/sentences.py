@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.language.folding import fold
 from recollect.language.lexicon import both, lexicon
@@ -191,3 +191,33 @@ def _blank_speech(match: re.Match[str]) -> str:
     if _QUOTED_TERM.fullmatch(inside.strip()):
         return match[0]
     return match[0][0] + _QUOTED * len(inside) + match[0][-1]
+
+
+# --- Prefaces of sentences: "Oops, sorry,", 不对， ------------------------------------------------
+#
+# It is no part of what they tell, but it may tell that something said before was wrong.
+
+
+class Preface(NamedTuple):
+    """The length of a preface, and whether it corrects something."""
+
+    length: int
+    corrects: bool
+
+
+def preface(plain: str) -> Preface:
+    """Return the preface of a sentence; all of it if nothing follows."""
+    pattern = _pattern()
+    length, corrects = 0, False
+    while length < len(plain) and (found := pattern.match(plain, length)):
+        length = found.end()
+        corrects |= found["correcting"] is not None
+    return Preface(length, corrects)
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    english, chinese = lexicon("en", "prefaces"), lexicon("zh", "prefaces")
+    correcting = f"{english.pattern('correcting')}|{chinese.pattern('correcting')}"
+    others = (words.pattern(name) for name in ("mere", "reported") for words in (english, chinese))
+    return re.compile(f"(?P<correcting>{correcting})|{'|'.join(others)}")

@@ -9,16 +9,27 @@ import asyncio
 import itertools
 import logging
 import random
-from typing import Final, TypeVar
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar, cast
 
 from pydantic_ai import Agent, AgentRunResult
-from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ModelHTTPError, UserError
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ContentFilterError,
+    ModelAPIError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelQuotaExceededError,
+    ModelRequestRejectedError,
+    UserError,
+)
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
 from recollect.domain.model_tier import ModelChoice
-from recollect.models.language.faults import too_slow
+from recollect.errors import ModelError
+from recollect.models.language.faults import ModelUnavailable, bad_output, misconfigured, too_slow
 from recollect.models.language.forms import (
     AskedFor,
     Way,
@@ -26,8 +37,7 @@ from recollect.models.language.forms import (
     refuses_form,
     simpler_way,
 )
-from recollect.models.language.library_faults import as_model_error, may_pass
-from recollect.models.readable import readable
+from recollect.models.tokenizer import readable
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
 
 _FIRST_PAUSE_SECONDS: Final = 0.5
@@ -150,3 +160,66 @@ def _pause(attempt: int, asked: float | None) -> float:
         return min(asked, _MAX_PAUSE_SECONDS)
     longest: float = min(_FIRST_PAUSE_SECONDS * 2**attempt, _MAX_PAUSE_SECONDS)
     return longest * random.uniform(0.5, 1)
+
+
+# --- Translation of the client library's errors into ours -----------------------------------------
+
+
+_TOO_MANY_REQUESTS: Final = 429
+_MAX_QUOTE_CHARACTERS: Final = 200
+
+
+def may_pass(problem: ModelAPIError) -> bool:
+    """Return whether a retry may help: the server is busy, failing or unreachable."""
+    if isinstance(problem, ModelQuotaExceededError):
+        return False
+    if isinstance(problem, ModelHTTPError):
+        return problem.status_code == _TOO_MANY_REQUESTS or problem.status_code >= 500
+    return not isinstance(problem, ModelRequestRejectedError)
+
+
+def as_model_error(model: str, problem: AgentRunError | UserError) -> ModelError:
+    """Return our error for an error of the library."""
+    match problem:
+        case UserError():
+            return misconfigured(model, problem.message)
+        case ModelContextWindowExceededError():
+            return ModelError(
+                f"{model} cannot read that much at once: {_said(problem)}",
+                code="model_too_long",
+                hint="Ask about less text, or choose a model with a larger window.",
+            )
+        case ModelAPIError() if may_pass(problem):
+            return ModelUnavailable(
+                f"{model} is not answering: {_said(problem)}",
+                hint="It may answer later; nothing was lost.",
+            )
+        case ModelAPIError():
+            return ModelError(
+                f"{model} refused the call: {_said(problem)}",
+                code="model_refused",
+                hint="Check the model's name and models.providers: base_url and api_key.",
+            )
+        case ContentFilterError():
+            return ModelError(
+                f"{model} declined to answer about this text",
+                code="model_declined",
+                hint="The provider's content filter stopped it; another model may answer.",
+            )
+        case _:
+            return bad_output(model, problem.message)
+
+
+def _said(problem: ModelAPIError) -> str:
+    """Return the provider's error message, shortened."""
+    if not isinstance(problem, ModelHTTPError):
+        return problem.message[:_MAX_QUOTE_CHARACTERS]
+    return f"{problem.status_code} {_words(problem.body)[:_MAX_QUOTE_CHARACTERS]}".strip()
+
+
+def _words(body: object) -> str:
+    if not isinstance(body, Mapping):
+        return str(body or "")
+    told = cast("Mapping[str, Any]", body)
+    inner = told.get("error")
+    return str(told.get("message") or (_words(cast("object", inner)) if inner else ""))

@@ -29,7 +29,7 @@ from recollect.backends.sql.dialects.base import Keys
 from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import to_json
-from recollect.backends.sql.schema_base import metadata
+from recollect.backends.sql.schema import metadata
 
 _GENERATION: Final = "generation"
 # Whoever seals the audit holds the row of this name.

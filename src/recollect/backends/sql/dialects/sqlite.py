@@ -11,8 +11,7 @@ from sqlalchemy import Connection, text
 
 from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
 from recollect.backends.sql.prepared_statement import Quick
-from recollect.backends.sql.schema import FULL_TEXT_SQLITE
-from recollect.backends.sql.schema_base import metadata
+from recollect.backends.sql.schema import FULL_TEXT_SQLITE, metadata
 
 _ADD: Final = Quick(text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)"))
 # A table without content only forgets a row when it is told exactly what was in it.
