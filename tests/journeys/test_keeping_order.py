@@ -122,7 +122,7 @@ async def test_a_record_that_is_edited_during_a_sweep_stays(
         [{"content": f"note {number}", "expires_at": soon} for number in range(3)]
     )
     clock.turn(days=2)
-    reader = memory._parts.upkeep.sweep._expiry._clearing._reader  # pyright: ignore[reportPrivateUsage]
+    reader = memory._parts.upkeep.sweep._expiry._clearing._reader.home  # pyright: ignore[reportPrivateUsage]
     select = reader.select
 
     async def edited_meanwhile(*arguments: object, **named: object):

@@ -106,7 +106,10 @@ def test_the_best_of_the_keyword_path_and_of_the_vector_path_are_in_the_answer(
         memory = await world.filled(notes, talk)
         hits = {hit.id: hit for hit in await memory.recall(asked, **_ALL)}
         by_words = await _best_by_words(world, memory, asked)
-        assert by_words is None or by_words in hits
+        if by_words is not None and by_words not in hits:
+            # Of equal texts only one is shown.
+            best = await memory.get(by_words)
+            assert best.content in {hit.content for hit in hits.values()}
         nearest = await _nearest(world, notes, asked)
         assert nearest is None or nearest in {hit.content for hit in hits.values()}
 

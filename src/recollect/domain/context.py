@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Literal, TypeAlias, TypeVar
@@ -110,8 +110,9 @@ class SessionUsage:
     window_messages: int
     window_tokens: int
     budget_tokens: int
-    # The tokens of the conversation that compression keeps out of the window.
-    saved_tokens: int
+    # The tokens that compression keeps out of the window, of the messages read since the session
+    # was opened: a resumed session does not read what its summaries cover.
+    saved_tokens: int = field(compare=False)
     # The level of compression, from none (0) to a single digest (3).
     level: int
     # Whether a smaller window is being prepared in the background.

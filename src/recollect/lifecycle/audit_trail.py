@@ -101,23 +101,23 @@ class AuditService:
         """Return every entry about one record, turn or recall, oldest first."""
         checked_text(ident, "id", MAX_LABEL)
         await self.usage.flush()
-        found = [
-            entry
-            for log, some in split(await self._scopes(caller), self.holding)
-            for entry in await log.entries(
+        logs = [
+            await log.entries(
                 some,
                 naming=ident,
                 proposals_of=self.parties.sees_proposals_of(caller),
                 limit=MAX_PAGE,
             )
+            for log, some in split(await self._scopes(caller), self.holding)
         ]
+        # Within a log the order of writing counts, not the clock.
+        found = tuple(merge(*map(reversed, logs), key=lambda entry: entry.at))
         if not found:
             raise NotFound(
                 f"The audit log of {caller.scope.key} has no entry about {ident!r}",
                 hint="Give the id of a record, a turn or a recall; `audit tail` shows some.",
             )
-        found.reverse()
-        return tuple(sorted(found, key=lambda entry: entry.at))
+        return found
 
     async def _scopes(self, caller: Caller) -> tuple[Scope, ...]:
         of_documents = () if self.collections is None else await self.collections(caller)

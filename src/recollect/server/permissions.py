@@ -157,6 +157,7 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         "workspace_health",
         "list_workspace_conflicts",
         "list_workspace_changes",
+        "list_workspace_audit",
         "stream_workspace_events",
         "purge_record",
         "forget",
