@@ -37,7 +37,8 @@ async def test_an_exchange_leaves_nothing_behind_in_the_process(memory: Memory):
 
 
 _CYCLES = 20_000
-_WARM = 5_000
+# Caches of SQLite and of answers fill up to their bounds until then.
+_WARM = 10_000
 # What the index holds of an exchange, generously: its terms, its times and its id take 360 bytes,
 # and the allocator keeps room between them (decision 0028).
 _INDEX_OF_ONE = 700
