@@ -64,6 +64,7 @@ adapters: setup ## the adapters that `make test` leaves out, each in an environm
 soak: setup ## long durability runs; writes reports/*.json
 	@mkdir -p reports
 	$(BIN)/pytest -m soak --timeout 7200
+	$(BIN)/pytest tests/properties --hypothesis-profile searching
 
 test-api: setup ## generated requests to a real server, by schemathesis in its own environment
 	@sh tools/test_api.sh

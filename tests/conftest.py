@@ -17,8 +17,10 @@ from tests.fakes import FakeJudge
 from tests.own_settings import own_settings as own_settings
 
 # How long an example takes depends on the machine, and says nothing about the code.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# `make test` plays the same examples each time; `make soak` searches for new ones.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("searching", deadline=None, derandomize=False)
+settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -171,6 +171,18 @@ async def test_a_large_result_is_archived_loaded_searched_and_deleted(client: ht
     assert code(await client.get(f"{path}/content")) == (404, "unknown_archive")
 
 
+async def test_text_that_is_not_valid_unicode_comes_back_as_it_was(client: httpx.AsyncClient):
+    broken = "half an emoji: \ud83d"
+    small = {"tool": "t", "result": broken}
+    answer = await client.post("/v1/sessions/s/tool-results", content=json.dumps(small))
+    assert well(answer) == {"result": broken, "is_archived": False}
+    large = {"tool": "t", "result": {"log": broken * 2_000}}
+    well(await client.post("/v1/sessions/s/tool-results", content=json.dumps(large)))
+    (archive,) = well(await client.get("/v1/archives"))["items"]
+    text = well(await client.get(f"/v1/archives/{archive['id']}/text"))["text"]
+    assert broken in text
+
+
 async def test_archives_come_in_pages(client: httpx.AsyncClient):
     for number in range(5):
         given = {"tool": "t", "input": number, "result": f"{number} " * 6_000}

@@ -19,6 +19,7 @@ from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
 from recollect.server.identity import Doors
 from recollect.server.journal import Journal
 from recollect.server.limits import LimitedRequests, Limits
+from recollect.server.lossless_json import LosslessJson
 from recollect.server.open_sessions import OpenSessions
 from recollect.server.permissions import require_permission
 from recollect.server.problems import RESPONSES, tell_problems
@@ -126,6 +127,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         responses=RESPONSES,
+        default_response_class=LosslessJson,
         generate_unique_id_function=operation_id,
     )
     for resource in RESOURCES:
