@@ -141,7 +141,7 @@ async def test_slow_work_does_not_keep_other_work_waiting(jobs: SqlJobs, clock: 
     async def answer(job: Job) -> None:
         quick.set()
 
-    worker = Worker(jobs, clock, {"read": read_a_book, "answer": answer}, slow=["read"])
+    worker = Worker(jobs, clock, {"read": read_a_book, "answer": answer}, lanes=[["read"]])
     await jobs.add([NewJob(kind="read", key="a")])
     worker.start()
     try:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Final
 
 # Upper bounds of the buckets of a histogram, in seconds.
@@ -42,6 +43,7 @@ class Meter:
         return dict(self._totals)
 
 
+@cache
 def bucket(name: str, end: float) -> str:
     """Return the counter of durations up to this bound."""
     return f"{name}_le_{end:g}"

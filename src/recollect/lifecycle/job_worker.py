@@ -13,6 +13,7 @@ from recollect.domain.job import Job
 from recollect.domain.lease import new_holder
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
+from recollect.ports.foreground import work_in_background
 from recollect.ports.jobs import Jobs
 from recollect.ports.tracing import span
 
@@ -40,7 +41,7 @@ class Worker:
         *,
         lease: timedelta = _LEASE,
         unhurried: Collection[str] = (),
-        slow: Collection[str] = (),
+        lanes: Sequence[Collection[str]] = (),
     ) -> None:
         self._jobs = jobs
         self._lease = lease
@@ -53,12 +54,11 @@ class Worker:
         self._looking = asyncio.Lock()
         self._name = new_holder()
         self._loops: list[asyncio.Task[None]] = []
-        # Slow jobs run in their own lane, so that the others do not wait for them.
+        # Slow jobs run in lanes of their own, so that the others do not wait for them.
         # Each lane runs one job at a time; a caller of `run_due` waits for the running one.
-        self._lanes = {
-            tuple(kind for kind in handlers if (kind in slow) is is_slow): asyncio.Lock()
-            for is_slow in ([False, True] if slow else [False])
-        }
+        apart = {kind for lane in lanes for kind in lane}
+        usual = tuple(kind for kind in handlers if kind not in apart)
+        self._lanes = {tuple(kinds): asyncio.Lock() for kinds in (usual, *lanes)}
 
     def start(self) -> None:
         """Work in the background until `stop`."""
@@ -176,6 +176,7 @@ class Worker:
         return count
 
     async def _work_forever(self, kinds: tuple[str, ...]) -> None:
+        work_in_background()
         while True:
             try:
                 await self._look()

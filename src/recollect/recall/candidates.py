@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -56,6 +56,9 @@ class Candidates:
     owners: Ids
     rows: UnitRows
     opinions: Mapping[PathName, Opinion]
+    _scores: dict[tuple[PathName, float], Scores] = field(
+        default_factory=dict["tuple[PathName, float]", Scores], compare=False
+    )
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -66,10 +69,15 @@ class Candidates:
 
     def scores(self, path: PathName, *, otherwise: float = 0.0) -> Scores:
         """Return the scores of a path for all owners."""
-        opinion = self.opinions.get(path)
-        if opinion is None:
-            return np.full(len(self), otherwise)
-        return opinion.of(self.owners, otherwise)
+        scores = self._scores.get((path, otherwise))
+        if scores is None:
+            opinion = self.opinions.get(path)
+            scores = self._scores[path, otherwise] = (
+                np.full(len(self), otherwise)
+                if opinion is None
+                else opinion.of(self.owners, otherwise)
+            )
+        return scores
 
     def told(self, places: Sequence[int]) -> list[tuple[PathScore, ...]]:
         """Return the path scores of the owners at these places."""

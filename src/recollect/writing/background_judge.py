@@ -6,6 +6,7 @@ listed as a conflict.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
@@ -23,6 +24,7 @@ from recollect.domain.turn import Turn
 from recollect.errors import StaleVersion
 from recollect.language.units import record_units, turn_units
 from recollect.ports.clock import Clock
+from recollect.ports.foreground import give_way
 from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
@@ -61,7 +63,9 @@ class BackgroundJudge:
             return
         for item in sorted(await self._items(caller.readable, ids), key=_said_at):
             if is_judged(item):
+                began = time.monotonic()
                 await self._link(caller, item)
+                await give_way(time.monotonic() - began)
         self._fresh.settle(ids)
 
     async def link_among(self, item: Item, among: Collection[str]) -> tuple[Link, ...]:

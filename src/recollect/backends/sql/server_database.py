@@ -25,6 +25,7 @@ from recollect.backends.sql.database import BESIDE, KNOWN, KnownValues, Work
 from recollect.backends.sql.migrate import bring, revision
 from recollect.backends.sql.schema import HEAD_REVISION, metadata
 from recollect.errors import Closed, StorageBusy, StorageError
+from recollect.ports.foreground import note_use
 from recollect.ports.snapshot import Snapshot, current_snapshot
 
 T = TypeVar("T")
@@ -97,6 +98,7 @@ class ServerDatabase:
 
     async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
         """Run `work` in one snapshot, in a thread: however little it is, the server is far."""
+        note_use()
         held = self._held_for(current_snapshot())
         with self._door:
             self._require_open()
@@ -108,6 +110,7 @@ class ServerDatabase:
 
     async def write(self, work: Work[T], *, is_removal: bool = False) -> T:
         """Run `work` in a transaction, in a thread; again when others were in the way."""
+        note_use()
         with self._door:
             self._require_open()
             self.has_written = True

@@ -27,6 +27,7 @@ from recollect.backends.sql.database import BESIDE, KNOWN, KnownValues, Work
 from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
 from recollect.backends.sql.reserve import Reserve
 from recollect.errors import Closed, StorageError
+from recollect.ports.foreground import note_use
 from recollect.ports.snapshot import Snapshot, current_snapshot
 
 T = TypeVar("T")
@@ -156,6 +157,7 @@ class SqliteDatabase:
         What is quick is done at once in the asking thread, unless another is reading so: handing
         a few rows from thread to thread takes longer than reading them (see decision 0007).
         """
+        note_use()
         if is_quick and (now := time.monotonic()) > self._turn_ends:
             # Others get their turn even if somebody asks in a loop.
             self._turn_ends = now + _TURN
@@ -189,6 +191,7 @@ class SqliteDatabase:
         return await self._write(work)
 
     async def _write(self, work: Work[T]) -> T:
+        note_use()
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
         with self._door:
