@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import statistics
 import sys
 import time
@@ -257,11 +258,95 @@ class LangGraph:
         self._db.close()
 
 
+class Chroma:
+    """Chroma with a folder of its own, one collection for all users."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        import chromadb
+
+        self._vectors = texts.vectors
+        client = chromadb.PersistentClient(
+            str(folder), settings=chromadb.Settings(anonymized_telemetry=False)
+        )
+        self._notes = client.get_or_create_collection("notes", embedding_function=None)
+        self._next = time.time_ns()
+
+    async def save(self, user: str, text: str) -> None:
+        await self.save_many(user, [text])
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        self._next += len(texts)
+        self._notes.add(
+            ids=[str(self._next - number) for number in range(len(texts))],
+            embeddings=np.stack([self._vectors[it] for it in texts]),
+            documents=list(texts),
+            metadatas=[{"user": user}] * len(texts),
+        )
+
+    async def recall(self, user: str, question: str) -> int:
+        found = self._notes.query(
+            query_embeddings=self._vectors[question][None], n_results=LIMIT, where={"user": user}
+        )
+        return len(found["ids"][0])
+
+    async def close(self) -> None: ...
+
+
+class Mem0:
+    """mem0 as it comes (Qdrant in a folder), without a language model (`infer=False`)."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder)}
+        from mem0 import Memory
+        from mem0.utils.factory import EmbedderFactory
+
+        vectors = texts.vectors
+
+        class LookedUp:
+            def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+                return vectors[text].tolist()
+
+            def embed_batch(
+                self, wanted: Sequence[str], memory_action: str | None = None
+            ) -> list[list[float]]:
+                return [vectors[it].tolist() for it in wanted]
+
+        EmbedderFactory.create = lambda *_: LookedUp()
+        place = {
+            "path": str(folder / "qdrant"),
+            "embedding_model_dims": texts.dimension,
+            "on_disk": True,
+        }
+        self._memory = Memory.from_config(
+            {
+                "vector_store": {"provider": "qdrant", "config": place},
+                "llm": {"provider": "openai", "config": {"api_key": "unused"}},
+                "history_db_path": str(folder / "history.db"),
+            }
+        )
+
+    async def save(self, user: str, text: str) -> None:
+        self._memory.add(text, user_id=user, infer=False)
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        said = [{"role": "user", "content": text} for text in texts]
+        self._memory.add(said, user_id=user, infer=False)
+
+    async def recall(self, user: str, question: str) -> int:
+        found = self._memory.search(question, top_k=LIMIT, filters={"user_id": user}, threshold=0.0)
+        return len(found["results"])
+
+    async def close(self) -> None:
+        self._memory.vector_store.client.close()
+
+
 PEERS: dict[str, Callable[[Texts, Path], Any]] = {
     "recollect": Recollect,
     "langgraph": LangGraph,
     "sqlite-vec": SqliteVec,
     "numpy": NumpySqlite,
+    "mem0": Mem0,
+    "chroma": Chroma,
 }
 
 

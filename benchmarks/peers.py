@@ -4,13 +4,14 @@ The others are installed into `benchmarks/.venv-peers`, which git ignores. Recol
 environment that runs this. Each is measured in a process of its own, in turns, and a figure is the
 median of the rounds. `numpy` is the floor: a table, and a matrix held in memory.
 
-    python benchmarks/peers.py [--rounds 3] [--json FILE] [NAME ...]
+    python benchmarks/peers.py [--rounds 3] [--json FILE] [--chart FILE.svg] [NAME ...]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import statistics
 import subprocess
@@ -26,8 +27,17 @@ from recollect.evaluation.synthetic import Writer
 HERE = Path(__file__).parent
 ENVIRONMENT = HERE / ".venv-peers"
 # sqlite-vec and SqliteStore need a SQLite that loads extensions: pysqlite3 brings one.
-PACKAGES = ["numpy", "sqlite-vec", "langgraph-checkpoint-sqlite", "pysqlite3-binary"]
-NAMES = ["recollect", "langgraph", "sqlite-vec", "numpy"]
+PACKAGES = [
+    "numpy",
+    "sqlite-vec",
+    "langgraph-checkpoint-sqlite",
+    "pysqlite3-binary",
+    "mem0ai",
+    "chromadb",
+]
+NAMES = ["recollect", "langgraph", "sqlite-vec", "chroma", "mem0", "numpy"]
+# mem0 commits every text by itself: a round takes minutes.
+MEASURED_ONCE = {"mem0"}
 DIMENSION = 384
 TEXTS, QUESTIONS = 10_000, 303
 ROWS = {
@@ -79,11 +89,41 @@ def measured(name: str, texts: Path, folder: Path) -> dict[str, float]:
     return figures
 
 
+def chart(figures: dict[str, dict[str, float]]) -> str:
+    """Draw a group of bars for each row, on a logarithmic scale, as SVG."""
+    bar, gap, left, width = 16, 34, 110, 420
+    parts: list[str] = []
+    y = 10
+    for row, title in ROWS.items():
+        parts.append(f'<text x="8" y="{y + 12}" font-weight="bold">{title}</text>')
+        y += 20
+        values = {name: told[row] for name, told in figures.items()}
+        low, high = math.log10(min(values.values()) / 2), math.log10(max(values.values()))
+        for name, value in values.items():
+            length = width * (math.log10(value) - low) / (high - low)
+            colour = "#2563eb" if name == "recollect" else "#94a3b8"
+            parts.append(
+                f'<text x="{left - 6}" y="{y + 12}" text-anchor="end">{name}</text>'
+                f'<rect x="{left}" y="{y}" width="{length:.0f}" height="{bar - 3}"'
+                f' fill="{colour}"/>'
+                f'<text x="{left + length + 5:.0f}" y="{y + 12}">{value:,.2f}</text>'
+            )
+            y += bar
+        y += gap - bar
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 90}" height="{y}"'
+        ' font-family="sans-serif" font-size="12" fill="#475569">\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--chart", type=Path, help="draw the figures to this SVG file")
     asked = parser.parse_args()
     install()
     rounds: dict[str, list[dict[str, float]]] = {name: [] for name in asked.names}
@@ -92,6 +132,8 @@ def main() -> None:
         write_texts(texts)
         for number in range(asked.rounds):
             for name in asked.names:
+                if number and name in MEASURED_ONCE:
+                    continue
                 folder = Path(place) / f"{name}-{number}"
                 folder.mkdir()
                 rounds[name].append(measured(name, texts, folder))
@@ -108,6 +150,8 @@ def main() -> None:
         print(line)
     if asked.json:
         asked.json.write_text(json.dumps(figures, indent=2) + "\n")
+    if asked.chart:
+        asked.chart.write_text(chart(figures))
 
 
 main()
