@@ -37,6 +37,8 @@ class MemoryCalibration:
     """A candidate that is less relevant than this is unrelated to the question."""
     fitting: float = 0.4
     """A candidate that is at least this relevant keeps its full score."""
+    translation: float = 0.5
+    """The words that a text in another language is taken to share, as a share of its cosine."""
 
     @property
     def scale(self) -> tuple[float, float]:

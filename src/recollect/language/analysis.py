@@ -18,7 +18,7 @@ from operator import add
 from recollect.language import identifiers
 from recollect.language.folding import fold
 from recollect.language.scripts import SPACELESS, VOWEL_SIGNS
-from recollect.language.words import LONGEST_TERM, is_stop_word, stem, stop_characters
+from recollect.language.words import LONGEST_TERM, first_person, is_stop_word, stem, stop_characters
 
 ANALYZER_VERSION = "4"
 """Raised whenever terms change, so that stored units are indexed again."""
@@ -50,8 +50,12 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the terms of a question, each once, in the order they are first seen."""
-    return list(dict.fromkeys(terms(text)))
+    """Return the terms of a question, each once, in the order they are first seen.
+
+    Those that stand for the person who asks are left out, unless there are no others.
+    """
+    found = dict.fromkeys(terms(text))
+    return [term for term in found if term not in first_person()] or list(found)
 
 
 def new_term_key(term: str) -> int:

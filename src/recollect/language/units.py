@@ -120,7 +120,7 @@ def _record_setting(record: Record) -> Setting:
         # Below zero, where no session's key is.
         cluster=-record.observed_at.toordinal(),
         place=to_micros(record.observed_at),
-        traits=told_in(record.content) | _written_in(record.content),
+        traits=told_in(record.content) | script_of(record.content),
         size=reading_size(record.content, 0, len(record.content)),
         variety=_variety(record.content),
     )
@@ -128,7 +128,7 @@ def _record_setting(record: Record) -> Setting:
 
 def _turn_setting(turn: Turn) -> Setting:
     """Return the setting of a turn: its session, and its place there."""
-    traits = told_in(turn.content) | _written_in(turn.content)
+    traits = told_in(turn.content) | script_of(turn.content)
     if turn.content.rstrip().endswith(_QUESTION_MARKS):
         traits |= Trait.ASKS
     if turn.role == "assistant":
@@ -145,7 +145,8 @@ def _turn_setting(turn: Turn) -> Setting:
     )
 
 
-def _written_in(text: str) -> Trait:
+def script_of(text: str) -> Trait:
+    """Return the trait that tells whether a text is Chinese."""
     is_chinese = not text.isascii() and _HAN.search(text[:_LINKED])
     return Trait.NONE if is_chinese else Trait.NOT_CHINESE
 

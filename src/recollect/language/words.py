@@ -34,7 +34,13 @@ def is_stop_word(word: str) -> bool:
 @cache
 def stop_words() -> frozenset[str]:
     """Return the English words that say how something is asked or joined."""
-    return lexicon("en", "stop_words").all_words()
+    return lexicon("en", "stop_words").all_words() - first_person()
+
+
+@cache
+def first_person() -> frozenset[str]:
+    """Return the English words that stand for the speaker."""
+    return lexicon("en", "stop_words").words("first_person")
 
 
 @cache

@@ -23,7 +23,7 @@ from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.owner import TURN, UNIT_OWNERS, UnitOwner
 from recollect.domain.times import to_micros
 from recollect.domain.unit import Trait
-from recollect.language.units import signed
+from recollect.language.units import script_of, signed
 from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates, gather, listed
 from recollect.recall.confidence import confidence, own_confidence
@@ -202,7 +202,7 @@ def fuse(
         return Ranked(
             candidates, candidates.owners, nothing, nothing, nothing, nothing, 1.0, replaced
         )
-    words = weights.keyword * candidates.scores("keyword")
+    words = weights.keyword * _shared_words(question, candidates, found, weights.confidence)
     evidence = words + _other_evidence(candidates, found, weights, question)
     around = from_neighbours(candidates, evidence, words, weights.surroundings)
     factors = _factors(question, candidates, weights) * _freshness(question, candidates)
@@ -232,6 +232,27 @@ def fuse(
         order = np.lexsort((candidates.owners, -scores))
         scores = scores[order]
     return Ranked(candidates, order, scores, around, factors * holding, near, sure, replaced)
+
+
+def _shared_words(
+    question: Question, candidates: Candidates, found: Sequence[Found], model: MemoryCalibration
+) -> Scores:
+    """Return the keyword scores, estimated for texts that are not in the question's language.
+
+    A text in another language cannot share words with the question. What it would share in
+    translation follows from its similarity; otherwise any text in the question's language that
+    shares a word would rank above the answer.
+    """
+    words = candidates.scores("keyword")
+    trust = sum(answer.trust for answer in found if answer.path == "vector")
+    if not model.translation * trust:
+        return words
+    written_in = candidates.column("traits") & Trait.NOT_CHINESE
+    is_foreign = written_in != (script_of(question.text) & Trait.NOT_CHINESE)
+    if not is_foreign.any():
+        return words
+    estimated = model.translation * trust * candidates.scores("vector")
+    return np.where(is_foreign, np.maximum(words, estimated), words)
 
 
 def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[Ids, Ids]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
+from recollect.domain.unit import Trait
 from recollect.ports.units import COLUMNS, NO_UNITS, Matches, UnitRows
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
@@ -18,8 +19,14 @@ NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
 def row(unit: int, *, kind: str = "turn", ordinal: int = 0, **setting: Any) -> UnitRows:
-    """One unit; what is not told of it is 0."""
-    known = {"unit": unit, "kind": UNIT_OWNERS.index(kind), "ordinal": ordinal, **setting}
+    """One unit in English; what is not told of it is 0."""
+    known = {
+        "unit": unit,
+        "kind": UNIT_OWNERS.index(kind),
+        "ordinal": ordinal,
+        **setting,
+        "traits": setting.get("traits", 0) ^ Trait.NOT_CHINESE,
+    }
     return UnitRows.of([[known.get(name, 0) for name in COLUMNS]], [f"{kind}_{unit - ordinal}"])
 
 

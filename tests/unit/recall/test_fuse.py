@@ -48,6 +48,14 @@ def test_a_model_that_cannot_read_the_question_is_believed_less():
     assert scores["turn_1"] == _bent(0.2 + 0.5 * 0.7 * 0.8)
 
 
+def test_a_text_in_another_language_is_not_behind_for_sharing_no_words():
+    chinese, english = row(1, traits=Trait.NOT_CHINESE), row(2)
+    words, meaning = found("keyword", [(english, 0.3)]), [(chinese, 0.7), (english, 0.4)]
+    assert list(_scores(words, found("vector", meaning))) == ["turn_1", "turn_2"]
+    scores = _scores(words, found("vector", meaning), text="数据库放在哪里")
+    assert scores["turn_1"] == _bent(0.7 * 0.7), "it is in the question's language"
+
+
 def test_what_is_not_among_the_nearest_is_at_most_as_near_as_the_last_of_them():
     words = found("keyword", [(row(1), 0.5)])
     nearest = found("vector", [(row(2), 0.9), (row(3), 0.2)])
