@@ -9,7 +9,7 @@ found in texts that say no more than that. Both sides follow the same rule, so t
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import product
@@ -50,12 +50,17 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the terms of a question, each once, in the order they are first seen.
+    """Return the terms of a question, each once, in the order they are first seen."""
+    return list(dict.fromkeys(terms(text)))
 
-    Those that stand for the person who asks are left out, unless there are no others.
+
+def slight_terms(terms: Collection[str]) -> list[str]:
+    """Return those of a question's terms that only say who asks: "I", "my".
+
+    In a memory nearly everything is about that person.
     """
-    found = dict.fromkeys(terms(text))
-    return [term for term in found if term not in first_person()] or list(found)
+    asking = [term for term in terms if term in first_person()]
+    return asking if len(asking) < len(terms) else []
 
 
 def new_term_key(term: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol
@@ -112,8 +112,12 @@ class UnitIndex(Protocol):
         *,
         now: datetime,
         within: Filter | None = None,
+        slight: Collection[int] = (),
     ) -> Matches:
-        """Return the best units for these term keys; with `within`, only owners that it accepts."""
+        """Return the best units for these term keys; with `within`, only owners that it accepts.
+
+        The terms that are `slight` decide only between units that are otherwise equal.
+        """
         ...
 
     async def expect_many(self, scopes: Sequence[Scope]) -> None:

@@ -65,7 +65,12 @@ class KeywordPath:
         if not question.terms:
             return Found(path=self.name)
         matches = await self._units.search(
-            question.scopes, list(question.terms), limit, now=question.now, within=within
+            question.scopes,
+            list(question.terms),
+            limit,
+            now=question.now,
+            within=within,
+            slight=question.slight,
         )
         return Found(path=self.name, matches=matches, is_cut_off=len(matches) >= limit)
 

@@ -11,7 +11,7 @@ from typing import Final
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
-from recollect.language.analysis import query_terms, term_key
+from recollect.language.analysis import query_terms, slight_terms, term_key
 from recollect.language.claims.moods import mood, plain
 from recollect.language.folding import fold
 from recollect.language.intent.questions import asked_for, without_asking
@@ -85,6 +85,11 @@ class Question:
                 dated = {*date_terms(time.start.date()), *date_terms(time.end.date())}
                 dates += [term for term in query_terms(time.text) if term in dated]
         return {term_key(term): term for term in (*query_terms(said), *dates)}
+
+    @cached_property
+    def slight(self) -> frozenset[int]:
+        """Return the keys of the terms that only say who asks."""
+        return frozenset(map(term_key, slight_terms(self.terms.values())))
 
     @cached_property
     def judged(self) -> Judged:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import mul
 from typing import Final
 
 import numpy as np
@@ -46,20 +47,28 @@ class Weights:
     """The weight of each query term among the units of the statistics."""
 
     statistics: Statistics
+    # A factor for each term, or none if all count fully.
+    factors: tuple[float, ...] = ()
 
     @cached_property
     def terms(self) -> tuple[float, ...]:
         """Return the maximum that each term can add to a score."""
-        units, frequencies = self.statistics.units, self.statistics.frequencies
-        return tuple([(K1 + 1) * inverse_frequency(units, one) for one in frequencies])
+        return self._worth(least=0)
 
     @cached_property
     def best(self) -> float:
         """Return the maximum possible score."""
         # A term that no unit has counts as if one had it; in a small memory it would otherwise
         # outweigh every match.
+        return math.fsum(self._worth(least=1))
+
+    def _worth(self, least: int) -> tuple[float, ...]:
+        """Return the maximum of each term, if at least so many units have it."""
         units, frequencies = self.statistics.units, self.statistics.frequencies
-        return (K1 + 1) * math.fsum(inverse_frequency(units, one or 1) for one in frequencies)
+        worth = [(K1 + 1) * inverse_frequency(units, one or least) for one in frequencies]
+        if not self.factors:
+            return tuple(worth)
+        return tuple(map(mul, worth, self.factors))
 
     def damping(self, lengths: NDArray[np.int32]) -> Scores:
         """Return the length normalisation of each unit."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, reduce
@@ -163,6 +163,8 @@ def _with_newer_units(
 
 _log: Final = logging.getLogger(__name__)
 
+# What a slight term counts, compared with another that is as rare.
+_SLIGHT: Final = 0.2
 _DAY: Final = 86_400 * 1_000_000
 
 
@@ -191,11 +193,18 @@ class LocalKeywordIndex:
         *,
         now: datetime,
         within: Filter | None = None,
+        slight: Collection[int] = (),
     ) -> Matches:
-        """Return the best units for these term keys; with `within`, only owners that it accepts."""
+        """Return the best units for these term keys; with `within`, only owners that it accepts.
+
+        The terms that are `slight` decide only between units that are otherwise equal.
+        """
         keys = _unique(terms)
         if not len(keys):
             return Matches.none()
+        factors = tuple(
+            [_SLIGHT if key in slight else 1.0 for key in keys.tolist()] if slight else ()
+        )
         if not self._catalogue.are_known(scopes):
             rows = await self._database.read(
                 lambda connection: read_scopes(connection, scopes), is_quick=True
@@ -203,7 +212,7 @@ class LocalKeywordIndex:
             self._catalogue.expect(scopes, rows)
 
         def search(connection: Connection) -> tuple[Matches, list[ScopeSearch]]:
-            return self._search(connection, scopes, keys, limit, now, within)
+            return self._search(connection, scopes, keys, limit, now, within, factors)
 
         def search_at_once(connection: Connection) -> tuple[Matches, list[ScopeSearch]] | None:
             # What was added meanwhile must be read first.
@@ -277,6 +286,7 @@ class LocalKeywordIndex:
         limit: int,
         now: datetime,
         within: Filter | None,
+        factors: tuple[float, ...],
     ) -> tuple[Matches, list[ScopeSearch]]:
         """Run the part of a search that needs the database, in one snapshot."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
@@ -284,7 +294,7 @@ class LocalKeywordIndex:
         if not rows:
             return Matches.none(), []
         searches = [self._scope_search(connection, row, keys) for row in rows]
-        weights = Weights(reduce(add, (search.statistics for search in searches)))
+        weights = Weights(reduce(add, (search.statistics for search in searches)), factors)
         best = self._best(connection, rows, searches, weights, limit, now, within)
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),
