@@ -95,3 +95,24 @@ async def test_words_that_share_nothing_but_their_meaning_find_each_other(memory
     (hit, *_) = await memory.recall("which snacks could be dangerous for Ann?")
     assert hit.id == saved.id
     assert {"vector"} <= {it.path for it in hit.explanation.paths}
+
+
+async def test_a_request_for_several_things_brings_a_memory_for_each(memory: Memory):
+    await memory.remember_many(
+        [
+            "I am a structural engineer at Arup",
+            "Our address is 14 Mill Lane in Lewes",
+            "The plumber comes on Thursday at nine",
+            "Miso the cat sleeps on the boiler",
+            "My sister plays the cello",
+        ]
+    )
+    request = (
+        "Write a short note to hang on the door, for whoever rings, with our full address, "
+        "and on which day the plumber is coming"
+    )
+    asked = await memory.context(request)
+    assert "14 Mill Lane" in asked.text
+    assert "Thursday at nine" in asked.text
+    limited = await memory.context(request, limit=1)
+    assert len(limited.ids) <= 1, "a limit that was chosen is kept"

@@ -55,5 +55,6 @@ def _options(settings: Settings) -> PrefetchOptions:
             max_tokens=recall.max_context_tokens,
             place=recall.context_place,
         ),
+        clause_hits=recall.clause_hits,
         document_tokens=settings.knowledge.context_tokens,
     )

@@ -63,6 +63,7 @@ class Injection:
     scopes: tuple[Scope, ...]
     where: Filter
     limit: int | None
+    clause_hits: int = 0
     min_score: float | None
     asked_at: datetime | None
     items: tuple[GivenItem, ...]
@@ -78,6 +79,7 @@ class Injection:
             "scopes": [[one.org, one.workspace, one.agent, one.user] for one in self.scopes],
             "filter": filter_form(self.where),
             "limit": self.limit,
+            "clause_hits": self.clause_hits or None,
             "min_score": self.min_score,
             "asked_at": self.asked_at and self.asked_at.isoformat(),
             "items": [[item.id, item.kind, item.version, item.score] for item in self.items],
@@ -113,6 +115,7 @@ class Injection:
             ),
             where=filter_from(payload.get("filter", {})),
             limit=payload.get("limit"),
+            clause_hits=payload.get("clause_hits", 0),
             min_score=payload.get("min_score"),
             asked_at=None if asked_at is None else datetime.fromisoformat(asked_at),
             items=tuple(

@@ -20,6 +20,7 @@ from recollect.ports.audit import AuditLog
 from recollect.ports.clock import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
+from recollect.recall.message_recall import recall_for_message
 
 Item = Record | Turn
 
@@ -112,11 +113,13 @@ class Replayer:
         return Injection.from_entry(found[0])
 
     async def _recall(self, past: Injection, scopes: tuple[Scope, ...], where: Filter) -> Recalled:
-        return await self._recaller.recall(
+        return await recall_for_message(
+            self._recaller,
             past.question,
             scopes,
             where,
             limit=past.limit,
+            clause_hits=past.clause_hits,
             min_score=past.min_score,
             asked_at=past.asked_at or past.at,
         )

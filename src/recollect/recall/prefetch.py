@@ -36,6 +36,7 @@ from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.inject import build_context
 from recollect.recall.items import passage_id
+from recollect.recall.message_recall import recall_for_message
 from recollect.recall.pipeline import MAX_QUERY
 from recollect.recall.question import is_about_past
 
@@ -59,6 +60,8 @@ class PrefetchOptions:
     limit: int
     context: ContextOptions
     limit_of_agent: Callable[[str], int] | None = field(default=None, hash=False)
+    # How many more hits the clauses of a message may add.
+    clause_hits: int = 0
     document_tokens: int = 0
 
     def limit_of(self, agent: str | None) -> int:
@@ -128,14 +131,18 @@ class Prefetch:
         where = make_filter(**filters).without_archives
         scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
         usual = self._options.limit_of(caller.scope.agent)
+        # A limit that was chosen is kept.
+        clause_hits = self._options.clause_hits if limit is None else 0
         limit = usual if limit is None else limit
         recalled = Recalled(hits=())
         if message.strip() and usual:
-            recalled = await self._recaller.recall(
+            recalled = await recall_for_message(
+                self._recaller,
                 _question(message),
                 scopes,
                 where,
                 limit=limit,
+                clause_hits=clause_hits,
                 min_score=min_score,
                 asked_at=asked_at,
             )
@@ -169,6 +176,7 @@ class Prefetch:
                 scopes=scopes,
                 where=where,
                 limit=limit,
+                clause_hits=clause_hits,
                 min_score=min_score,
                 asked_at=asked_at,
                 items=_given(recalled, documents, built.ids),

@@ -229,6 +229,9 @@ class RecallSettings(Section):
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=5, description="maximum number of hits for a prompt"
     )
+    clause_hits: Annotated[int, Field(ge=0, le=100)] = Field(
+        default=3, description="how many more hits the clauses of a message may add to its prompt"
+    )
     max_context_tokens: Annotated[int, Field(ge=1)] = 1_500
     context_form: Literal["structured", "flat"] = Field(
         default="structured", description="<memory> with sections, or the flat <memory-context>"
