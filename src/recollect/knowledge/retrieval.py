@@ -8,10 +8,10 @@ adjacent hits become one passage, and every passage has a citation.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from recollect.domain.document import (
     DOCUMENT_TYPES,
@@ -131,6 +131,10 @@ class _Group:
     span: tuple[int, int]
     matched: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
+    @property
+    def place(self) -> tuple[str, int]:
+        return self.chunk.place
+
 
 class Retriever:
     """A search in collections."""
@@ -243,15 +247,16 @@ class Retriever:
                 summaries.setdefault(found.owner, []).append(found)
             else:
                 chunks.append((unit, found))
+        most = 1 + options.section_weight + options.document_weight
         for _, found in chunks:
-            within = (
-                summary.score
-                for summary in summaries.get(found.owner, ())
-                if summary.start <= found.start and found.end <= summary.end
-            )
-            found.around = options.section_weight * max(within, default=0.0)
-            found.around += options.document_weight * documents.get(found.owner, 0.0)
-            most = 1 + options.section_weight + options.document_weight
+            found.around = options.document_weight * documents.get(found.owner, 0.0)
+            if within := summaries.get(found.owner):
+                scores = [
+                    summary.score
+                    for summary in within
+                    if summary.start <= found.start and found.end <= summary.end
+                ]
+                found.around += options.section_weight * max(scores, default=0.0)
             found.score = (found.score + found.around) / most
         chunks.sort(key=lambda chunk: (-chunk[1].score, chunk[0]))
         return chunks
@@ -283,7 +288,10 @@ class Retriever:
             )
             for unit, candidate in batch:
                 chunk = located.get(unit)
-                if chunk is not None and where.accepts(chunk.document):
+                if chunk is None or not where.accepts(chunk.document):
+                    continue
+                # Once there are enough, a hit can only add to a passage of its section.
+                if len(groups) < limit or any(group.place == chunk.place for group in groups):
                     self._add(groups, chunk, candidate)
             if len(groups) >= limit:
                 return groups, False
@@ -292,11 +300,9 @@ class Retriever:
     def _add(self, groups: list[_Group], chunk: LocatedChunk, found: _Candidate) -> None:
         """Add a hit to an adjacent passage, or as a passage of its own."""
         span = self._extended_span(chunk)
-        place = (chunk.document.id, chunk.section.ordinal)
         for group in groups:
-            same = (group.chunk.document.id, group.chunk.section.ordinal) == place
             touches = span[0] <= group.span[1] and group.span[0] <= span[1]
-            if same and touches:
+            if group.place == chunk.place and touches:
                 joined = (min(span[0], group.span[0]), max(span[1], group.span[1]))
                 if self._cost(chunk, joined) <= self._options.joined_tokens:
                     group.span = joined
@@ -347,17 +353,17 @@ class Retriever:
 
 def _add_matches(units: dict[int, _Candidate], matches: Matches, path: str, trust: float) -> None:
     """Add the matches of a path; of several queries the best score counts."""
-    columns = (matches.column(name) for name in ("unit", "kind", "owner", "ordinal"))
-    spans = (matches.column("start"), matches.column("end"))
-    rows = zip(*columns, *spans, matches.scores, strict=True)
+    names = ("unit", "kind", "owner", "ordinal", "start", "end")
+    columns = (*(matches.column(name) for name in names), matches.scores)
+    # Plain values: numpy's own are slow one by one.
+    rows: Iterable[tuple[Any, ...]] = zip(*(column.tolist() for column in columns), strict=True)
     for unit, kind, owner, ordinal, start, end, score in rows:
         if kind != _DOCUMENT:
             continue
-        found = units.setdefault(
-            int(unit),
-            _Candidate(owner=owner, ordinal=int(ordinal), start=int(start), end=int(end)),
-        )
-        setattr(found, path, max(getattr(found, path), trust * float(score)))
+        found = units.get(unit)
+        if found is None:
+            found = units[unit] = _Candidate(owner=owner, ordinal=ordinal, start=start, end=end)
+        setattr(found, path, max(getattr(found, path), trust * score))
 
 
 def _text(chunk: LocatedChunk, span: tuple[int, int]) -> str:

@@ -28,6 +28,11 @@ class LocatedChunk:
     span: Span
     neighbours: tuple[Span, ...]
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return the document and the section."""
+        return self.document.id, self.section.ordinal
+
 
 class Documents(Protocol):
     """Reads the documents of collections."""
