@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
@@ -163,10 +163,8 @@ class _Teller:
             "last_confirmed": at,
         }
         if "from" in told:
-            session, number = told["from"]
-            turn, content = self._turns[session, number]
-            fields["evidence"] = [Evidence(turn=turn, start=0, end=len(content))]
-            fields["session"] = session
+            fields["evidence"] = [*self._evidence(told)]
+            fields["session"] = told["from"][0]
         for name in ("title", "outcome", "trigger", "steps"):
             if name in told:
                 fields[name] = told[name][self._place]
@@ -181,6 +179,18 @@ class _Teller:
             told[self._language], **cast("RecordFields", fields)
         )
         return record.id
+
+    def _evidence(self, told: Mapping[str, Any]) -> Iterator[Evidence]:
+        """Return the quoted words of the conversation, or the whole turn if none are quoted."""
+        session, number = told["from"]
+        if "quotes" not in told:
+            turn, content = self._turns[session, number]
+            yield Evidence(turn=turn, start=0, end=len(content))
+            return
+        for quote in told["quotes"][self._place]:
+            for (where, _), (turn, content) in self._turns.items():
+                if where == session and (start := content.find(quote)) >= 0:
+                    yield Evidence(turn=turn, start=start, end=start + len(quote))
 
     async def _share(self) -> None:
         shared = _within(self._memory).shared
