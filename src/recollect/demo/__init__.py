@@ -108,8 +108,8 @@ class _Teller:
             }
             for number, (role, *texts) in enumerate(conversation["messages"])
         ]
-        name = conversation["session"]
-        session = await self._scope(conversation).session(name)
+        name, memory = conversation["session"], self._scope(conversation)
+        session = await memory.session(name)
         spoken = [messages[0], *self._search(conversation, begun), *messages[1:]]
         turns = await session.observe(spoken)
         told = [turn for turn in turns if turn.content and turn.role != "tool"]
@@ -117,6 +117,14 @@ class _Teller:
             self._turns[name, number] = (turn.id, turn.content)
         await self._work(session, conversation)
         await session.save()
+        await self._read(memory, name)
+
+    async def _read(self, memory: Memory, session: str) -> None:
+        """Read a conversation now and put aside what was found: the story tells what came of it."""
+        await memory.extract(session)
+        # A worker may have read it first, so what was found is listed.
+        if found := await memory.list(session=session, limit=100):
+            await memory.forget([record.id for record in found])
 
     def _search(self, conversation: Mapping[str, Any], at: datetime) -> list[dict[str, Any]]:
         """Return the call of a tool and its result, which is long enough to be archived."""
