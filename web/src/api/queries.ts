@@ -1,4 +1,5 @@
 import { queryOptions, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useReady } from "../lib/ready";
 import type { MemorySearch, Tab } from "../router";
 import { answer, api, sendCsrfToken, type Schemas, type Scope } from "./client";
 import { ownerOf, SHARED_AGENT, type Place } from "./place";
@@ -76,9 +77,10 @@ export function scopeIn(place: Place, who: Who, reach: Reach) {
 /** The people or the agents of a workspace; only who looks into all of it is told of them. */
 export function useNames(place: Place, what: "users" | "agents") {
   const { isOperator } = useReach();
+  const isReady = useReady();
   return useQuery({
     queryKey: [keys.live, what, place],
-    enabled: isOperator,
+    enabled: isOperator && isReady,
     queryFn: () =>
       answer(api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, limit: 200 } } })),
   });
@@ -86,8 +88,10 @@ export function useNames(place: Place, what: "users" | "agents") {
 
 export function useLabels(place: Place, what: "tags" | "categories", who: Who) {
   const reach = useReach();
+  const isReady = useReady();
   return useQuery({
     queryKey: [keys.live, what, place, who, reach],
+    enabled: isReady,
     queryFn: () =>
       answer(
         reach.isOperator
@@ -131,10 +135,10 @@ export function useConflicts(place: Place, who: Who, isWanted: boolean) {
 }
 
 export function useOpenProposalCount(place: Place): number {
-  const { isSuccess } = useWhoAmI();
+  const isReady = useReady();
   const reach = useReach();
   const found = useQuery({
-    enabled: isSuccess,
+    enabled: isReady,
     queryKey: [keys.live, "proposals", place, "pending", "count", reach],
     queryFn: () =>
       answer(

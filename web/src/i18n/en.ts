@@ -102,6 +102,7 @@ export const en = {
   "memory.noneMatch": "Nothing matches these filters",
   "memory.noneMatchLead": "Take a filter away, or choose another person.",
 
+  "knowledge.summary": "Summary",
   "knowledge.lead": "Documents that your agents can rely on, and what the search makes of them.",
   "knowledge.figures": "The knowledge base in figures",
   "knowledge.documents": "Documents",
@@ -199,6 +200,7 @@ export const en = {
   "search.match": "Match",
   "search.why": "Why this?",
 
+  "filter.clearAll": "Show all records",
   "filter.label": "Filters",
   "filter.time": "Time",
   "filter.anyTime": "Any time",
@@ -411,7 +413,9 @@ export const en = {
   "forget.type": "Type {name} to confirm",
   "forget.typeHint": "Exactly as it is written",
   "forget.confirm": "Forget for good",
-  "forget.working": "Erasing and searching for traces…",
+  "forget.beginning": "Looking up what is there…",
+  "forget.erasing": "{done} of {total} erased",
+  "forget.searching": "Cleaning the files and searching them for traces…",
   "forget.proved": "Nothing is left",
   "forget.traces": "Traces were found: see where",
   "forget.searched": "{terms} terms were searched for in {places} places afterwards.",
@@ -438,8 +442,8 @@ export const en = {
   "counted.watermarks": "Reading marks",
 
   "demo.load": "Try the demo workspace",
-  "demo.notice": "This is the demo workspace: made-up people, safe to change.",
-  "demo.remove": "Remove it",
+  "demo.notice": "Demo workspace: made-up people, safe to change.",
+  "demo.remove": "Remove",
 
   "approvals.waiting": "waiting",
 
@@ -451,7 +455,7 @@ export const en = {
   "signIn.enter": "Sign in",
   "signIn.make": "No key yet? Whoever runs the server makes one:",
   "signIn.out": "Sign out",
-  "sessions.lead": "What was said, with whom, and how full each window is.",
+  "sessions.lead": "What was said, and with whom. A session shows how full its window is.",
   "sessions.none": "No conversations yet",
   "sessions.noneLead": "Every message that an agent observes is kept here, word for word.",
   "sessions.messages": "{count} messages",
@@ -566,6 +570,7 @@ export const en = {
   "fate.forgotten": "Forgotten since",
   "fate.not_recalled": "Not found now",
   "fate.new": "New",
+  "agents.lastActive": "Active {when}",
   "agents.lead": "Who uses this memory, and how.",
   "agents.none": "No agents yet",
   "agents.noneLead": "An agent appears here with its first message or record.",

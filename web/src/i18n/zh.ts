@@ -104,6 +104,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "memory.noneMatch": "没有符合筛选条件的记录",
   "memory.noneMatchLead": "去掉一个筛选条件，或换一个人。",
 
+  "knowledge.summary": "摘要",
   "knowledge.lead": "Agent 可以依据的文档，以及检索的效果。",
   "knowledge.figures": "知识库概况",
   "knowledge.documents": "文档",
@@ -201,6 +202,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "search.match": "匹配度",
   "search.why": "为什么？",
 
+  "filter.clearAll": "显示全部记录",
   "filter.label": "筛选",
   "filter.time": "时间",
   "filter.anyTime": "不限时间",
@@ -413,7 +415,9 @@ export const zh: { [key in keyof typeof en]: string } = {
   "forget.type": "输入 {name} 以确认",
   "forget.typeHint": "须与显示完全一致",
   "forget.confirm": "永久遗忘",
-  "forget.working": "正在抹除并查找残留…",
+  "forget.beginning": "正在查找相关内容…",
+  "forget.erasing": "已抹除 {done} / {total}",
+  "forget.searching": "正在清理文件并查找残留…",
   "forget.proved": "没有任何残留",
   "forget.traces": "发现残留：请查看位置",
   "forget.searched": "事后在 {places} 处查找了 {terms} 个词。",
@@ -440,7 +444,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "counted.watermarks": "读取进度",
 
   "demo.load": "试试演示工作区",
-  "demo.notice": "这是演示工作区：人物均为虚构，可以放心修改。",
+  "demo.notice": "演示工作区：人物均为虚构，可放心修改。",
   "demo.remove": "移除",
 
   "approvals.waiting": "待处理",
@@ -453,7 +457,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "signIn.enter": "登录",
   "signIn.make": "还没有密钥？请服务器管理员创建：",
   "signIn.out": "退出登录",
-  "sessions.lead": "说过什么、与谁说、窗口占用多少。",
+  "sessions.lead": "说过什么、与谁说。打开会话可查看窗口占用。",
   "sessions.none": "还没有会话",
   "sessions.noneLead": "Agent 观察到的每条消息都会原样保存在这里。",
   "sessions.messages": "{count} 条消息",
@@ -568,6 +572,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "fate.forgotten": "此后已遗忘",
   "fate.not_recalled": "现在找不到",
   "fate.new": "新增",
+  "agents.lastActive": "{when}活跃",
   "agents.lead": "谁在使用这份记忆，以及如何使用。",
   "agents.none": "还没有 Agent",
   "agents.noneLead": "Agent 发出第一条消息或记录后会出现在这里。",

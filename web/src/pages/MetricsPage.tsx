@@ -109,7 +109,6 @@ function Metrics() {
     <Page
       title={t("nav.metrics")}
       lead={t("metrics.lead")}
-      width="max-w-6xl"
       actions={
         <Choice
           label={t("filter.time")}
