@@ -12,6 +12,8 @@ export const keys = {
 };
 
 const PAGE = 100;
+// The first page is small, because everything waits for it.
+const FIRST_PAGE = 40;
 
 export interface Who {
   user?: string;
@@ -110,7 +112,9 @@ export function useHealth(place: Place, who: Who) {
     queryFn: () =>
       answer(
         reach.isOperator
-          ? api.GET("/v1/workspace/health", { params: { query: { ...place, ...who } } })
+          ? api.GET("/v1/workspace/health", {
+              params: { query: { ...place, ...who, compare: false } },
+            })
           : api.GET("/v1/upkeep/health", { params: { query: scopeIn(place, who, reach) } }),
       ),
   });
@@ -203,7 +207,8 @@ export function useRecords(place: Place, tab: Tab, search: MemorySearch) {
     queryKey: [...keys.list, ...meant],
     initialPageParam: null as string | null,
     queryFn: async ({ pageParam }) => {
-      const page = await findRecords(place, tab, search, reach, { limit: PAGE, cursor: pageParam });
+      const limit = pageParam === null ? FIRST_PAGE : PAGE;
+      const page = await findRecords(place, tab, search, reach, { limit, cursor: pageParam });
       if (pageParam === null) queries.setQueryData([...keys.newest, ...meant], page);
       return page;
     },

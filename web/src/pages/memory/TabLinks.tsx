@@ -11,7 +11,11 @@ export const TabLinks = memo(function TabLinks({ tab }: { tab: Tab }) {
   const keep = (old: MemorySearch): MemorySearch => ({ ...old, record: undefined, view: undefined });
   const chosen = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    chosen.current?.scrollIntoView({ block: "nearest", inline: "center" });
+    // With the next frame, whose layout it then does not make twice.
+    const frame = requestAnimationFrame(() =>
+      chosen.current?.scrollIntoView({ block: "nearest", inline: "center" }),
+    );
+    return () => cancelAnimationFrame(frame);
   }, [tab]);
   return (
     <nav
