@@ -102,6 +102,7 @@ export const en = {
   "memory.noneMatch": "Nothing matches these filters",
   "memory.noneMatchLead": "Take a filter away, or choose another person.",
 
+  "knowledge.addFiles": "Add files",
   "knowledge.summary": "Summary",
   "knowledge.lead": "Documents that your agents can rely on, and what the search makes of them.",
   "knowledge.figures": "The knowledge base in figures",
@@ -363,6 +364,7 @@ export const en = {
   "health.quarantined": "Quarantined",
   "health.toReview": "to review",
 
+  "cleanUp.byCategory": "By category",
   "cleanUp.title": "Clean up expired memories",
   "cleanUp.lead": "Nothing has happened yet: this is what a clean-up would do.",
   "cleanUp.would": "{count} records are past their time",

@@ -104,6 +104,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "memory.noneMatch": "没有符合筛选条件的记录",
   "memory.noneMatchLead": "去掉一个筛选条件，或换一个人。",
 
+  "knowledge.addFiles": "添加文件",
   "knowledge.summary": "摘要",
   "knowledge.lead": "Agent 可以依据的文档，以及检索的效果。",
   "knowledge.figures": "知识库概况",
@@ -365,6 +366,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "health.quarantined": "已隔离",
   "health.toReview": "待审查",
 
+  "cleanUp.byCategory": "按类别",
   "cleanUp.title": "清理过期记忆",
   "cleanUp.lead": "尚未执行任何操作：以下是清理将会做的事。",
   "cleanUp.would": "{count} 条记录已过期",
