@@ -30,7 +30,7 @@ export function Page({
           <div className="flex flex-wrap gap-2 sm:row-span-2 sm:self-end">{actions}</div>
         )}
         {lead !== undefined && (
-          <p className="text-muted max-w-2xl max-sm:col-span-2 max-sm:mt-1">{lead}</p>
+          <p className="text-muted col-start-1 max-w-2xl max-sm:col-span-2 max-sm:mt-1">{lead}</p>
         )}
       </div>
       {children}

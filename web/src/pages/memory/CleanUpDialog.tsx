@@ -123,7 +123,7 @@ export function CleanUpDialog({
             {t("action.cancel")}
           </Button>
           <Button isDisabled={count === 0} isPending={isWorking} onPress={() => void confirm()}>
-            {t("cleanUp.confirm", { count })}
+            {count === 0 ? t("cleanUp.button") : t("cleanUp.confirm", { count })}
           </Button>
         </>
       }

@@ -62,7 +62,9 @@ export function ExplainDrawer({
                 <section>
                   <h3 className="mb-3 font-semibold">{t("explain.judged")}</h3>
                   <div className="space-y-3">
-                    <Score label={t("explain.closeness")} value={hit.explanation.closeness} />
+                    {hit.explanation.closeness > 0 && (
+                      <Score label={t("explain.closeness")} value={hit.explanation.closeness} />
+                    )}
                     <Score label={t("explain.sureness")} value={hit.explanation.sureness} />
                     <Score label={t("explain.relevance")} value={hit.explanation.relevance} />
                   </div>
