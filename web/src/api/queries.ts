@@ -139,10 +139,11 @@ export function useConflicts(place: Place, who: Who, isWanted: boolean) {
 }
 
 export function useOpenProposalCount(place: Place): number {
+  const { isSuccess } = useWhoAmI();
   const isReady = useReady();
   const reach = useReach();
   const found = useQuery({
-    enabled: isReady,
+    enabled: isSuccess && isReady,
     queryKey: [keys.live, "proposals", place, "pending", "count", reach],
     queryFn: () =>
       answer(

@@ -51,7 +51,7 @@ export function Shell() {
   const who = useWho();
   const me = useWhoAmI();
   const isReady = useReady();
-  const isLive = useLiveChanges(isReady, useReach());
+  const isLive = useLiveChanges(me.isSuccess && isReady, useReach());
   useEffect(() => {
     if (isReady) void loadDialogs();
   }, [isReady]);
