@@ -28,9 +28,7 @@ def taken_by(claim: Record, stored: Sequence[Record]) -> Record | None:
             record
             for record in stored
             if (covering := _covering(claim.evidence, record.evidence))
-            and (
-                shared[record.id] >= _MIN_SHARED_TERMS_RATIO or _fills(claim.evidence, covering)
-            )
+            and (shared[record.id] >= _MIN_SHARED_TERMS_RATIO or _fills(claim.evidence, covering))
         ),
         key=lambda record: shared[record.id],
         default=None,

@@ -153,17 +153,17 @@ export function MemoryPage() {
   }, [isReady]);
   const panel = opened !== undefined && (
     <OnDemand isWanted>
-    <RecordPanel
-      key={opened.id}
-      record={opened}
-      onClose={() => openRecord(undefined)}
-      onEdit={setEdited}
-      onDelete={(record) => {
-        openRecord(undefined);
-        askToDelete([record]);
-      }}
-      onOpen={(id) => openRecord(id)}
-    />
+      <RecordPanel
+        key={opened.id}
+        record={opened}
+        onClose={() => openRecord(undefined)}
+        onEdit={setEdited}
+        onDelete={(record) => {
+          openRecord(undefined);
+          askToDelete([record]);
+        }}
+        onOpen={(id) => openRecord(id)}
+      />
     </OnDemand>
   );
 

@@ -46,13 +46,13 @@ export function SessionPage() {
         </div>
         <div className="space-y-4 max-lg:contents">
           <div className="max-lg:-order-1">
-          {status.isError ? (
-            <Trouble error={status.error} retry={() => void status.refetch()} />
-          ) : status.data === undefined ? (
-            <Skeleton className="h-44 rounded-2xl" />
-          ) : (
-            <WindowUse usage={status.data.usage} archives={archives.data?.items ?? []} />
-          )}
+            {status.isError ? (
+              <Trouble error={status.error} retry={() => void status.refetch()} />
+            ) : status.data === undefined ? (
+              <Skeleton className="h-44 rounded-2xl" />
+            ) : (
+              <WindowUse usage={status.data.usage} archives={archives.data?.items ?? []} />
+            )}
           </div>
           <ScratchpadView id={id} owner={owner} />
           <NotesView id={id} owner={owner} />
