@@ -26,30 +26,36 @@ WIDTHS: Final = {"wide": (1440, 900), "phone": (390, 844)}
 LANGUAGES: Final = ("en", "zh")
 THEMES: Final = ("light", "dark")
 SETTLE_MS: Final = 500
-# A page's name, its address in the workspace, and what is clicked there.
-PAGES: Final[tuple[tuple[str, str, str | None], ...]] = (
-    ("memory", "memory", None),
-    ("record", "memory?agent=travel", "article button[aria-expanded]"),
-    ("timeline", "memory/episodic?view=timeline", None),
-    ("search", "memory?q=seat%20座位", None),
-    ("shared", "memory/shared", None),
-    ("knowledge", "memory/knowledge", None),
-    ("document", "memory/knowledge", "li:last-child button"),
-    ("passages", "memory/knowledge?q=hotel%20酒店", None),
-    ("sessions", "sessions", None),
-    ("session", "sessions/login-layout?user=ann&agent=frontend", None),
-    ("agents", "agents", None),
-    ("approvals", "approvals", None),
-    ("audit", "audit?user=ann&agent=travel", None),
-    ("metrics", "metrics", None),
-    ("settings", "settings", None),
-    ("clean-up", "memory", ".tiles button"),
-    ("conflicts", "memory", ".tiles button:nth-of-type(2)"),
-    ("explanation", "memory?q=seat%20座位", "article .border-t button"),
-    ("editor", "memory/procedural", "article .button--icon-only"),
-    ("agent", "agents", "main .panel button"),
-    ("key", "settings", "[aria-labelledby=keys] button"),
-    ("nothing", "memory?tag=nothing", None),
+# A page's name, its address in the workspace, and what is clicked there, one after the other.
+PAGES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    ("memory", "memory", ()),
+    ("record", "memory?agent=travel", ("article button[aria-expanded]",)),
+    ("timeline", "memory/episodic?view=timeline", ()),
+    ("search", "memory?q=seat%20座位", ()),
+    ("shared", "memory/shared", ()),
+    ("knowledge", "memory/knowledge", ()),
+    ("document", "memory/knowledge", ("li:last-child button",)),
+    ("passages", "memory/knowledge?q=hotel%20酒店", ()),
+    ("sessions", "sessions", ()),
+    ("session", "sessions/login-layout?user=ann&agent=frontend", ()),
+    ("agents", "agents", ()),
+    ("approvals", "approvals", ()),
+    ("audit", "audit?user=ann&agent=travel", ()),
+    ("metrics", "metrics", ()),
+    ("settings", "settings", ()),
+    ("clean-up", "memory", (".tiles button",)),
+    ("conflicts", "memory", (".tiles button:nth-of-type(2)",)),
+    ("explanation", "memory?q=seat%20座位", ("article .border-t button",)),
+    ("editor", "memory/procedural", ("article .button--icon-only",)),
+    ("agent", "agents", ("main .panel button",)),
+    ("key", "settings", ("[aria-labelledby=keys] button",)),
+    ("more", "memory", ("main .button--tertiary[aria-haspopup]",)),
+    (
+        "forget",
+        "memory?user=ann",
+        ("main .button--tertiary[aria-haspopup]", "[role=menuitem]:last-of-type"),
+    ),
+    ("nothing", "memory?tag=nothing", ()),
 )
 
 
@@ -88,8 +94,8 @@ def take(browser: Browser, address: str, language: str, theme: str, width: str) 
     for name, place, clicked in PAGES:
         page.goto(f"{address}/org/local/ws/demo/{place}")
         _settle(page)
-        if clicked is not None:
-            page.locator(clicked).first.click()
+        for target in clicked:
+            page.locator(target).first.click()
             _settle(page)
         page.screenshot(path=TARGET / f"{name}-{language}-{theme}-{width}.png")
     context.close()

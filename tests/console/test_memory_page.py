@@ -188,6 +188,41 @@ def test_a_person_is_forgotten_after_typing_the_name_and_nothing_is_left(console
     assert [item["content"] for item in found["items"]] == ["Ben likes green tea"]
 
 
+def test_the_progress_of_a_forgetting_is_shown_as_it_comes(console: Console):
+    console.save("Ann is allergic to nuts")
+    # The server's stream, held up after its first line.
+    console.context.add_init_script("""
+        const send = window.fetch;
+        window.fetch = async (request, ...rest) => {
+          const response = await send(request, ...rest);
+          if (!String(request.url ?? request).includes("/v1/forget/stream")) return response;
+          const lines = await response.text();
+          const step = '{"progress": {"done": 3, "total": 10}}\\n';
+          return new Response(new ReadableStream({
+            start(out) {
+              out.enqueue(new TextEncoder().encode(step.slice(0, 20)));
+              out.enqueue(new TextEncoder().encode(step.slice(20)));
+              window.goOn = () => {
+                out.enqueue(new TextEncoder().encode(lines));
+                out.close();
+              };
+            },
+          }), { headers: { "Content-Type": "application/x-ndjson" } });
+        };
+    """)
+    page = console.open("memory?user=ann")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Forget a person").click()
+    dialog = page.get_by_role("dialog", name="Forget for good")
+    dialog.get_by_label("Type ann to confirm").fill("ann")
+    dialog.get_by_role("button", name="Forget for good").click()
+    bar = dialog.get_by_role("progressbar", name="3 of 10 erased")
+    expect(bar).to_have_attribute("aria-valuenow", "3")
+    expect(bar).to_have_attribute("aria-valuemax", "10")
+    page.evaluate("window.goOn()")
+    expect(page.get_by_role("dialog", name="Forgotten")).to_contain_text("Nothing is left")
+
+
 def test_a_hostile_record_shows_harmlessly(console: Console):
     console.save("<script>document.title='owned'</script><img src=x onerror=alert(1)>")
     console.save("\u202eright to left \u202c مرحبا 🎉" + "x" * 50_000, user="bob")

@@ -13,7 +13,7 @@ def test_the_demo_is_loaded_and_removed_with_one_click(console: Console):
     page.get_by_role("button", name="Try the demo workspace").click()
     expect(page).to_have_url(re.compile(r"/ws/demo/memory"))
     expect(page.get_by_role("article").first).to_be_visible()
-    page.get_by_role("button", name="Remove it").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
     expect(page).not_to_have_url(re.compile(r"/ws/demo/"))
     assert (
         console.api.get("/v1/workspace/records", params={"workspace": "demo"}).json()["total"] == 0

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect import Memory
-from recollect.domain.record import Kind, Status, Tier
+from recollect.domain.record import Evidence, Kind, Status, Tier
 from recollect.errors import ModelError
 from recollect.language.memory_block import memory_block
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
@@ -72,6 +72,30 @@ async def test_reading_twice_finds_nothing_new(memory: Memory):
     assert await memory.extract() == ()
     assert await memory.list() == before
     assert len(first) == len(before)
+
+
+async def test_what_was_saved_from_a_turn_is_not_found_in_it_again(memory: Memory):
+    (turn,) = await memory.observe(_user("I work at Acme. I collect old maps."), session="s")
+    whole = Evidence(turn=turn.id, start=0, end=len(turn.content))
+    saved = await memory.remember("Ann has worked at Acme since May", evidence=[whole], session="s")
+
+    found = await memory.extract("s")
+
+    assert [(it.status, it.record and it.record.content) for it in found] == [
+        ("skipped", saved.content),
+        ("buffered", "User collects old maps"),
+    ]
+
+
+async def test_what_was_saved_from_a_turn_and_corrected_stays_corrected(memory: Memory):
+    (turn,) = await memory.observe(_user("我喜欢靠窗的座位。"), session="s")
+    said = Evidence(turn=turn.id, start=0, end=len(turn.content) - 1)
+    saved = await memory.remember("安妮喜欢靠窗的座位", evidence=[said], session="s")
+    await memory.update(saved.id, "安妮现在只要过道座位")
+
+    await memory.extract("s")
+
+    assert [it.content for it in await memory.list()] == ["安妮现在只要过道座位"]
 
 
 async def test_all_sessions_are_read_when_none_is_named(memory: Memory):

@@ -1,6 +1,7 @@
 """Writes over HTTP: decided on what was seen, done once, and done to many."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,27 @@ async def test_a_kept_answer_is_forgotten_with_what_it_told(client: httpx.AsyncC
     again = await client.post(f"{path}/used", headers=key)
     assert "4711" not in again.text
     assert again.status_code == 409
+
+
+async def test_the_progress_of_a_forgetting_is_streamed(client: httpx.AsyncClient):
+    items = [{"content": f"note {number}"} for number in range(30)]
+    await client.post("/v1/records/batch", json={"items": items})
+
+    body = {"user": "ann", "verify": True}
+    answer = await client.post("/v1/forget/stream", json=body)
+
+    *steps, last = [json.loads(line) for line in answer.text.splitlines()]
+    done = [step["progress"]["done"] for step in steps]
+    assert done == sorted(done)
+    assert steps[-1]["progress"] == {"done": 30, "total": 30}
+    assert last["forgotten"]["counts"]["records"] == 30
+    assert last["forgotten"]["verification"]["traces"] == []
+
+
+async def test_a_streamed_forgetting_that_is_refused_is_a_problem(client: httpx.AsyncClient):
+    refused = await client.post("/v1/forget/stream", json={"user": "ann", "session": "s"})
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "what_to_forget")
 
 
 async def test_many_records_are_saved_tagged_edited_and_deleted(client: httpx.AsyncClient):

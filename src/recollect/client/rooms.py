@@ -521,8 +521,11 @@ class RemoteWorkspace(WorkspaceView):
         )
         return decoded(Recalled, found)
 
-    async def health(self, *, agent: str | None = None, user: str | None = None) -> Health:
-        return decoded(Health, await self._look("health", {"agent": agent, "user": user}))
+    async def health(
+        self, *, agent: str | None = None, user: str | None = None, compare: bool = True
+    ) -> Health:
+        query = {"agent": agent, "user": user, "compare": compare}
+        return decoded(Health, await self._look("health", query))
 
     async def conflicts(
         self, *, agent: str | None = None, user: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
@@ -108,8 +108,8 @@ class _Teller:
             }
             for number, (role, *texts) in enumerate(conversation["messages"])
         ]
-        name = conversation["session"]
-        session = await self._scope(conversation).session(name)
+        name, memory = conversation["session"], self._scope(conversation)
+        session = await memory.session(name)
         spoken = [messages[0], *self._search(conversation, begun), *messages[1:]]
         turns = await session.observe(spoken)
         told = [turn for turn in turns if turn.content and turn.role != "tool"]
@@ -117,6 +117,14 @@ class _Teller:
             self._turns[name, number] = (turn.id, turn.content)
         await self._work(session, conversation)
         await session.save()
+        await self._read(memory, name)
+
+    async def _read(self, memory: Memory, session: str) -> None:
+        """Read a conversation now and put aside what was found: the story tells what came of it."""
+        await memory.extract(session)
+        # A worker may have read it first, so what was found is listed.
+        if found := await memory.list(session=session, limit=100):
+            await memory.forget([record.id for record in found])
 
     def _search(self, conversation: Mapping[str, Any], at: datetime) -> list[dict[str, Any]]:
         """Return the call of a tool and its result, which is long enough to be archived."""
@@ -163,10 +171,8 @@ class _Teller:
             "last_confirmed": at,
         }
         if "from" in told:
-            session, number = told["from"]
-            turn, content = self._turns[session, number]
-            fields["evidence"] = [Evidence(turn=turn, start=0, end=len(content))]
-            fields["session"] = session
+            fields["evidence"] = [*self._evidence(told)]
+            fields["session"] = told["from"][0]
         for name in ("title", "outcome", "trigger", "steps"):
             if name in told:
                 fields[name] = told[name][self._place]
@@ -181,6 +187,18 @@ class _Teller:
             told[self._language], **cast("RecordFields", fields)
         )
         return record.id
+
+    def _evidence(self, told: Mapping[str, Any]) -> Iterator[Evidence]:
+        """Return the quoted words of the conversation, or the whole turn if none are quoted."""
+        session, number = told["from"]
+        if "quotes" not in told:
+            turn, content = self._turns[session, number]
+            yield Evidence(turn=turn, start=0, end=len(content))
+            return
+        for quote in told["quotes"][self._place]:
+            for (where, _), (turn, content) in self._turns.items():
+                if where == session and (start := content.find(quote)) >= 0:
+                    yield Evidence(turn=turn, start=start, end=start + len(quote))
 
     async def _share(self) -> None:
         shared = _within(self._memory).shared

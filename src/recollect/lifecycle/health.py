@@ -54,12 +54,14 @@ class HealthCheck:
         self._clock = clock
         self._capacity = capacity
 
-    async def health(self, scopes: Sequence[Scope]) -> Health:
-        """Return the health of these scopes."""
+    async def health(self, scopes: Sequence[Scope], *, compare: bool = True) -> Health:
+        """Return the health of these scopes; with `compare`, look for duplicates too."""
         now = self._clock.now()
         figures = await self._reader.figures(scopes, now=now)
-        latest = await self._store.records(scopes, _ONLY_RECORDS, now=now, limit=_MAX_COMPARED)
-        pairs = await self._alike(latest, now)
+        latest: Sequence[Record] = ()
+        if compare:
+            latest = await self._store.records(scopes, _ONLY_RECORDS, now=now, limit=_MAX_COMPARED)
+        pairs = await self._alike(latest, now) if latest else []
         return Health(
             **{field.name: getattr(figures, field.name) for field in fields(HealthFigures)},
             suspected_duplicates=len(pairs),

@@ -136,10 +136,15 @@ class WorkspaceView:
             query, scopes, where, limit=limit, min_score=min_score
         )
 
-    async def health(self, *, agent: str | None = None, user: str | None = None) -> Health:
-        """Return how much is stored, how far it is trusted, and what needs attention."""
+    async def health(
+        self, *, agent: str | None = None, user: str | None = None, compare: bool = True
+    ) -> Health:
+        """Return how much is stored, how far it is trusted, and what needs attention.
+
+        Without `compare` no duplicates are looked for, which takes longer than all the rest.
+        """
         scopes = await self._inspected_scopes(agent, user, "health")
-        return await self._parts.upkeep.health.health(scopes)
+        return await self._parts.upkeep.health.health(scopes, compare=compare)
 
     async def conflicts(
         self, *, agent: str | None = None, user: str | None = None

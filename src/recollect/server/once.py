@@ -81,6 +81,7 @@ REPEATABLE: Final = frozenset(
         "clear_scratchpad",
         "process_tool_result",
         "forget",
+        "forget_with_progress",
         "import_memory",
         "add_document",
         "upload_documents",

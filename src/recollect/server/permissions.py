@@ -161,6 +161,7 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         "stream_workspace_events",
         "purge_record",
         "forget",
+        "forget_with_progress",
         "export_memory",
         "import_memory",
         "expire_records",

@@ -119,7 +119,24 @@ def problem(
     current_version: int | None = None,
 ) -> JSONResponse:
     """A response that tells of a problem."""
-    told = Problem(
+    told = _problem(status, code, detail, hint, current_version)
+    return JSONResponse(
+        told.model_dump(exclude_none=True),
+        status_code=status,
+        headers=headers,
+        media_type=_MEDIA_TYPE,
+    )
+
+
+def problem_of(error: RecollectError) -> Problem:
+    """Return what one of our errors says, for an answer that has begun already."""
+    return _problem(status_of(error), error.code, error.message, error.hint)
+
+
+def _problem(
+    status: HTTPStatus, code: str, detail: str, hint: str, current_version: int | None = None
+) -> Problem:
+    return Problem(
         type=f"urn:recollect:problem:{code}",
         title=status.phrase,
         status=status,
@@ -127,12 +144,6 @@ def problem(
         code=code,
         hint=hint or (_TRY_AGAIN if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""),
         current_version=current_version,
-    )
-    return JSONResponse(
-        told.model_dump(exclude_none=True),
-        status_code=status,
-        headers=headers,
-        media_type=_MEDIA_TYPE,
     )
 
 

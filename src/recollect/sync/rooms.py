@@ -704,9 +704,14 @@ class WorkspaceView:
             )
         )
 
-    def health(self, *, agent: str | None = None, user: str | None = None) -> Health:
-        """Return how much is stored, how far it is trusted, and what needs attention."""
-        return self._loop.run(lambda: self._inner.health(agent=agent, user=user))
+    def health(
+        self, *, agent: str | None = None, user: str | None = None, compare: bool = True
+    ) -> Health:
+        """Return how much is stored, how far it is trusted, and what needs attention.
+
+        Without `compare` no duplicates are looked for, which takes longer than all the rest.
+        """
+        return self._loop.run(lambda: self._inner.health(agent=agent, user=user, compare=compare))
 
     def conflicts(
         self, *, agent: str | None = None, user: str | None = None

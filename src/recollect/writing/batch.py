@@ -41,6 +41,8 @@ class Incoming:
     """The words it corrects, if it names only what is different."""
     ends_facts: bool = False
     """Whether an event told by the user may end facts they told before."""
+    taken_by: Record | None = None
+    """The stored record that was made from the same words, if there is one."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, Unpack, cast
 from weakref import WeakValueDictionary
 
@@ -52,10 +53,12 @@ from recollect.writing.outcome import (
 )
 from recollect.writing.saver import Namespace, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of
+from recollect.writing.taken_words import taken_by
 
 _MAX_ATTEMPTS: Final = 20
 # After this many attempts only a change of the same record causes another, not any in the scope.
 _STRICT_ATTEMPTS: Final = 8
+_TAKEN: Final = "these words were taken before"
 
 
 class WritePipeline:
@@ -122,8 +125,29 @@ class WritePipeline:
         marks = () if watermark is None else (watermark,)
         if not incoming and not marks:
             return ()
+        if watermark is not None:
+            incoming = await self._marked_taken(caller, incoming, watermark.session)
         batch, _ = await self._commit(caller, incoming, watermarks=marks, jobs=jobs)
         return tuple(batch.written)
+
+    async def _marked_taken(
+        self, caller: Caller, incoming: Sequence[Incoming], session: str
+    ) -> list[Incoming]:
+        """Return the claims of a first reading, marked where a record has their words already."""
+        scopes = [it.scope for it in incoming if it.record is not None and it.is_grounded]
+        if not scopes or not self._reconciles:
+            return [*incoming]
+        compared = chain.from_iterable(compared_scopes(caller, scope) for scope in scopes)
+        here = Filter(session=session)
+        stored = await self._store.records(
+            list(dict.fromkeys(compared)), here, now=self._clock.now()
+        )
+        return [
+            arrival
+            if arrival.record is None or not arrival.is_grounded
+            else replace(arrival, taken_by=taken_by(arrival.record, stored))
+            for arrival in incoming
+        ]
 
     async def _write_once(
         self, caller: Caller, incoming: Incoming, key: str | None, body: Mapping[str, Any]
@@ -235,6 +259,8 @@ class WritePipeline:
             elif not arrival.is_grounded:
                 batch.put(arrival.record, "not supported by its source")
                 batch.tell(arrival, "quarantined", arrival.record, arrival.refusal, {})
+            elif arrival.taken_by is not None:
+                batch.tell(arrival, "skipped", arrival.taken_by, _TAKEN, {})
             else:
                 among = batch.beside(arrival.record, stored[arrival.record.id]) if stored else ()
                 decision = await decide(
@@ -279,7 +305,7 @@ class WritePipeline:
             return
         old, reason = changed.record, changed.verdict.reason
         if decision.is_known:
-            batch.tell(incoming, "skipped", old, "these words were taken before", reconciled)
+            batch.tell(incoming, "skipped", old, _TAKEN, reconciled)
             return
         if changed.verdict.relation == "same":
             batch.put(confirmed(old, new, incoming.said_at, batch.now), "said again", before=old)

@@ -1,4 +1,5 @@
 import { queryOptions, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useReady } from "../lib/ready";
 import type { MemorySearch, Tab } from "../router";
 import { answer, api, sendCsrfToken, type Schemas, type Scope } from "./client";
 import { ownerOf, SHARED_AGENT, type Place } from "./place";
@@ -11,6 +12,8 @@ export const keys = {
 };
 
 const PAGE = 100;
+// The first page is small, because everything waits for it.
+const FIRST_PAGE = 40;
 
 export interface Who {
   user?: string;
@@ -76,9 +79,10 @@ export function scopeIn(place: Place, who: Who, reach: Reach) {
 /** The people or the agents of a workspace; only who looks into all of it is told of them. */
 export function useNames(place: Place, what: "users" | "agents") {
   const { isOperator } = useReach();
+  const isReady = useReady();
   return useQuery({
     queryKey: [keys.live, what, place],
-    enabled: isOperator,
+    enabled: isOperator && isReady,
     queryFn: () =>
       answer(api.GET(`/v1/workspace/${what}`, { params: { query: { ...place, limit: 200 } } })),
   });
@@ -86,8 +90,10 @@ export function useNames(place: Place, what: "users" | "agents") {
 
 export function useLabels(place: Place, what: "tags" | "categories", who: Who) {
   const reach = useReach();
+  const isReady = useReady();
   return useQuery({
     queryKey: [keys.live, what, place, who, reach],
+    enabled: isReady,
     queryFn: () =>
       answer(
         reach.isOperator
@@ -106,7 +112,9 @@ export function useHealth(place: Place, who: Who) {
     queryFn: () =>
       answer(
         reach.isOperator
-          ? api.GET("/v1/workspace/health", { params: { query: { ...place, ...who } } })
+          ? api.GET("/v1/workspace/health", {
+              params: { query: { ...place, ...who, compare: false } },
+            })
           : api.GET("/v1/upkeep/health", { params: { query: scopeIn(place, who, reach) } }),
       ),
   });
@@ -132,9 +140,10 @@ export function useConflicts(place: Place, who: Who, isWanted: boolean) {
 
 export function useOpenProposalCount(place: Place): number {
   const { isSuccess } = useWhoAmI();
+  const isReady = useReady();
   const reach = useReach();
   const found = useQuery({
-    enabled: isSuccess,
+    enabled: isSuccess && isReady,
     queryKey: [keys.live, "proposals", place, "pending", "count", reach],
     queryFn: () =>
       answer(
@@ -199,7 +208,8 @@ export function useRecords(place: Place, tab: Tab, search: MemorySearch) {
     queryKey: [...keys.list, ...meant],
     initialPageParam: null as string | null,
     queryFn: async ({ pageParam }) => {
-      const page = await findRecords(place, tab, search, reach, { limit: PAGE, cursor: pageParam });
+      const limit = pageParam === null ? FIRST_PAGE : PAGE;
+      const page = await findRecords(place, tab, search, reach, { limit, cursor: pageParam });
       if (pageParam === null) queries.setQueryData([...keys.newest, ...meant], page);
       return page;
     },

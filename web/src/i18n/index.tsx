@@ -27,8 +27,9 @@ function preferred(): Language {
 }
 
 /** Return a message with its values filled in; `key_one` is its form for a count of one. */
-function translate(language: Language, key: MessageKey, values: Values = {}): string {
+function translate(language: Language, key: MessageKey, values?: Values): string {
   const messages = MESSAGES[language];
+  if (values === undefined) return messages[key];
   const single = `${key}_one` as MessageKey;
   const message = values.count === 1 && single in messages ? messages[single] : messages[key];
   return message.replace(/\{(\w+)\}/g, (whole, name: string) => {

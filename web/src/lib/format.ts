@@ -24,23 +24,30 @@ export function useFormat(): Format {
   return format;
 }
 
+/** Make something when it is first needed. */
+function lazily<T>(make: () => T): () => T {
+  let known: T | undefined;
+  return () => (known ??= make());
+}
+
 function formatOf(locale: string, justNow: string) {
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
-  const longDay = new Intl.DateTimeFormat(locale, { dateStyle: "full" });
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-  const time = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
-  const number = new Intl.NumberFormat(locale);
-  const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
-  const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
+  const dates = (options: Intl.DateTimeFormatOptions) => {
+    const known = lazily(() => new Intl.DateTimeFormat(locale, options));
+    return (at: string) => known().format(new Date(at));
+  };
+  const numbers = (options: Intl.NumberFormatOptions) => {
+    const known = lazily(() => new Intl.NumberFormat(locale, options));
+    return (value: number) => known().format(value);
+  };
+  const relative = lazily(() => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
   return {
-    day: (at: string) => day.format(new Date(at)),
-    longDay: (at: string) => longDay.format(new Date(at)),
-    moment: (at: string) => moment.format(new Date(at)),
-    time: (at: string) => time.format(new Date(at)),
-    number: (value: number) => number.format(value),
-    compact: (value: number) => compact.format(value),
-    percent: (value: number) => percent.format(value),
+    day: dates({ dateStyle: "medium" }),
+    longDay: dates({ dateStyle: "full" }),
+    moment: dates({ dateStyle: "medium", timeStyle: "short" }),
+    time: dates({ timeStyle: "short" }),
+    number: numbers({}),
+    compact: numbers({ notation: "compact", maximumFractionDigits: 1 }),
+    percent: numbers({ style: "percent", maximumFractionDigits: 0 }),
     bytes: (value: number) => {
       const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
       const power = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), 3);
@@ -55,7 +62,7 @@ function formatOf(locale: string, justNow: string) {
     age: (at: string) => {
       const elapsed = new Date(at).getTime() - Date.now();
       for (const [unit, size] of UNITS) {
-        if (Math.abs(elapsed) >= size) return relative.format(Math.round(elapsed / size), unit);
+        if (Math.abs(elapsed) >= size) return relative().format(Math.round(elapsed / size), unit);
       }
       return justNow;
     },

@@ -67,7 +67,7 @@ function Agents() {
           {t("agents.noneLead")}
         </EmptyState>
       ) : (
-        <ul className="grid gap-4 sm:grid-cols-2">
+        <ul className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
           {names.map((name) => {
             const agent = setUp.get(name);
             const contents = held.get(name);
@@ -92,9 +92,14 @@ function Agents() {
                 </div>
                 <div className="mt-4 flex items-end justify-between gap-3">
                   <p className="caption">
-                    {contents?.last_active != null && format.age(contents.last_active)}
-                    {agent !== undefined &&
-                      ` · ${t(agent.origin === "file" ? "agents.fromFile" : "agents.fromHere")}`}
+                    {[
+                      contents?.last_active != null &&
+                        t("agents.lastActive", { when: format.age(contents.last_active) }),
+                      agent !== undefined &&
+                        t(agent.origin === "file" ? "agents.fromFile" : "agents.fromHere"),
+                    ]
+                      .filter(Boolean)
+                      .join(" · ")}
                   </p>
                   <Button size="sm" variant="tertiary" onPress={() => setEdited(name)}>
                     <SlidersHorizontal aria-hidden />

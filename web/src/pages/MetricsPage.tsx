@@ -109,7 +109,6 @@ function Metrics() {
     <Page
       title={t("nav.metrics")}
       lead={t("metrics.lead")}
-      width="max-w-6xl"
       actions={
         <Choice
           label={t("filter.time")}
@@ -134,7 +133,7 @@ function Metrics() {
                   <h2 className="font-semibold">{t(chart.title)}</h2>
                   <p className="caption mt-0.5">{t(chart.lead)}</p>
                 </div>
-                <p className="number text-2xl font-semibold tracking-tight">
+                <p className="number text-2xl font-semibold tracking-tight whitespace-nowrap">
                   {chart.total(found.data.total)}
                 </p>
               </div>

@@ -1,17 +1,7 @@
-import { Modal } from "@heroui/react";
-import { useEffect, type ReactNode } from "react";
-import { useTranslation } from "../i18n";
+import { lazy, type ReactNode } from "react";
+import { OnDemand } from "./OnDemand";
 
-/** A dialog over the page: what it is about, its content, and its buttons. */
-export function Dialog({
-  isOpen,
-  onClose,
-  title,
-  lead,
-  children,
-  footer,
-  width = "max-w-lg",
-}: {
+export interface DialogProps {
   isOpen: boolean;
   onClose: () => void;
   title: string;
@@ -19,29 +9,18 @@ export function Dialog({
   children?: ReactNode;
   footer?: ReactNode;
   width?: string;
-}) {
-  const { t } = useTranslation();
-  // A button that had the focus and is gone takes the keyboard out of the dialog.
-  useEffect(() => {
-    if (!isOpen) return;
-    const closeOnEscape = (event: KeyboardEvent) =>
-      event.key === "Escape" && document.activeElement === document.body && onClose();
-    window.addEventListener("keydown", closeOnEscape);
-    return () => window.removeEventListener("keydown", closeOnEscape);
-  }, [isOpen, onClose]);
+}
+
+/** Load what all dialogs need, so that the first one opens at once. */
+export const loadDialogs = () => import("./DialogWindow");
+
+const DialogWindow = lazy(async () => ({ default: (await loadDialogs()).DialogWindow }));
+
+/** A dialog over the page: what it is about, its content, and its buttons. */
+export function Dialog(props: DialogProps) {
   return (
-    <Modal.Backdrop isOpen={isOpen} onOpenChange={(isNowOpen) => !isNowOpen && onClose()}>
-      <Modal.Container placement="center" scroll="inside" className="sm:p-6">
-        <Modal.Dialog className={`${width} text-foreground w-full sm:min-w-[26rem]`}>
-          <Modal.CloseTrigger aria-label={t("action.close")} />
-          <Modal.Header>
-            <Modal.Heading className="pe-8 text-lg font-semibold">{title}</Modal.Heading>
-            {lead !== undefined && <div className="text-muted -mt-1 leading-relaxed">{lead}</div>}
-          </Modal.Header>
-          <Modal.Body className="text-foreground">{children}</Modal.Body>
-          {footer !== undefined && <Modal.Footer className="flex-wrap">{footer}</Modal.Footer>}
-        </Modal.Dialog>
-      </Modal.Container>
-    </Modal.Backdrop>
+    <OnDemand isWanted={props.isOpen}>
+      <DialogWindow {...props} />
+    </OnDemand>
   );
 }

@@ -23,6 +23,8 @@ import { focusSearch, HelpDialog, useShortcuts } from "./help";
 import { AccountMenu, LanguageMenu, PersonMenu, ThemeMenu, WorkspaceMenu } from "./menus";
 import { Trouble } from "./feedback";
 import { ApiProblem } from "../api/client";
+import { useReady } from "../lib/ready";
+import { loadDialogs } from "./Dialog";
 
 const SECTIONS = [
   { to: "/org/$org/ws/$workspace/memory", label: "nav.memory", icon: Brain },
@@ -48,7 +50,11 @@ export function Shell() {
   const place = usePlace();
   const who = useWho();
   const me = useWhoAmI();
-  const isLive = useLiveChanges(me.isSuccess, useReach());
+  const isReady = useReady();
+  const isLive = useLiveChanges(me.isSuccess && isReady, useReach());
+  useEffect(() => {
+    if (isReady) void loadDialogs();
+  }, [isReady]);
   const search = async () => {
     await navigate({ to: "/org/$org/ws/$workspace/memory", params: place, search: who });
     // The page is there with the next frame.

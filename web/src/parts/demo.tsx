@@ -66,7 +66,7 @@ export function DemoNotice() {
     }
   };
   return (
-    <div className="bg-accent-soft text-accent-soft-foreground mb-5 flex flex-wrap items-center gap-x-4 gap-y-2 rounded-2xl px-4 py-3">
+    <div className="bg-accent-soft text-accent-soft-foreground mb-4 flex items-center gap-x-3 rounded-xl px-4 py-1.5">
       <FlaskConical className="size-4 shrink-0" aria-hidden />
       <p className="min-w-0 flex-1">{t("demo.notice")}</p>
       <Button size="sm" variant="tertiary" isPending={isWorking} onPress={() => void remove()}>

@@ -1,17 +1,18 @@
 import { Button, Dropdown, Label } from "@heroui/react";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { ChevronsUpDown, CircleUserRound, KeyRound, Languages, LogOut, Monitor, Moon, Sun, UsersRound } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { answer, api, sendCsrfToken, type Schemas } from "../api/client";
-import { scopeIn, useNames, useReach } from "../api/queries";
+import { useNames, useReach, useWhoAmI } from "../api/queries";
 import { useTranslation, type Language } from "../i18n";
 import { usePlace, useWho } from "../lib/place";
 import { useTheme, type Theme } from "../lib/theme";
-import { Choice } from "./Choice";
 import { DEMO, DemoOffer } from "./demo";
 import { Dialog } from "./Dialog";
 import { Field } from "./Field";
+
+const ScopeMenu = lazy(async () => ({ default: (await import("./ScopeMenu")).ScopeMenu }));
 
 const EVERYONE = "*everyone";
 const LANGUAGES: [Language, string][] = [
@@ -80,97 +81,18 @@ export function ThemeMenu() {
   );
 }
 
-/** Chooses whose memory every page shows. */
+/** Chooses whose memory every page shows; empty until it is known who is signed in. */
 export function PersonMenu() {
   const { isOperator } = useReach();
-  return isOperator ? <EverybodyMenu /> : <ScopeMenu />;
-}
-
-/** Names one person and one agent, for a key that is not told who there is. */
-function ScopeMenu() {
-  const { t } = useTranslation();
-  const reach = useReach();
-  const who = useWho();
-  const place = usePlace();
-  const navigate = useNavigate();
-  const shown = scopeIn(place, who, reach);
-  const [isOpen, setOpen] = useState(false);
-  const [user, setUser] = useState("");
-  const [agent, setAgent] = useState("");
-  const open = () => {
-    setUser(shown.user === "-" ? "" : shown.user);
-    setAgent(shown.agent === "-" ? "" : shown.agent);
-    setOpen(true);
-  };
-  const show = () => {
-    setOpen(false);
-    void navigate({
-      to: ".",
-      search: ((old: object) => ({
-        ...old,
-        user: user.trim() === "" ? undefined : user.trim(),
-        agent: agent.trim() === "" ? undefined : agent.trim(),
-        record: undefined,
-      })) as never,
-    });
-  };
-  const name = shown.user === "-" ? t("person.nobody") : shown.user;
-  return (
-    <>
-      <Button variant="ghost" size="sm" className="max-w-[14rem] min-w-0" aria-label={`${t("menu.person")}: ${name}`} onPress={open}>
-        <CircleUserRound aria-hidden />
-        <span className="said truncate">{name}</span>
-        <ChevronsUpDown className="text-muted" aria-hidden />
-      </Button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title={t("person.choose")}
-        lead={reach.users.length === 0 ? t("person.chooseLead") : undefined}
-        footer={
-          <>
-            <Button variant="tertiary" onPress={() => setOpen(false)}>
-              {t("action.cancel")}
-            </Button>
-            <Button onPress={show}>{t("person.show")}</Button>
-          </>
-        }
-      >
-        <form
-          className="grid gap-4 py-1 sm:grid-cols-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            show();
-          }}
-        >
-          <NameField label={t("person.name")} hint={t("person.none")} allowed={reach.users} value={user} onChange={setUser} />
-          <NameField label={t("person.agent")} hint={t("person.noAgent")} allowed={reach.agents} value={agent} onChange={setAgent} />
-          <button type="submit" className="hidden" aria-hidden tabIndex={-1} />
-        </form>
-      </Dialog>
-    </>
+  const me = useWhoAmI();
+  if (!me.isSuccess) return null;
+  return isOperator ? (
+    <EverybodyMenu />
+  ) : (
+    <Suspense>
+      <ScopeMenu />
+    </Suspense>
   );
-}
-
-/** A name to type or, where a key allows only some, to choose. */
-function NameField({
-  label,
-  hint,
-  allowed,
-  value,
-  onChange,
-}: {
-  label: string;
-  hint: string;
-  allowed: string[];
-  value: string;
-  onChange: (name: string) => void;
-}) {
-  if (allowed.length === 0) {
-    return <Field label={label} description={hint} value={value} onChange={onChange} />;
-  }
-  const options = allowed.map((name) => ({ id: name, label: name }));
-  return <Choice label={label} value={value} options={options} onChange={onChange} />;
 }
 
 /** One person's memory, or everybody's, for who looks into the whole workspace. */

@@ -149,10 +149,15 @@ async def recall_in_workspace(
 
 @router.get("/workspace/health", response_model=answers.MemoryHealth)
 async def workspace_health(
-    memory: WholeWorkspace, agent: OfAgent = None, user: OfUser = None
+    memory: WholeWorkspace,
+    agent: OfAgent = None,
+    user: OfUser = None,
+    compare: Annotated[
+        bool, Query(description="look for duplicates too, which takes longer than all the rest")
+    ] = True,
 ) -> Json:
     """Tell how much a workspace holds, how far it is trusted, and what somebody should look at."""
-    return as_json(await memory.workspace.health(agent=agent, user=user))
+    return as_json(await memory.workspace.health(agent=agent, user=user, compare=compare))
 
 
 @router.get("/workspace/conflicts", response_model=answers.Disputes)

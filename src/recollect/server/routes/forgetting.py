@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import AsyncGenerator
 from datetime import datetime
-from typing import cast
+from typing import Final, cast
 
 from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from recollect.domain.access import Grant
 from recollect.domain.filters import CommonFilters
+from recollect.domain.forgetting import Forgotten
+from recollect.domain.progress import Progress
 from recollect.domain.record import Kind, Status
 from recollect.domain.views import Json, as_json
-from recollect.errors import NotAllowed
+from recollect.errors import NotAllowed, RecollectError
+from recollect.memory import Memory
 from recollect.server import answers
 from recollect.server.bodies import Body, Several, described
 from recollect.server.caller import CallersMemory
 from recollect.server.identity import Asking
 from recollect.server.once import OnceRoute
-from recollect.server.problems import problems
+from recollect.server.problems import problem_of, problems
 
 router = APIRouter(prefix="/v1", tags=["records"], route_class=OnceRoute)
+
+_LINES: Final = "application/x-ndjson"
+# Held, because nothing else refers to a forgetting whose reader has gone.
+_running: Final[set[asyncio.Future[Forgotten]]] = set()
 
 
 class Forget(Body):
@@ -56,7 +67,70 @@ class Forget(Body):
 async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Json:
     """Erase every trace of something, and tell what went and what was found afterwards."""
     _require_reach(asking.grant, body)
-    forgotten = await memory.forget(
+    return as_json(await _forget(memory, body))
+
+
+@router.post(
+    "/forget/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": (
+                "JSON lines: `progress` (`done` and `total`) again and again, and in the end"
+                " `forgotten`, as `/v1/forget` answers, or `problem`"
+            ),
+            "content": {_LINES: {"schema": {"type": "string", "format": "binary"}}},
+        },
+        **problems(404, 409, 413),
+    },
+)
+async def forget_with_progress(
+    memory: CallersMemory, asking: Asking, body: Forget
+) -> StreamingResponse:
+    """Erase every trace of something as `/v1/forget` does, and stream how far it is.
+
+    It is carried to its end, also when nobody reads the stream any more.
+    """
+    _require_reach(asking.grant, body)
+    steps: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
+    work = asyncio.ensure_future(
+        _forget(memory, body, lambda done, total: steps.put_nowait((done, total)))
+    )
+    work.add_done_callback(lambda _: steps.put_nowait(None))
+    _running.add(work)
+    work.add_done_callback(_running.discard)
+    first = await steps.get()
+    if first is None:
+        # It is over before anything was sent, so a refusal can still be told as a problem.
+        work.result()
+    return StreamingResponse(
+        _steps(first, steps, work),
+        media_type=_LINES,
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _steps(
+    step: tuple[int, int] | None,
+    following: asyncio.Queue[tuple[int, int] | None],
+    work: asyncio.Future[Forgotten],
+) -> AsyncGenerator[str]:
+    while step is not None:
+        done, total = step
+        yield _line({"progress": {"done": done, "total": total}})
+        step = await following.get()
+    try:
+        yield _line({"forgotten": as_json(await work)})
+    except RecollectError as error:
+        yield _line({"problem": problem_of(error).model_dump(exclude_none=True)})
+
+
+def _line(step: Json) -> str:
+    return json.dumps(step, ensure_ascii=False) + "\n"
+
+
+async def _forget(memory: Memory, body: Forget, progress: Progress | None = None) -> Forgotten:
+    return await memory.forget(
         body.records or None,
         session=body.session,
         user=body.user,
@@ -65,9 +139,9 @@ async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Json:
         all_agents=body.all_agents,
         dry_run=body.dry_run,
         verify=body.verify,
+        progress=progress,
         **body.filters(),
     )
-    return as_json(forgotten)
 
 
 def _require_reach(grant: Grant, body: Forget) -> None:

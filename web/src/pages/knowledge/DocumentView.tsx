@@ -105,7 +105,12 @@ export function DocumentView({
           {document.error}
         </p>
       )}
-      {summary !== "" && <p className="said text-muted mt-4 max-w-3xl leading-relaxed">{summary}</p>}
+      {summary !== "" && (
+        <section className="mt-4 max-w-3xl">
+          <h3 className="eyebrow">{t("knowledge.summary")}</h3>
+          <p className="said text-muted mt-1 leading-relaxed">{summary}</p>
+        </section>
+      )}
       {document.sections > 0 && (
         <>
           <div className="bg-default mt-5 flex w-fit rounded-xl p-0.5 lg:hidden" role="group" aria-label={t("view.label")}>
@@ -168,7 +173,7 @@ export function DocumentView({
                         <span>{t("knowledge.characters", { count: chunk.end - chunk.start })}</span>
                       </span>
                       <span className="said mt-1 line-clamp-4 leading-relaxed" dir="auto">
-                        {chunk.text.replace(/^#{1,6} /, "")}
+                        <ChunkText text={chunk.text} />
                       </span>
                     </button>
                   </li>
@@ -216,6 +221,19 @@ function Outline({ sections, onChoose }: { sections: Section[]; onChoose: (secti
         ))}
       </ul>
     </nav>
+  );
+}
+
+/** A chunk's words; the heading that it begins with stands out from them. */
+function ChunkText({ text }: { text: string }) {
+  const [, heading, rest] = /^#{1,6} (.+)\n\s*([^]*)$/.exec(text) ?? [];
+  if (heading === undefined || rest === undefined) return text.replace(/^#{1,6} /, "");
+  return (
+    <>
+      <span className="font-medium">{heading}</span>
+      <span aria-hidden className="text-muted"> · </span>
+      {rest}
+    </>
   );
 }
 

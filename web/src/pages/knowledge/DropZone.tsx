@@ -65,7 +65,8 @@ export function DropZone({
             <UploadCloud className="size-5" strokeWidth={1.8} aria-hidden />
           </span>
           <div>
-            <p className="font-medium">{t(isOver ? "knowledge.dropNow" : "knowledge.drop")}</p>
+            <p className="font-medium max-sm:hidden">{t(isOver ? "knowledge.dropNow" : "knowledge.drop")}</p>
+            <p className="font-medium sm:hidden">{t("knowledge.addFiles")}</p>
             <p className="caption mt-0.5 leading-5">{lead}</p>
           </div>
         </div>

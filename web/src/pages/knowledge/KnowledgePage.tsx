@@ -114,7 +114,7 @@ export function KnowledgePage() {
   );
 
   return (
-    <Page title={t("nav.memory")} lead={t("knowledge.lead")} width="max-w-[88rem]">
+    <Page title={t("nav.memory")} lead={t("knowledge.lead")}>
       {!reach.isOperator && <ReachNotice />}
       {search.document === undefined && (
         <>

@@ -123,7 +123,7 @@ export function CleanUpDialog({
             {t("action.cancel")}
           </Button>
           <Button isDisabled={count === 0} isPending={isWorking} onPress={() => void confirm()}>
-            {t("cleanUp.confirm", { count })}
+            {count === 0 ? t("cleanUp.button") : t("cleanUp.confirm", { count })}
           </Button>
         </>
       }
@@ -138,7 +138,8 @@ export function CleanUpDialog({
         <p className="text-muted py-4">{t("cleanUp.nothing")}</p>
       ) : (
         <div className="bg-canvas rounded-xl p-4">
-          <p className="mb-2 font-medium">{t("cleanUp.would", { count })}</p>
+          <p className="font-medium">{t("cleanUp.would", { count })}</p>
+          <p className="caption mt-2 mb-1">{t("cleanUp.byCategory")}</p>
           <ul className="space-y-1">
             {[...dryRun.data.byCategory].map(([category, number]) => (
               <li key={category} className="flex justify-between gap-4">

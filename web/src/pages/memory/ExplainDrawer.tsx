@@ -5,6 +5,16 @@ import { useFormat } from "../../lib/format";
 import { Meter } from "../../parts/Meter";
 import { Highlighted } from "../../parts/Highlighted";
 
+/** Leave out words that others contain: of 座, 位 and 座位 the last says it all. */
+function whole(words: string[]): string[] {
+  return words.filter((word) => !words.some((other) => other !== word && other.includes(word)));
+}
+
+/** Leave out what changed nothing that can be seen. */
+function felt(boosts: Hit["explanation"]["boosts"]) {
+  return boosts.filter((boost) => boost.factor.toFixed(2) !== "1.00");
+}
+
 /** Why a search gave this result: the paths that found it, its score, the words that matched. */
 export function ExplainDrawer({
   hit,
@@ -52,7 +62,9 @@ export function ExplainDrawer({
                 <section>
                   <h3 className="mb-3 font-semibold">{t("explain.judged")}</h3>
                   <div className="space-y-3">
-                    <Score label={t("explain.closeness")} value={hit.explanation.closeness} />
+                    {hit.explanation.closeness > 0 && (
+                      <Score label={t("explain.closeness")} value={hit.explanation.closeness} />
+                    )}
                     <Score label={t("explain.sureness")} value={hit.explanation.sureness} />
                     <Score label={t("explain.relevance")} value={hit.explanation.relevance} />
                   </div>
@@ -61,7 +73,7 @@ export function ExplainDrawer({
                   <section>
                     <h3 className="mb-2 font-semibold">{t("explain.words")}</h3>
                     <ul className="flex flex-wrap gap-1.5">
-                      {hit.explanation.matched_terms.map((word) => (
+                      {whole(hit.explanation.matched_terms).map((word) => (
                         <li key={word} className="bg-shared-soft text-shared rounded-full px-2.5 py-0.5 text-xs">
                           {word}
                         </li>
@@ -69,11 +81,11 @@ export function ExplainDrawer({
                     </ul>
                   </section>
                 )}
-                {hit.explanation.boosts.length > 0 && (
+                {felt(hit.explanation.boosts).length > 0 && (
                   <section>
                     <h3 className="mb-2 font-semibold">{t("explain.boosts")}</h3>
                     <ul className="space-y-1">
-                      {hit.explanation.boosts.map((boost) => (
+                      {felt(hit.explanation.boosts).map((boost) => (
                         <li key={boost.reason} className="flex justify-between gap-4">
                           <span className="said text-muted">{named("boost", boost.reason)}</span>
                           <span className="number">×{boost.factor.toFixed(2)}</span>

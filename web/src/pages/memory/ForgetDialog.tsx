@@ -4,6 +4,7 @@ import { ShieldCheck, TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
 import { refreshEverything } from "../../api/actions";
 import { answer, api, type Schemas } from "../../api/client";
+import { foresee, forget, type Forgotten, type Progress } from "../../api/forgetting";
 import { ownerOf } from "../../api/place";
 import { useNames } from "../../api/queries";
 import { useTranslation, type MessageKey } from "../../i18n";
@@ -13,8 +14,6 @@ import { Choice } from "../../parts/Choice";
 import { Dialog } from "../../parts/Dialog";
 import { explain, Trouble } from "../../parts/feedback";
 import { Field } from "../../parts/Field";
-
-type Forgotten = Schemas["Forgotten"];
 
 const ANYBODY = "*anybody";
 
@@ -40,7 +39,7 @@ export function ForgetDialog({
   const [person, setPerson] = useState(user ?? "");
   const [session, setSession] = useState("");
   const [typed, setTyped] = useState("");
-  const [isWorking, setWorking] = useState(false);
+  const [progress, setProgress] = useState<Progress | null>(null);
   const [proof, setProof] = useState<Forgotten | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
@@ -62,10 +61,7 @@ export function ForgetDialog({
   });
   const chosen = sessions.data?.items.find((entry) => sessionKey(entry) === session);
   const name = what === "user" ? person : (chosen?.id ?? "");
-  const body = (isDryRun: boolean) =>
-    what === "user"
-      ? { user: person, all_agents: true, dry_run: isDryRun, verify: !isDryRun }
-      : { session: name, dry_run: isDryRun, verify: !isDryRun };
+  const wanted = what === "user" ? { user: person, all_agents: true } : { session: name };
   const owner =
     chosen === undefined
       ? { ...place, agent: "-", user: person === "" ? "-" : person }
@@ -75,22 +71,18 @@ export function ForgetDialog({
     enabled: isOpen && name !== "" && proof === null,
     staleTime: 0,
     retry: false,
-    queryFn: () =>
-      answer(api.POST("/v1/forget", { params: { query: owner }, body: body(true) as never })),
+    queryFn: () => foresee(owner, wanted),
   });
-  const forget = async () => {
-    setWorking(true);
+  const confirm = async () => {
+    setProgress({ done: 0, total: 0 });
     setError(null);
     try {
-      const forgotten = await answer(
-        api.POST("/v1/forget", { params: { query: owner }, body: body(false) as never }),
-      );
-      setProof(forgotten);
+      setProof(await forget(owner, wanted, setProgress));
       await refreshEverything(queries);
     } catch (problem) {
       setError(problem);
     } finally {
-      setWorking(false);
+      setProgress(null);
     }
   };
   const names = users.data?.items.map((entry) => entry.name) ?? [];
@@ -110,8 +102,8 @@ export function ForgetDialog({
             <Button
               variant="danger"
               isDisabled={name === "" || typed !== name || dryRun.data === undefined}
-              isPending={isWorking}
-              onPress={() => void forget()}
+              isPending={progress !== null}
+              onPress={() => void confirm()}
             >
               {t("forget.confirm")}
             </Button>
@@ -188,18 +180,36 @@ export function ForgetDialog({
               description={t("forget.typeHint")}
             />
           )}
-          {isWorking && (
-            <ProgressBar isIndeterminate aria-label={t("forget.working")}>
-              <p className="text-muted">{t("forget.working")}</p>
-              <ProgressBar.Track>
-                <ProgressBar.Fill />
-              </ProgressBar.Track>
-            </ProgressBar>
-          )}
+          {progress !== null && <Erasing progress={progress} />}
           {error !== null && <Trouble error={error} />}
         </div>
       )}
     </Dialog>
+  );
+}
+
+/** How much is gone; then files are cleaned and searched, which takes a time nobody knows. */
+function Erasing({ progress: { done, total } }: { progress: Progress }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const isErased = total > 0 && done >= total;
+  const label = isErased
+    ? t("forget.searching")
+    : t("forget.erasing", { done: format.number(done), total: format.number(total) });
+  return (
+    <ProgressBar
+      aria-label={label}
+      isIndeterminate={isErased || total === 0}
+      value={done}
+      maxValue={Math.max(total, 1)}
+    >
+      <p className="text-muted number" aria-live="polite">
+        {total === 0 ? t("forget.beginning") : label}
+      </p>
+      <ProgressBar.Track>
+        <ProgressBar.Fill />
+      </ProgressBar.Track>
+    </ProgressBar>
   );
 }
 
@@ -246,6 +256,15 @@ function Proof({ forgotten }: { forgotten: Forgotten }) {
           )}
         </div>
       </div>
+      {verification !== null && !isClean && (
+        <ul className="said list-disc space-y-0.5 ps-5">
+          {verification.traces.map(({ term, place, detail }) => (
+            <li key={`${term} ${place} ${detail}`}>
+              {[term, place, detail].filter((part) => part !== "").join(" · ")}
+            </li>
+          ))}
+        </ul>
+      )}
       <Counts counts={forgotten.counts} />
       {verification !== null && (
         <details className="text-muted">

@@ -1,19 +1,21 @@
 import { CalendarClock, Gauge, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
-import { useState } from "react";
+import { lazy, memo, useState } from "react";
 import { useHealth, type Who } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../lib/format";
 import { usePlace } from "../../lib/place";
 import { Trouble } from "../../parts/feedback";
+import { OnDemand } from "../../parts/OnDemand";
 import { Tile } from "../../parts/Tile";
-import { CleanUpDialog } from "./CleanUpDialog";
-import { ConflictsDialog } from "./ConflictsDialog";
-import { QuarantineDialog } from "./QuarantineDialog";
+
+const CleanUpDialog = lazy(async () => ({ default: (await import("./CleanUpDialog")).CleanUpDialog }));
+const ConflictsDialog = lazy(async () => ({ default: (await import("./ConflictsDialog")).ConflictsDialog }));
+const QuarantineDialog = lazy(async () => ({ default: (await import("./QuarantineDialog")).QuarantineDialog }));
 
 type Opened = "expired" | "conflicts" | "quarantined" | null;
 
 /** How well the memory is, in figures; those that ask for a decision open it. */
-export function HealthPanel({ who }: { who: Who }) {
+export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
   const { t } = useTranslation();
   const format = useFormat();
   const place = usePlace();
@@ -59,9 +61,15 @@ export function HealthPanel({ who }: { who: Who }) {
           onOpen={() => setOpened("quarantined")}
         />
       </section>
-      <CleanUpDialog isOpen={opened === "expired"} who={who} onClose={close} />
-      <ConflictsDialog isOpen={opened === "conflicts"} who={who} onClose={close} />
-      <QuarantineDialog isOpen={opened === "quarantined"} who={who} onClose={close} />
+      <OnDemand isWanted={opened === "expired"}>
+        <CleanUpDialog isOpen={opened === "expired"} who={who} onClose={close} />
+      </OnDemand>
+      <OnDemand isWanted={opened === "conflicts"}>
+        <ConflictsDialog isOpen={opened === "conflicts"} who={who} onClose={close} />
+      </OnDemand>
+      <OnDemand isWanted={opened === "quarantined"}>
+        <QuarantineDialog isOpen={opened === "quarantined"} who={who} onClose={close} />
+      </OnDemand>
     </>
   );
-}
+});

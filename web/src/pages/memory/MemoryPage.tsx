@@ -2,7 +2,7 @@ import { Button, Drawer } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ArrowUp, LayoutList, Plus, SearchX, Sparkles, Waypoints } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { lazy, useCallback, useEffect, useMemo, useState } from "react";
 import { useRecordActions } from "../../api/actions";
 import type { Hit, Record } from "../../api/client";
 import { isShared } from "../../api/place";
@@ -10,24 +10,29 @@ import { keys, useNewest, useReach, useRecall, useRecords } from "../../api/quer
 import { useTranslation } from "../../i18n";
 import { useMedia } from "../../lib/media";
 import { usePlace } from "../../lib/place";
+import { useReady } from "../../lib/ready";
 import { useKeys } from "../../parts/help";
 import { CardSkeletons, EmptyState, Trouble } from "../../parts/feedback";
 import { Meter } from "../../parts/Meter";
+import { OnDemand } from "../../parts/OnDemand";
 import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
 import { TABS, type MemorySearch, type Tab } from "../../router";
 import { BulkBar } from "./BulkBar";
-import { ConfirmDelete } from "./ConfirmDelete";
 import { DEMO, DemoNotice, DemoOffer } from "../../parts/demo";
-import { ExplainDrawer } from "./ExplainDrawer";
 import { HealthPanel } from "./HealthPanel";
 import { MoreMenu } from "./MoreMenu";
 import { RecordCard, type CardActions } from "./RecordCard";
-import { RecordEditor } from "./RecordEditor";
 import { RecordList } from "./RecordList";
-import { RecordPanel } from "./RecordPanel";
 import { SearchBar } from "./SearchBar";
 import { TabLinks } from "./TabLinks";
+
+const loadEditor = () => import("./RecordEditor");
+const loadPanel = () => import("./RecordPanel");
+const RecordEditor = lazy(async () => ({ default: (await loadEditor()).RecordEditor }));
+const RecordPanel = lazy(async () => ({ default: (await loadPanel()).RecordPanel }));
+const ConfirmDelete = lazy(async () => ({ default: (await import("./ConfirmDelete")).ConfirmDelete }));
+const ExplainDrawer = lazy(async () => ({ default: (await import("./ExplainDrawer")).ExplainDrawer }));
 
 const TEACHING = `curl "$ORIGIN/v1/records?user=ann" \\
   -H "Content-Type: application/json" \\
@@ -137,25 +142,36 @@ export function MemoryPage() {
 
   const total = listed.data?.pages[0]?.total;
   const missed = (newest.data?.total ?? 0) - (total ?? newest.data?.total ?? 0);
+  const who = useMemo(
+    () => ({ user: search.user, agent: search.agent }),
+    [search.user, search.agent],
+  );
+  const isReady = useReady();
+  useEffect(() => {
+    // A click on a record then opens it at once.
+    if (isReady) void Promise.all([loadPanel(), loadEditor()]);
+  }, [isReady]);
   const panel = opened !== undefined && (
-    <RecordPanel
-      key={opened.id}
-      record={opened}
-      onClose={() => openRecord(undefined)}
-      onEdit={setEdited}
-      onDelete={(record) => {
-        openRecord(undefined);
-        askToDelete([record]);
-      }}
-      onOpen={(id) => openRecord(id)}
-    />
+    <OnDemand isWanted>
+      <RecordPanel
+        key={opened.id}
+        record={opened}
+        onClose={() => openRecord(undefined)}
+        onEdit={setEdited}
+        onDelete={(record) => {
+          openRecord(undefined);
+          askToDelete([record]);
+        }}
+        onOpen={(id) => openRecord(id)}
+      />
+    </OnDemand>
   );
 
   return (
     <Page
       title={t("nav.memory")}
       lead={t("memory.lead")}
-      width="max-w-[88rem]"
+      isReady={isSearching ? !recalled.isPending : !listed.isPending}
       actions={
         <>
           <MoreMenu tab={tab} search={search} found={isSearching ? shown : undefined} />
@@ -170,7 +186,7 @@ export function MemoryPage() {
     >
       {!reach.isOperator && <ReachNotice />}
       {place.workspace === DEMO && reach.isServer && <DemoNotice />}
-      <HealthPanel who={{ user: search.user, agent: search.agent }} />
+      <HealthPanel who={who} />
       <TabLinks tab={tab} />
       <SearchBar tab={tab} search={search} />
       <div className={isWide && panel ? "grid grid-cols-[minmax(0,1fr)_27rem] gap-5" : ""}>
@@ -245,27 +261,33 @@ export function MemoryPage() {
           </Drawer.Content>
         </Drawer.Backdrop>
       )}
-      <RecordEditor
-        record={edited}
-        isNew={isAdding}
-        place={place}
-        who={{ user: search.user, agent: search.agent }}
-        onClose={() => {
-          setEdited(null);
-          setAdding(false);
-        }}
-      />
-      <ConfirmDelete
-        records={asked}
-        onClose={() => setAsked(null)}
-        onConfirm={(reason) => {
-          if (asked === null) return;
-          void remove(asked, reason);
-          setSelected(new Map());
-          setAsked(null);
-        }}
-      />
-      <ExplainDrawer hit={explained} recalled={recalled.data} onClose={() => setExplained(null)} />
+      <OnDemand isWanted={edited !== null || isAdding}>
+        <RecordEditor
+          record={edited}
+          isNew={isAdding}
+          place={place}
+          who={who}
+          onClose={() => {
+            setEdited(null);
+            setAdding(false);
+          }}
+        />
+      </OnDemand>
+      <OnDemand isWanted={asked !== null}>
+        <ConfirmDelete
+          records={asked}
+          onClose={() => setAsked(null)}
+          onConfirm={(reason) => {
+            if (asked === null) return;
+            void remove(asked, reason);
+            setSelected(new Map());
+            setAsked(null);
+          }}
+        />
+      </OnDemand>
+      <OnDemand isWanted={explained !== null}>
+        <ExplainDrawer hit={explained} recalled={recalled.data} onClose={() => setExplained(null)} />
+      </OnDemand>
     </Page>
   );
 
@@ -360,13 +382,25 @@ function Nothing({
   onAdd: () => void;
 }) {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   const { canWrite, isServer } = useReach();
   const isNarrowed = [search.tag, search.category, search.since, search.until, search.agent, search.status, search.user].some(
     (value) => value !== undefined,
   );
   if (isNarrowed) {
     return (
-      <EmptyState icon={SearchX} title={t("memory.noneMatch")}>
+      <EmptyState
+        icon={SearchX}
+        title={t("memory.noneMatch")}
+        action={
+          <Button
+            variant="secondary"
+            onPress={() => void navigate({ to: ".", search: { user: search.user } as never })}
+          >
+            {t("filter.clearAll")}
+          </Button>
+        }
+      >
         {t("memory.noneMatchLead")}
       </EmptyState>
     );

@@ -1,19 +1,21 @@
 import { Button, Dropdown, Label, toast } from "@heroui/react";
 import { Download, Ellipsis, UserRoundX } from "lucide-react";
-import { useState } from "react";
+import { lazy, memo, useState } from "react";
 import type { Record } from "../../api/client";
 import { findRecords, useReach, type RecordsPage } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { download } from "../../lib/download";
 import { usePlace } from "../../lib/place";
 import { useTellTrouble } from "../../parts/feedback";
+import { OnDemand } from "../../parts/OnDemand";
 import type { MemorySearch, Tab } from "../../router";
-import { ForgetDialog } from "./ForgetDialog";
+
+const ForgetDialog = lazy(async () => ({ default: (await import("./ForgetDialog")).ForgetDialog }));
 
 const MOST_EXPORTED = 10_000;
 
 /** What is done more rarely: export and forget. */
-export function MoreMenu({
+export const MoreMenu = memo(function MoreMenu({
   tab,
   search,
   found,
@@ -58,7 +60,7 @@ export function MoreMenu({
       <Dropdown>
         <Button variant="tertiary" aria-label={t("more.label")}>
           <Ellipsis aria-hidden />
-          {t("more.label")}
+          <span className="max-sm:hidden">{t("more.label")}</span>
         </Button>
         <Dropdown.Popover placement="bottom end" className="min-w-64">
           <Dropdown.Menu
@@ -88,11 +90,13 @@ export function MoreMenu({
           </Dropdown.Menu>
         </Dropdown.Popover>
       </Dropdown>
-      <ForgetDialog
-        isOpen={isForgetting}
-        user={search.user}
-        onClose={() => setForgetting(false)}
-      />
+      <OnDemand isWanted={isForgetting}>
+        <ForgetDialog
+          isOpen={isForgetting}
+          user={search.user}
+          onClose={() => setForgetting(false)}
+        />
+      </OnDemand>
     </>
   );
-}
+});

@@ -1,5 +1,5 @@
 import { Spinner } from "@heroui/react";
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Record } from "../../api/client";
 import { useTranslation } from "../../i18n";
@@ -28,6 +28,22 @@ function rowsOf(records: Record[], isTimeline: boolean): Row[] {
 
 function happenedAt(record: Record): string {
   return (record.kind === "episodic" ? record.timestamp : null) ?? record.first_observed;
+}
+
+/**
+ * Return the height that the browser told, or the last one known: asking for it would lay out the
+ * page at once, with every card that comes into view.
+ */
+function heightOf(
+  element: Element,
+  entry: ResizeObserverEntry | undefined,
+  virtual: Virtualizer<HTMLElement, Element>,
+): number {
+  const told = entry?.borderBoxSize[0]?.blockSize;
+  if (told !== undefined) return Math.round(told);
+  const index = virtual.indexFromElement(element);
+  const known = virtual.measurementsCache[index]?.size;
+  return known ?? virtual.options.estimateSize(index);
 }
 
 /** Records as cards, of which only those in view exist; as a timeline, under their days. */
@@ -61,7 +77,7 @@ export function RecordList({
     const top = list.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
     setMargin(top + scroller.scrollTop);
   }, [records.length === 0, isTimeline, selected.size > 0]);
-  const virtual = useVirtualizer({
+  const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => document.getElementById(SCROLLER),
     estimateSize: (index) => (rows[index]?.kind === "day" ? DAY_HEIGHT : CARD_HEIGHT),
@@ -70,6 +86,7 @@ export function RecordList({
       return row === undefined ? index : row.kind === "day" ? row.day : row.record.id;
     },
     overscan: 3,
+    measureElement: heightOf,
     scrollMargin: margin,
     gap: isTimeline ? 0 : 12,
   });

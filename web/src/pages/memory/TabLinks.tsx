@@ -1,17 +1,21 @@
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "../../i18n";
 import { usePlace } from "../../lib/place";
 import { TABS, type MemorySearch, type Tab } from "../../router";
 
 /** The kinds of memory, each at an address of its own. */
-export function TabLinks({ tab }: { tab: Tab }) {
+export const TabLinks = memo(function TabLinks({ tab }: { tab: Tab }) {
   const { t } = useTranslation();
   const place = usePlace();
   const keep = (old: MemorySearch): MemorySearch => ({ ...old, record: undefined, view: undefined });
   const chosen = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    chosen.current?.scrollIntoView({ block: "nearest", inline: "center" });
+    // With the next frame, whose layout it then does not make twice.
+    const frame = requestAnimationFrame(() =>
+      chosen.current?.scrollIntoView({ block: "nearest", inline: "center" }),
+    );
+    return () => cancelAnimationFrame(frame);
   }, [tab]);
   return (
     <nav
@@ -34,4 +38,4 @@ export function TabLinks({ tab }: { tab: Tab }) {
       ))}
     </nav>
   );
-}
+});

@@ -32,7 +32,6 @@ export function SessionPage() {
   return (
     <Page
       title={id}
-      width="max-w-6xl"
       lead={
         <Link to="/org/$org/ws/$workspace/sessions" params={place} className="ink-link inline-flex items-center gap-1">
           <ChevronLeft className="size-4" aria-hidden />
@@ -45,14 +44,16 @@ export function SessionPage() {
           <Summaries id={id} owner={owner} />
           <Conversation id={id} owner={owner} />
         </div>
-        <div className="space-y-4 max-lg:-order-1">
-          {status.isError ? (
-            <Trouble error={status.error} retry={() => void status.refetch()} />
-          ) : status.data === undefined ? (
-            <Skeleton className="h-44 rounded-2xl" />
-          ) : (
-            <WindowUse usage={status.data.usage} archives={archives.data?.items ?? []} />
-          )}
+        <div className="space-y-4 max-lg:contents">
+          <div className="max-lg:-order-1">
+            {status.isError ? (
+              <Trouble error={status.error} retry={() => void status.refetch()} />
+            ) : status.data === undefined ? (
+              <Skeleton className="h-44 rounded-2xl" />
+            ) : (
+              <WindowUse usage={status.data.usage} archives={archives.data?.items ?? []} />
+            )}
+          </div>
           <ScratchpadView id={id} owner={owner} />
           <NotesView id={id} owner={owner} />
         </div>

@@ -1,0 +1,40 @@
+import { Modal } from "@heroui/react";
+import { useEffect } from "react";
+import { useTranslation } from "../i18n";
+import type { DialogProps } from "./Dialog";
+
+/** The window of a dialog. */
+export function DialogWindow({
+  isOpen,
+  onClose,
+  title,
+  lead,
+  children,
+  footer,
+  width = "max-w-lg",
+}: DialogProps) {
+  const { t } = useTranslation();
+  // A button that had the focus and is gone takes the keyboard out of the dialog.
+  useEffect(() => {
+    if (!isOpen) return;
+    const closeOnEscape = (event: KeyboardEvent) =>
+      event.key === "Escape" && document.activeElement === document.body && onClose();
+    window.addEventListener("keydown", closeOnEscape);
+    return () => window.removeEventListener("keydown", closeOnEscape);
+  }, [isOpen, onClose]);
+  return (
+    <Modal.Backdrop isOpen={isOpen} onOpenChange={(isNowOpen) => !isNowOpen && onClose()}>
+      <Modal.Container placement="center" scroll="inside" className="sm:p-6">
+        <Modal.Dialog className={`${width} text-foreground w-full sm:min-w-[26rem]`}>
+          <Modal.CloseTrigger aria-label={t("action.close")} />
+          <Modal.Header>
+            <Modal.Heading className="pe-8 text-lg font-semibold">{title}</Modal.Heading>
+            {lead !== undefined && <div className="text-muted -mt-1 leading-relaxed">{lead}</div>}
+          </Modal.Header>
+          <Modal.Body className="text-foreground">{children}</Modal.Body>
+          {footer !== undefined && <Modal.Footer className="flex-wrap">{footer}</Modal.Footer>}
+        </Modal.Dialog>
+      </Modal.Container>
+    </Modal.Backdrop>
+  );
+}
