@@ -12,7 +12,7 @@ from sqlalchemy import make_url
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
 from recollect.backends.sql.server_database import ServerDatabase
-from recollect.domain.diagnosis import Finding
+from recollect.domain.stats import Finding
 from recollect.errors import StorageError
 from recollect.ports.snapshot import one_snapshot
 from recollect.settings import Settings

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from recollect.backends.sql.schema import HEAD_REVISION
-from recollect.domain.diagnosis import DatabaseCondition
-from recollect.domain.embedder import EmbedderCheck
+from recollect.domain.embedding import EmbedderCheck
+from recollect.domain.stats import DatabaseCondition
 from recollect.errors import StorageError
 from recollect.lifecycle.doctor import Doctor, IndexBudgets
 from recollect.lifecycle.environment_check import embedder_finding

@@ -16,8 +16,7 @@ from recollect.backends.sql.scope_models import SqlServing
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.change import ChangeSet
-from recollect.domain.embedder import EmbedderChoice
-from recollect.domain.embedding import EmbeddingModel, UnitVector
+from recollect.domain.embedding import EmbedderChoice, EmbeddingModel, UnitVector
 from recollect.domain.hit import Recalled
 from recollect.domain.scope import Scope
 from recollect.embedding import model_switch

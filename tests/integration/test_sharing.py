@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.domain.proposal import Proposal
+from recollect.domain.sharing import Proposal
 from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError, SettingsError
 from recollect.settings import Settings
 from tests.command_line import CommandLine

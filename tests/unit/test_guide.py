@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.domain.guide import memory_guide
+from recollect.domain.memory_tools import memory_guide
 from recollect.language.detection import language
 from recollect.language.memory_block import strip_memory
 

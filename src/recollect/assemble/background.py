@@ -9,7 +9,7 @@ from recollect.backends.sql.unclassified_turns import SqlUndecidedTurns
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
-from recollect.domain.link import JUDGE
+from recollect.domain.relation import JUDGE
 from recollect.embedding.reindex import REINDEX
 from recollect.lifecycle.job_worker import Worker
 from recollect.writing.act_decider import DECIDE_ACTS, ActDecider

@@ -12,7 +12,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable
 from recollect.backends.sql.reserve import Reserve
 from recollect.backends.sql.sqlite_database import SqliteDatabase
-from recollect.domain.private_files import make_file, make_folder
+from recollect.domain.files import make_file, make_folder
 from recollect.errors import RecollectError, StorageError
 from recollect.settings import Settings
 from recollect.settings.server_url import driver_url

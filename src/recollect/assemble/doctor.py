@@ -17,11 +17,10 @@ from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
 from recollect.backends.sql.scope_models import SqlServing
-from recollect.domain.diagnosis import Diagnosis, Finding
-from recollect.domain.embedder import EmbedderCheck
-from recollect.domain.embedding import EmbeddingModel
-from recollect.domain.private_files import is_private
-from recollect.domain.private_files import make_private as make_path_private
+from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
+from recollect.domain.files import is_private
+from recollect.domain.files import make_private as make_path_private
+from recollect.domain.stats import Diagnosis, Finding
 from recollect.errors import SettingsError, StorageError
 from recollect.lifecycle.audit_integrity import Verifier
 from recollect.lifecycle.doctor import (

@@ -7,8 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.calibration import MemoryCalibration
-from recollect.domain.embedder import EmbedderCheck, EmbedderChoice, EmbedderState
+from recollect.domain.embedding import (
+    EmbedderCheck,
+    EmbedderChoice,
+    EmbedderState,
+    MemoryCalibration,
+)
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
 from recollect.errors import NotAvailable

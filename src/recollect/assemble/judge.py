@@ -7,9 +7,9 @@ from typing import Final
 
 from recollect.domain.job import NewJob
 from recollect.domain.record import Record
-from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
+from recollect.domain.write import WritePolicy
 from recollect.ports.judge import Judge
 from recollect.ports.language_model import LanguageModels
 from recollect.recall.fresh_links import FreshLinks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.database import Database
 from recollect.domain.archive import Archive
-from recollect.domain.calibration import MemoryCalibration
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.meter import Meter
 from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
 from recollect.ports.units import UnitIndex

@@ -9,8 +9,7 @@ from recollect.backends.audit_anchor import AnchorFile, anchor_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.proposals import SqlProposals
-from recollect.domain.placement import Holding
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Holding, Scope
 from recollect.lifecycle.audit_integrity import Sealer, Verifier
 from recollect.lifecycle.audit_trail import AuditService
 from recollect.lifecycle.prompt_replay import Replayer

@@ -17,8 +17,8 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import JournaledDatabase
 from recollect.backends.sql.table_copy import copy_tables
 from recollect.domain.archive import Blob, contents_beside
-from recollect.domain.private_files import make_file, make_folder
-from recollect.domain.progress import Progress
+from recollect.domain.files import make_file, make_folder
+from recollect.domain.job import Progress
 from recollect.domain.transfer import Copied
 from recollect.errors import InvalidInput, StorageError
 from recollect.settings import Settings

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.state import SqlState
-from recollect.domain.placement import Holding
+from recollect.domain.scope import Holding
 from recollect.domain.upkeep import RetentionRule
 from recollect.lifecycle.conflicts import Conflicts
 from recollect.lifecycle.health import HealthCheck

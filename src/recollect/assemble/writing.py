@@ -11,12 +11,10 @@ from recollect.backends.sql.jobs import SqlJobs
 from recollect.context.compression import CompressionOptions
 from recollect.context.session_episode import SessionEpisodes
 from recollect.context.summariser import Summariser
-from recollect.domain.extraction import BufferTimes
-from recollect.domain.link import JUDGE
 from recollect.domain.meter import Meter
-from recollect.domain.placement import Holding
-from recollect.domain.route import WritePolicy
-from recollect.domain.scope import Caller
+from recollect.domain.relation import JUDGE
+from recollect.domain.scope import Caller, Holding
+from recollect.domain.write import BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.job_worker import Handler
 from recollect.ports.clock import Clock

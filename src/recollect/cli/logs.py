@@ -10,7 +10,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.private_files import make_file, make_folder
+from recollect.domain.files import make_file, make_folder
 
 _MOST_BYTES: Final = 1_000_000
 _KEPT: Final = 3

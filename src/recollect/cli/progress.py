@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from recollect.domain.progress import Progress
+from recollect.domain.job import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,15 +15,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recollect.domain.diagnosis import Diagnosis
-from recollect.domain.embedder import EmbedderCheck, EmbedderState
+from recollect.domain.embedding import EmbedderCheck, EmbedderState
 from recollect.domain.hit import ArchivePassage, Hit, Item, NearMiss, Recalled
-from recollect.domain.link import Link
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.page import Page
 from recollect.domain.record import Episode, Record, Version
-from recollect.domain.stats import Stats
+from recollect.domain.relation import Link
+from recollect.domain.stats import Diagnosis, Stats
 from recollect.domain.turn import Turn
 from recollect.domain.views import as_json
 

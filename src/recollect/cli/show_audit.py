@@ -12,8 +12,8 @@ from rich.text import Text
 
 from recollect.cli.show import harmless, line, plain_table
 from recollect.domain.audit import AuditEntry, AuditVerdict
+from recollect.domain.injection import Replay
 from recollect.domain.page import Page
-from recollect.domain.replay import Replay
 
 _SHORT: Final = 200
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from recollect.cli.show import line, plain_table, record_card
-from recollect.domain.health import Health
 from recollect.domain.record import Record
+from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute, Swept
 
 

@@ -33,28 +33,26 @@ from recollect.client.rooms import (
 from recollect.client.session import RemoteSession
 from recollect.client.values import decoded
 from recollect.domain.archive import ContentRange, contents_beside
+from recollect.domain.change import Changes
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
-from recollect.domain.event import Changes
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields
 from recollect.domain.forgetting import Forgotten
-from recollect.domain.guide import memory_guide
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.ids import new_id
+from recollect.domain.job import Progress
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page
-from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
-from recollect.domain.role import Role
-from recollect.domain.route import Route, WritePolicy
-from recollect.domain.scope import Caller, Scope, namespace_of, parse_namespace
+from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
 from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Trace, Written
+from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.errors import Conflict, NotAvailable, StorageError
 from recollect.memory import Memory, Namespace
 from recollect.memory.agents import Agents

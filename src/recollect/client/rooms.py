@@ -12,9 +12,9 @@ from recollect.client.connection import Connection, at
 from recollect.client.values import decoded
 from recollect.domain.access import ApiKey, NewKey
 from recollect.domain.agent import Agent
-from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives
+from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives, ToolResult
 from recollect.domain.audit import AuditEntry, AuditVerdict
-from recollect.domain.conflict import Resolution
+from recollect.domain.change import Changes
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.directory import (
     LabelEntry,
@@ -33,23 +33,21 @@ from recollect.domain.document import (
     Section,
     SyncedFolder,
 )
-from recollect.domain.event import Changes
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import FilterFields
-from recollect.domain.health import Health
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
+from recollect.domain.injection import Replay
 from recollect.domain.item import ItemDraft, ItemHit, Namespace, StoredItem
-from recollect.domain.job import JobReport, JobState
+from recollect.domain.job import JobReport, JobState, Progress
 from recollect.domain.page import Page
-from recollect.domain.progress import Progress
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
-from recollect.domain.replay import Replay
-from recollect.domain.route import WritePolicy
+from recollect.domain.relation import Resolution
 from recollect.domain.scope import Scope
-from recollect.domain.tool_result import ToolResult
+from recollect.domain.sharing import Proposal
+from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute, Swept
+from recollect.domain.write import WritePolicy
 from recollect.memory.agents import Agents
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail

@@ -20,16 +20,14 @@ from recollect.context.offers import Offer
 from recollect.context.openai_messages import to_openai
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.context.session import Session
-from recollect.domain.archive import ContentRange, EarlierResult
+from recollect.domain.archive import ContentRange, EarlierResult, ToolResult
 from recollect.domain.context import SessionUsage
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.message import Message
-from recollect.domain.notes import Cached, Hint
+from recollect.domain.notes import Cached, Hint, Scratchpad, ScratchpadUpdate
 from recollect.domain.scope import Scope
-from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
-from recollect.domain.tool_result import ToolResult
 from recollect.domain.turn import Turn
 
 _UNUSED = SessionUsage(

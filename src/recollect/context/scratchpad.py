@@ -6,8 +6,8 @@ import json
 from datetime import timedelta
 from typing import Final
 
+from recollect.domain.notes import Scratchpad, ScratchpadUpdate
 from recollect.domain.scope import Scope
-from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
 from recollect.errors import StaleVersion
 from recollect.language.detection import Language
 from recollect.language.detection import language as language_of

@@ -39,7 +39,7 @@ from recollect.domain.archive import EarlierResult
 from recollect.domain.context import MemoryContext, SessionUsage, Tongue
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
-from recollect.domain.guide import memory_guide
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, ToolCall
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.summary import Summary

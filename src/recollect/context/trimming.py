@@ -9,8 +9,8 @@ from typing import Final
 from recollect.context.archives.summary import parsed, summary_of
 from recollect.context.placeholder import close_in, find_placeholders, one_line
 from recollect.context.summary_text import shortened
+from recollect.domain.archive import content_of
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart, mention
-from recollect.domain.tool_result import content_of
 from recollect.language.analysis import terms
 from recollect.language.summary import tongue_of
 from recollect.ports.tokens import TokenCounter

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.domain.role import Role
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Role, Scope
 from recollect.errors import NotAllowed
 
 

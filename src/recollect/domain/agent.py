@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from recollect.domain.route import WritePolicy
+from recollect.domain.write import WritePolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from recollect.domain.embedding import REEMBED, EmbeddingModel
-from recollect.domain.job import Job, NewJob
-from recollect.domain.progress import Progress
+from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Scope
 from recollect.embedding.backfill import VectorBackfill, VectorMaker
 from recollect.errors import RecollectError

@@ -15,8 +15,7 @@ from recollect.context.archives.indexing import ArchiveIndexer
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
 from recollect.domain.embedding import MISSING_VECTORS, REEMBED, EmbeddingModel, Reindexing
-from recollect.domain.job import Job, NewJob
-from recollect.domain.progress import Progress
+from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn

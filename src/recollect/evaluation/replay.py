@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.assemble.embedding import wanted_embedder
-from recollect.domain.default_paths import cache_folder
+from recollect.domain.files import cache_folder
 from recollect.domain.hit import Recalled
 from recollect.evaluation.agent_view import Batch, batches, message_of, record_of, text_of
 from recollect.evaluation.metrics import Judged, percentile, quality, quality_by_category

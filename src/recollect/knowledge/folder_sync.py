@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from recollect.domain.document import MAX_FILE_BYTES, Document, FileOutcome, SyncedFolder
+from recollect.domain.job import Progress
 from recollect.domain.page import Page
-from recollect.domain.progress import Progress
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
 from recollect.knowledge.formats import is_readable
 from recollect.knowledge.originals import hash_of_file

@@ -21,9 +21,9 @@ from recollect.domain.document import (
     Passage,
     Passages,
 )
-from recollect.domain.owner import DOCUMENT, UNIT_OWNERS
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
+from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
 from recollect.errors import InvalidInput
 from recollect.knowledge.rewriting import Rewriter, Rewritten
 from recollect.knowledge.units import FIRST_SUMMARY

@@ -8,11 +8,10 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from recollect.domain.archive import Archive
-from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Episode, Procedure, Record
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
-from recollect.domain.unit import ACT_TRAITS, OwnerUnits, Setting, Trait, Unit
+from recollect.domain.unit import ACT_TRAITS, ARCHIVE, OwnerUnits, Setting, Trait, Unit
 from recollect.language.analysis import ANALYZER_VERSION, new_term_key, term_key, term_keys, terms
 from recollect.language.entities.recognition import entities
 from recollect.language.intent.questions import told_in

@@ -11,8 +11,14 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
-from recollect.domain.audit import AuditFault, AuditVerdict
-from recollect.domain.audit_chain import ChainHead, ChainLink, SealableEntry, first_head
+from recollect.domain.audit import (
+    AuditFault,
+    AuditVerdict,
+    ChainHead,
+    ChainLink,
+    SealableEntry,
+    first_head,
+)
 from recollect.domain.job import Job, NewJob
 from recollect.errors import RecollectError
 from recollect.ports.audit import Anchor, AuditLog, Sealed

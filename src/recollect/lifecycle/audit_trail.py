@@ -9,10 +9,9 @@ from typing import Final
 
 from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.domain.fields import MAX_LABEL, checked_text
+from recollect.domain.injection import Replay
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
-from recollect.domain.placement import Holding, split
-from recollect.domain.replay import Replay
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.sharing import Party
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotFound

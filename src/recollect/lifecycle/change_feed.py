@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.domain.event import Changes, ScopeChange
+from recollect.domain.change import Changes, ScopeChange
 from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput

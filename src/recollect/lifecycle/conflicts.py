@@ -7,13 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, cast, get_args
 
-from recollect.domain.category import is_user_profile
 from recollect.domain.change import ChangeSet, RecordChange
-from recollect.domain.conflict import Conflict, Resolution
 from recollect.domain.fields import MAX_CONTENT, MAX_ITEMS, MAX_TITLE, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
-from recollect.domain.record import Record, Status, Tier
+from recollect.domain.record import Record, Status, Tier, is_user_profile
+from recollect.domain.relation import Conflict, Link, Resolution
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import aware
 from recollect.domain.upkeep import Dispute

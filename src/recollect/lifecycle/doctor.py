@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from recollect.domain.audit import AuditVerdict
-from recollect.domain.diagnosis import (
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.stats import (
     DatabaseCondition,
     Finding,
     IndexFigures,
     TroubledJob,
     Verdict,
 )
-from recollect.domain.embedding import EmbeddingModel
 from recollect.errors import StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.maintenance import Maintenance

@@ -15,10 +15,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.diagnosis import Finding, Verdict
-from recollect.domain.embedder import EmbedderCheck, EmbedderState
+from recollect.domain.embedding import EmbedderCheck, EmbedderState
+from recollect.domain.files import is_private
 from recollect.domain.model_tier import LANGUAGE_TASKS, LanguageTask
-from recollect.domain.private_files import is_private
+from recollect.domain.stats import Finding, Verdict
 from recollect.errors import ModelError
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt
 

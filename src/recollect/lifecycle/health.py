@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import Final
 
 from recollect.domain.filters import Filter
-from recollect.domain.health import DuplicatePair, Health, HealthFigures
-from recollect.domain.owner import RECORD, UNIT_OWNERS
-from recollect.domain.placement import Holding, split
 from recollect.domain.record import Record
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Holding, Scope, split
+from recollect.domain.stats import DuplicatePair, Health, HealthFigures
+from recollect.domain.unit import RECORD, UNIT_OWNERS
 from recollect.language.analysis import term_keys, terms
 from recollect.ports.clock import Clock
 from recollect.ports.judge import Statement

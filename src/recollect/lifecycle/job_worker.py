@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from datetime import timedelta
 from typing import Any, Final
 
-from recollect.domain.job import Job
-from recollect.domain.lease import new_holder
+from recollect.domain.job import Job, new_holder
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.foreground import work_in_background

@@ -16,8 +16,7 @@ from recollect.domain.access import ApiKey, NewKey, SignIn
 from recollect.domain.fields import checked_items, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.role import role_of
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Scope, role_of
 from recollect.domain.times import aware, to_micros
 from recollect.errors import InvalidInput, NotAuthenticated, NotFound, StorageError
 from recollect.ports.clock import Clock

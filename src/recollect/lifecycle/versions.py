@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from recollect.domain.category import is_user_profile
 from recollect.domain.change import ChangeSet
-from recollect.domain.link import Link
-from recollect.domain.record import Episode, Procedure, Record, Status, Tier, Version
+from recollect.domain.record import (
+    Episode,
+    Procedure,
+    Record,
+    Status,
+    Tier,
+    Version,
+    is_user_profile,
+)
+from recollect.domain.relation import Link
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict
 from recollect.ports.clock import Clock

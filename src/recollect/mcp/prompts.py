@@ -9,7 +9,7 @@ from typing import Final
 import mcp_types as types
 
 from recollect.domain.context import Tongue
-from recollect.domain.guide import memory_guide
+from recollect.domain.memory_tools import memory_guide
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 

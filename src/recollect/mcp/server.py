@@ -16,8 +16,8 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 from recollect.domain.context import Tongue
-from recollect.domain.guide import memory_guide
-from recollect.domain.role import Role
+from recollect.domain.memory_tools import memory_guide
+from recollect.domain.scope import Role
 from recollect.errors import NotFound, RecollectError
 from recollect.mcp import prompts, resources, tools
 from recollect.memory import Memory

@@ -10,7 +10,7 @@ import mcp_types as types
 
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import READING_TOOLS, ToolName
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.errors import InvalidInput, RecollectError
 from recollect.tools import Toolbox, ToolSpec
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recollect.domain.agent import Agent
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.write import WritePolicy
 from recollect.errors import Conflict, InvalidInput, NotFound, SettingsError
 from recollect.memory.administration import RESET_AGENT, SET_AGENT, audit_administration
 

@@ -9,28 +9,26 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from recollect.domain.archive import ContentRange
+from recollect.domain.change import Changes
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
-from recollect.domain.event import Changes
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields, make_filter
 from recollect.domain.forgetting import Forgotten
-from recollect.domain.guide import memory_guide
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.ids import new_id
+from recollect.domain.job import Progress
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page, PageWanted
-from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
-from recollect.domain.role import Role
-from recollect.domain.route import Route, WritePolicy
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Trace, Written
+from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.memory.agents import Agents
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail

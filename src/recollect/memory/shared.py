@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from recollect.domain.fields import RecordFields
 from recollect.domain.page import Page
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller
+from recollect.domain.sharing import Proposal
 
 if TYPE_CHECKING:
     from recollect.memory.parts import Parts

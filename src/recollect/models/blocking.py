@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from recollect.domain.calibration import Calibration
+from recollect.domain.embedding import Calibration
 from recollect.models.faults import EmbeddingFailed, missing_library, wrong_dimension
 from recollect.models.onnx_session import first_line, session_errors
 from recollect.models.quiet_libraries import import_quietly

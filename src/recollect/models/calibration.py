@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from recollect.domain.calibration import MemoryCalibration
+from recollect.domain.embedding import MemoryCalibration
 from recollect.errors import NotAllowed
 from recollect.models.folder_files import CALIBRATION, read_settings
 from recollect.ports.embedder import Embedder

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from recollect.domain.embedder import (
+from recollect.domain.embedding import (
     EmbedderCheck,
     EmbedderChoice,
     EmbedderCondition,

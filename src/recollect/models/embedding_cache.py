@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.embedder import EmbeddingCacheStats
+from recollect.domain.embedding import EmbeddingCacheStats
 from recollect.models.vectors import Vectors
 from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from recollect.domain.calibration import Calibration
+from recollect.domain.embedding import Calibration
 from recollect.errors import NotAvailable
 from recollect.models.faults import ModelDamaged
 from recollect.models.places import is_file

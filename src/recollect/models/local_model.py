@@ -19,8 +19,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import Calibration
-from recollect.domain.embedder import EmbedderCondition
+from recollect.domain.embedding import Calibration, EmbedderCondition
 from recollect.errors import NotAvailable
 from recollect.language.folding import fold
 from recollect.models.faults import ModelDamaged, missing_library

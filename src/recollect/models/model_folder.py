@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any, Final, cast
 
-from recollect.domain.embedder import EmbedderChoice
+from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import NotAvailable
 from recollect.language.detection import Language
 from recollect.models.folder_files import (

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import Calibration
+from recollect.domain.embedding import Calibration
 from recollect.language.detection import Language, language
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.onnx_model import OnnxModel

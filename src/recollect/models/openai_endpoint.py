@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from recollect.domain.calibration import Calibration
+from recollect.domain.embedding import Calibration
 from recollect.errors import NotAvailable
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.http_service import Access, HttpService

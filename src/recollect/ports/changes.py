@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from recollect.domain.event import Change
+from recollect.domain.change import Change
 from recollect.domain.scope import Scope
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from recollect.domain.calibration import Calibration
+from recollect.domain.embedding import Calibration
 
 if TYPE_CHECKING:
     import numpy as np

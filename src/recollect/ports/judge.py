@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import JudgeCalibration
+from recollect.domain.embedding import JudgeCalibration
 from recollect.domain.relation import Relation, Verdict
 
 MOST_JUDGED: Final = 8

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from recollect.domain.archive import Blob
-from recollect.domain.diagnosis import DatabaseCondition, IndexFigures
+from recollect.domain.stats import DatabaseCondition, IndexFigures
 
 
 class Maintenance(Protocol):

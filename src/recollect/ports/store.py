@@ -8,11 +8,11 @@ from typing import Protocol
 
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
+from recollect.domain.hit import Weighable
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.turn import Turn
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from recollect.domain.conflict import Conflict
-from recollect.domain.health import HealthFigures
 from recollect.domain.record import Record
+from recollect.domain.relation import Conflict
 from recollect.domain.scope import Scope
+from recollect.domain.stats import HealthFigures
 from recollect.domain.upkeep import Selection, Worth
 
 

@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from recollect.domain.archive import Archive
-from recollect.domain.hit import Boost, Item
-from recollect.domain.owner import ARCHIVE
-from recollect.domain.standing import Standing, Weighable
+from recollect.domain.hit import Boost, Item, Standing, Weighable
+from recollect.domain.unit import ARCHIVE
 from recollect.ports.store import Store
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused

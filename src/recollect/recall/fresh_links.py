@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextvars import Context
 from typing import Final
 
-from recollect.domain.link import JUDGE, Link
 from recollect.domain.record import Record
+from recollect.domain.relation import JUDGE, Link
 from recollect.domain.turn import Turn
 from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs

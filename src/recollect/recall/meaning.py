@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import MemoryCalibration
-from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel
+from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel, MemoryCalibration
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits

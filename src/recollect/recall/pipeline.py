@@ -15,13 +15,13 @@ import numpy as np
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
-from recollect.domain.link import Link
-from recollect.domain.owner import OwnerKind
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
+from recollect.domain.unit import OwnerKind
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock
 from recollect.ports.snapshot import current_snapshot, later_snapshot

@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import Calibration
-from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.embedding import Calibration, EmbeddingModel
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.errors import RecollectError
 from recollect.ports.clock import Clock

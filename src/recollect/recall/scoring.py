@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.domain.category import is_user_profile
-from recollect.domain.hit import Boost
-from recollect.domain.record import Kind
-from recollect.domain.standing import Standing
+from recollect.domain.hit import Boost, Standing
+from recollect.domain.record import Kind, is_user_profile
 from recollect.recall.intent import Lean
 
 _DAY: Final = timedelta(days=1)

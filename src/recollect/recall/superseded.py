@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.domain.hit import Boost
-from recollect.domain.link import Link
 from recollect.domain.record import Record
+from recollect.domain.relation import Link
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
 from recollect.recall.candidate_loader import Weighed

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, cast
 from fastapi import Depends, Request
 
 from recollect.domain.access import EVERYTHING, ApiKey, Grant
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.errors import NotAllowed, NotAuthenticated
 from recollect.lifecycle.keys import KeyDesk, csrf_token
 from recollect.memory import Memory

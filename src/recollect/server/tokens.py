@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from recollect.domain.access import Grant
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.errors import NotAuthenticated, NotAvailable, SettingsError
 from recollect.server.identity import Identity
 

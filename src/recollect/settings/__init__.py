@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from recollect.domain.archive import contents_beside
-from recollect.domain.default_paths import data_folder
+from recollect.domain.files import data_folder
 from recollect.domain.model_tier import TierNames
 from recollect.errors import SettingsError
 from recollect.settings.knowledge import KnowledgeSettings

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from recollect.domain.record import Kind
-from recollect.domain.route import WritePolicy
+from recollect.domain.write import WritePolicy
 from recollect.settings.server_url import checked_url, without_local_url
 
 

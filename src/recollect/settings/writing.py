@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from recollect.domain.route import RedactMode, WritePolicy
+from recollect.domain.write import RedactMode, WritePolicy
 from recollect.settings.sections import Section
 from recollect.settings.working import Count, Size
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from recollect.domain.record import Record
-from recollect.domain.role import Role
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Role
 from recollect.domain.sharing import COORDINATOR, EVERYBODY, PERSON, Party, SharedType, role_named
 from recollect.errors import NotAllowed
 

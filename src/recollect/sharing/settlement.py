@@ -14,9 +14,8 @@ from typing import Any, Final, Literal
 from recollect.domain.change import RecordChange
 from recollect.domain.fields import MAX_REASON, RecordFields, new_record
 from recollect.domain.filters import Filter
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
-from recollect.domain.sharing import SHARED_TYPES
+from recollect.domain.sharing import SHARED_TYPES, Proposal
 from recollect.errors import Conflict
 from recollect.language.units import record_units
 from recollect.ports.judge import MOST_JUDGED, Judge

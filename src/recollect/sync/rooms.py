@@ -26,9 +26,15 @@ from recollect.domain.document import (
 if TYPE_CHECKING:
     from recollect.domain.access import ApiKey, NewKey
     from recollect.domain.agent import Agent
-    from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives
+    from recollect.domain.archive import (
+        Archive,
+        ContentRange,
+        EarlierResult,
+        SweptArchives,
+        ToolResult,
+    )
     from recollect.domain.audit import AuditEntry, AuditVerdict
-    from recollect.domain.conflict import Resolution
+    from recollect.domain.change import Changes
     from recollect.domain.directory import (
         LabelEntry,
         NameEntry,
@@ -36,21 +42,19 @@ if TYPE_CHECKING:
         ScopeEntry,
         SessionEntry,
     )
-    from recollect.domain.event import Changes
     from recollect.domain.filters import FilterFields
-    from recollect.domain.health import Health
     from recollect.domain.hit import Recalled
+    from recollect.domain.injection import Replay
     from recollect.domain.item import ItemDraft, ItemHit, Namespace, StoredItem
-    from recollect.domain.job import JobReport, JobState
+    from recollect.domain.job import JobReport, JobState, Progress
     from recollect.domain.page import Page
-    from recollect.domain.progress import Progress
-    from recollect.domain.proposal import Proposal
     from recollect.domain.record import Record
-    from recollect.domain.replay import Replay
-    from recollect.domain.route import WritePolicy
-    from recollect.domain.tool_result import ToolResult
+    from recollect.domain.relation import Resolution
+    from recollect.domain.sharing import Proposal
+    from recollect.domain.stats import Health
     from recollect.domain.upkeep import Dispute, Swept
     from recollect.domain.views import Json
+    from recollect.domain.write import WritePolicy
     from recollect.memory.agents import Agents as AsyncAgents
     from recollect.memory.archives import ToolArchives as AsyncToolArchives
     from recollect.memory.audit import AuditTrail as AsyncAuditTrail

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
         Archive,
         ContentRange,
         EarlierResult,
+        ToolResult,
     )
     from recollect.domain.context import SessionUsage
     from recollect.domain.message import Message
+    from recollect.domain.notes import Scratchpad, ScratchpadUpdate
     from recollect.domain.scope import Scope
-    from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
     from recollect.domain.summary import Summary
-    from recollect.domain.tool_result import ToolResult
     from recollect.domain.turn import Turn
     from recollect.sync.loop import Loop
 

@@ -14,9 +14,9 @@ from recollect.domain.hit import ArchivePassage, Hit, Item, Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.memory_tools import ToolName
-from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Kind, Procedure, Record
 from recollect.domain.turn import Turn
+from recollect.domain.unit import ARCHIVE
 from recollect.domain.views import Json
 from recollect.language.intent.routing import route as by_rules
 from recollect.language.passages import PASSAGE_SIZE

@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from recollect.domain.category import is_user_profile
 from recollect.domain.fields import MAX_CONTENT, RecordFields, checked_text, revised
-from recollect.domain.record import Record
+from recollect.domain.record import Record, is_user_profile
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.claims.topics import tells_taste

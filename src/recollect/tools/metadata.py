@@ -8,8 +8,8 @@ from typing import Any, Final, cast
 
 from recollect.domain.fields import RecordFields
 from recollect.domain.hit import ArchivePassage, Item
-from recollect.domain.owner import ARCHIVE
 from recollect.domain.turn import Turn
+from recollect.domain.unit import ARCHIVE
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
 from recollect.tools.places import Places

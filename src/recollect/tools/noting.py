@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.scratchpad import Decision, ScratchpadUpdate
+from recollect.domain.notes import Decision, ScratchpadUpdate
 from recollect.domain.views import Json
 from recollect.tools.arguments import UpdateScratchpad
 from recollect.tools.desk import Desk

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final, cast, get_args
 
 from recollect.domain.filters import Filter
-from recollect.domain.route import Namespace
 from recollect.domain.scope import Caller, Scope, namespace_of
+from recollect.domain.write import Namespace
 
 # The categories of each part; their aliases are found too.
 _PARTS: Final[Mapping[Namespace, frozenset[str]]] = {

@@ -9,8 +9,7 @@ from typing import Any, Final, TypeVar, cast
 from pydantic import ValidationError
 
 from recollect.domain.context import Tongue
-from recollect.domain.guide import reasons_to_load
-from recollect.domain.memory_tools import ToolName
+from recollect.domain.memory_tools import ToolName, reasons_to_load
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
 from recollect.tools import finding, keeping, noting, summarising

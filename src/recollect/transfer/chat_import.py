@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final, cast
 from recollect.context.message_formats import read_messages
 from recollect.context.stored_messages import as_turn, given_id
 from recollect.domain.filters import Filter
-from recollect.domain.progress import Progress
+from recollect.domain.job import Progress
 from recollect.domain.scope import Caller
 from recollect.domain.transfer import ImportedChats, LineProblem
 from recollect.domain.turn import new_turn

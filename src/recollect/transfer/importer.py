@@ -27,14 +27,13 @@ from recollect.context.archives.summary import canonical_input
 from recollect.context.archives.vault import Vault, compressed, decompressed
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.audit import NewAuditEntry
-from recollect.domain.category import is_user_profile
 from recollect.domain.document import Document, collection_owner
 from recollect.domain.item import StoredItem
-from recollect.domain.link import Link
-from recollect.domain.progress import Progress
-from recollect.domain.proposal import Proposal
-from recollect.domain.record import Version
+from recollect.domain.job import Progress
+from recollect.domain.record import Version, is_user_profile
+from recollect.domain.relation import Link
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.transfer import (
     Imported,
     Item,

@@ -13,12 +13,11 @@ from itertools import chain
 from typing import Final
 
 from recollect.domain.change import ChangeSet
-from recollect.domain.conflict import Conflict
 from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job
-from recollect.domain.link import Link
 from recollect.domain.record import Record
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.errors import StaleVersion

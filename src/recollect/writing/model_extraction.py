@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from recollect.domain.extraction import Claim, Topic
 from recollect.domain.fields import MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Evidence, Kind, Procedure
 from recollect.domain.turn import Turn
+from recollect.domain.write import Claim, Topic
 from recollect.language.claims import signals
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.sentences import clauses, readable, sentences, without_memory

@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 
 from recollect.domain.archive import Archive
 from recollect.domain.audit import NewAuditEntry
-from recollect.domain.category import USER_PROFILE, is_user_profile
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.fields import (
     MAX_TITLE,
@@ -23,10 +22,10 @@ from recollect.domain.fields import (
     revised,
 )
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
-from recollect.domain.proposal import Proposal
-from recollect.domain.record import Record, Status
+from recollect.domain.record import USER_PROFILE, Record, Status, is_user_profile
+from recollect.domain.relation import Link
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.errors import NotFound, StaleVersion

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
-from recollect.domain.category import is_user_profile, with_aliases
-from recollect.domain.record import Kind, Record
+from recollect.domain.record import Kind, Record, is_user_profile, with_aliases
 from recollect.domain.relation import Strategy
 from recollect.errors import InvalidInput, ModelError
 from recollect.language.detection import language

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.route import Namespace
+from recollect.domain.write import Namespace
 from recollect.language.intent.routing import route
 
 _FILE = Path(__file__).parents[2] / "data" / "route.tsv"

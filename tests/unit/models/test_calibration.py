@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.domain.calibration import MemoryCalibration
+from recollect.domain.embedding import MemoryCalibration
 from recollect.models.calibration import measure
 from recollect.models.local_model import local_model
 from recollect.ports.units import Matches

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.fields import new_record
-from recollect.domain.hit import Boost
+from recollect.domain.hit import Boost, Standing
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Standing
 from recollect.domain.turn import Turn, new_turn
 from recollect.recall.intent import Intent, Lean, lean_of
 from recollect.recall.scoring import ScoringOptions, Weighing

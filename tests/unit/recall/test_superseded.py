@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.fields import new_record
+from recollect.domain.hit import Standing
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Standing
 from recollect.recall.candidate_loader import Weighed
 from recollect.recall.fuse import Weights, fuse
 from recollect.recall.neighbourhood import NeighbourhoodOptions

@@ -12,12 +12,11 @@ from recollect.backends.split.reading import read_each, summed
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
+from recollect.domain.hit import Weighable
 from recollect.domain.page import Cursor
-from recollect.domain.placement import Holding, split, split_reachable
 from recollect.domain.record import Record, Version
-from recollect.domain.scope import Scope
-from recollect.domain.standing import Weighable
+from recollect.domain.relation import Link
+from recollect.domain.scope import Holding, Scope, split, split_reachable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn

@@ -47,11 +47,11 @@ from recollect.backends.sql.rows import (
 from recollect.backends.sql.scopes import find_scopes, read_versions
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
+from recollect.domain.hit import Weighable
 from recollect.domain.page import Cursor
 from recollect.domain.record import Kind, Record, Status, Version
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn

@@ -10,7 +10,7 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.groups import run_group
 from recollect.domain.agent import Agent
-from recollect.domain.route import WritePolicy
+from recollect.domain.write import WritePolicy
 from recollect.memory import Memory
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from recollect.cli.commands.records import RecordId
 from recollect.cli.input import moment_of, text_of
 from recollect.cli.options import FilterOptions
 from recollect.cli.show import explained
-from recollect.domain.owner import ARCHIVE, OwnerKind
+from recollect.domain.unit import ARCHIVE, OwnerKind
 from recollect.memory import Memory
 
 if TYPE_CHECKING:

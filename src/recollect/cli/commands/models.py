@@ -16,7 +16,7 @@ from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.logs import log_to
 from recollect.cli.options import Shared
 from recollect.cli.settings_edit import write_setting
-from recollect.domain.embedder import EmbedderCheck
+from recollect.domain.embedding import EmbedderCheck
 from recollect.domain.views import as_json
 from recollect.errors import NotAvailable
 

@@ -19,7 +19,7 @@ from recollect.memory import Memory
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.domain.diagnosis import Diagnosis
+    from recollect.domain.stats import Diagnosis
 
 _PROBLEM: Final = 5
 

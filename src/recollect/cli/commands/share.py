@@ -14,8 +14,7 @@ from recollect.cli.commands.records import Reason, RecordId, Text
 from recollect.cli.groups import run_group
 from recollect.cli.input import text_of
 from recollect.domain.page import Page
-from recollect.domain.proposal import PROPOSAL_STATUSES, Proposal
-from recollect.domain.sharing import SHARED_TYPES
+from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal
 from recollect.memory import Memory
 
 if TYPE_CHECKING:

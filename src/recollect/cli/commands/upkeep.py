@@ -16,8 +16,8 @@ from recollect.memory import Memory
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.domain.conflict import Resolution
     from recollect.domain.record import Record
+    from recollect.domain.relation import Resolution
 
 ConflictId = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be done.")]

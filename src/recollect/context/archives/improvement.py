@@ -15,11 +15,10 @@ from recollect.context.archives.summary import MAX_SUMMARY, parsed, query_of, su
 from recollect.context.archives.vault import Vault
 from recollect.context.grounding import grounded_answer
 from recollect.context.placeholder import one_line
-from recollect.domain.archive import Archive
+from recollect.domain.archive import Archive, Content
 from recollect.domain.context import Tongue
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
-from recollect.domain.tool_result import Content
 from recollect.errors import ModelError
 from recollect.language.summary import tongue_of
 from recollect.ports.archives import Archives

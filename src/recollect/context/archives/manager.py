@@ -30,9 +30,12 @@ from recollect.context.placeholder import (
 from recollect.domain.archive import (
     Archive,
     Blob,
+    Content,
     ContentRange,
     EarlierResult,
     NewArchive,
+    ToolResult,
+    content_of,
     parse_range,
 )
 from recollect.domain.change import ChangeSet
@@ -40,7 +43,6 @@ from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.meter import Meter
 from recollect.domain.scope import Caller
-from recollect.domain.tool_result import Content, ToolResult, content_of
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.detection import language
 from recollect.ports.archives import Archives

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.context.archives.description import hash_of
-from recollect.domain.archive import Archive, Blob
+from recollect.domain.archive import Archive, Blob, Content, content_from
 from recollect.domain.scope import Scope
-from recollect.domain.tool_result import Content, content_from
 from recollect.errors import StorageError
 from recollect.ports.blobs import Blobs
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Final
 
-from recollect.domain.extraction import Topic
+from recollect.domain.write import Topic
 from recollect.language.claims.moods import plain
 from recollect.language.claims.subjects import names_relative
 from recollect.language.lexicon import bilingual, lexicon

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.domain.context import Tongue
-from recollect.domain.extraction import Claim
 from recollect.domain.record import Episode, Evidence, Kind
+from recollect.domain.write import Claim
 from recollect.language.extraction.events import episode
 from recollect.language.extraction.procedures import FoundProcedure
 from recollect.language.extraction.rule import Rule

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, Protocol
 
-from recollect.domain.extraction import Claim
 from recollect.domain.turn import Turn
+from recollect.domain.write import Claim
 from recollect.language.claims import signals
 from recollect.language.extraction.corrections import Earlier
 from recollect.language.extraction.message import confirmed_by_user, said_by_user, told_by_assistant

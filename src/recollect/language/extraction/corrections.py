@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from recollect.domain.extraction import Claim
 from recollect.domain.record import Kind
+from recollect.domain.write import Claim
 from recollect.language.entities.chinese import chinese_names
 from recollect.language.entities.latin import is_everyday
 from recollect.language.lexicon import both, compiled

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Final
 
-from recollect.domain.extraction import Grounded
+from recollect.domain.write import Grounded
 from recollect.language.analysis import terms
 from recollect.language.claims import signals
 from recollect.language.entities.recognition import entities

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.domain.extraction import Claim
 from recollect.domain.record import Evidence
+from recollect.domain.write import Claim
 from recollect.language.claims import signals
 from recollect.language.extraction.acts import told_before_question
 from recollect.language.extraction.claims import (

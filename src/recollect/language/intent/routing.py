@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from recollect.domain.extraction import Claim
-from recollect.domain.route import Namespace, Route, WritePolicy
+from recollect.domain.write import Claim, Namespace, Route, WritePolicy
 from recollect.language.claims import signals
 from recollect.language.extraction.message import said_by_user
 from recollect.language.extraction.sentences import Utterance, readable, sentences

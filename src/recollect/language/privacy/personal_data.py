@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from recollect.domain.context import Tongue
-from recollect.domain.route import RedactMode
+from recollect.domain.write import RedactMode
 from recollect.language.detection import language
 from recollect.language.lexicon import LANGUAGES, lexicon
 from recollect.language.privacy.national_ids import bank_accounts, national_ids

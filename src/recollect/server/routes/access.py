@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from recollect.domain.access import Grant
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotAllowed, NotAuthenticated
 from recollect.lifecycle.keys import csrf_token

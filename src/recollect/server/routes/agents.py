@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import Field
 
-from recollect.domain.route import WritePolicy
 from recollect.domain.views import Json, as_json
+from recollect.domain.write import WritePolicy
 from recollect.server import access_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import AdministeredMemory

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from recollect.domain.event import Changes
-from recollect.domain.role import Role
+from recollect.domain.change import Changes
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.memory import Memory
 from recollect.server import answers

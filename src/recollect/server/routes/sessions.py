@@ -15,8 +15,7 @@ from recollect.context.message_formats import Format
 from recollect.context.offers import Offer
 from recollect.context.session import Session
 from recollect.domain.archive import EarlierResult
-from recollect.domain.notes import Cached, ChunkType, ContentChunk, Hint
-from recollect.domain.scratchpad import Decision, ScratchpadUpdate
+from recollect.domain.notes import Cached, ChunkType, ContentChunk, Decision, Hint, ScratchpadUpdate
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotFound
 from recollect.server import answers

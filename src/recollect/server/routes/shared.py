@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from recollect.domain.proposal import ProposalStatus
+from recollect.domain.sharing import ProposalStatus
 from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Body, described

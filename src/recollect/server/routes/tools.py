@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Query
 
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import READING_TOOLS
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
 from recollect.server import answers

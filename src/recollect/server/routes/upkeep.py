@@ -7,7 +7,7 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
-from recollect.domain.conflict import Resolution
+from recollect.domain.relation import Resolution
 from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Body, described
