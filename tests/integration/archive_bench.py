@@ -30,9 +30,9 @@ from recollect.domain.scope import Caller, Scope
 from recollect.embedding.reindex import REINDEX, Reindexer
 from recollect.language.analysis import query_terms, term_keys
 from recollect.lifecycle.job_worker import Worker
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Blobs
 from recollect.ports.embedder import Embedder
+from recollect.ports.runtime import Clock
 from recollect.recall.meaning import Meaning
 
 ANN = Scope(user="ann")

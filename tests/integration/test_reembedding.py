@@ -22,7 +22,7 @@ from recollect.domain.scope import Scope
 from recollect.embedding import model_switch
 from recollect.errors import NotAvailable, RecollectError
 from recollect.models import catalogue
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder

@@ -27,7 +27,7 @@ from recollect.context.trimming import Trimmer
 from recollect.domain.message import Message
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
-from recollect.ports.tokens import message_tokens
+from recollect.ports.language_model import message_tokens
 from tests.conversations import Planted, long_log
 from tests.reports import write_report
 

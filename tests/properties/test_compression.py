@@ -14,7 +14,7 @@ from recollect.context.openai_messages import valid_for_openai
 from recollect.context.summariser import Summariser
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.ports.tokens import message_tokens
+from recollect.ports.language_model import message_tokens
 
 _COUNTER = EstimatedTokens()
 # Small numbers, so that short conversations meet every border.

@@ -21,7 +21,7 @@ from recollect.context.window import TOO_SMALL
 from recollect.domain.message import Message
 from recollect.errors import InvalidInput
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.ports.tokens import message_tokens
+from recollect.ports.language_model import message_tokens
 from recollect.settings import Settings
 from tests.properties.test_windows import conversations
 from tests.reports import write_report

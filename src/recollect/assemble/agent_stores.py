@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.keys import KeyDesk
-    from recollect.ports.agents import AgentOverlays
+    from recollect.ports.keys import AgentOverlays
     from recollect.settings import Settings
 
 _log = logging.getLogger(__name__)

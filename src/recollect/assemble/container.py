@@ -32,8 +32,8 @@ from recollect.domain.stats import CacheStats
 from recollect.errors import StorageError
 from recollect.memory.parts import Parts
 from recollect.models.byte_product import quick_product
-from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
+from recollect.ports.runtime import Clock
 from recollect.recall.cache import CachedRecaller, CacheOptions
 from recollect.recall.entity_path import EntityPath
 from recollect.recall.fresh_links import FreshLinks, LinkAmong
@@ -81,12 +81,10 @@ if TYPE_CHECKING:
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.memory.parts import SharingParts, UpkeepServices
-    from recollect.ports.agents import AgentOverlays
-    from recollect.ports.archives import Archives
-    from recollect.ports.blobs import Blobs
-    from recollect.ports.store import Store
+    from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.keys import AgentOverlays
+    from recollect.ports.store import Store, Writes
     from recollect.ports.upkeep import UpkeepReader
-    from recollect.ports.writes import Writes
     from recollect.recall.prefetch import Prefetch
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter

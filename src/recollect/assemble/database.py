@@ -15,7 +15,7 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.files import make_file, make_folder
 from recollect.errors import RecollectError, StorageError
 from recollect.settings import Settings
-from recollect.settings.server_url import driver_url
+from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
     from recollect.backends.sql.journaled_database import JournaledDatabase

@@ -38,7 +38,7 @@ from recollect.lifecycle.environment_check import (
     unusable_settings,
 )
 from recollect.models.language.tiers import Tiers
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings, settings_file
 
 

@@ -21,8 +21,8 @@ from recollect.models.counted_embedder import CountedEmbedder
 from recollect.models.embedding_cache import CachedEmbedder
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.models.places import folder_named, is_folder
-from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
+from recollect.ports.runtime import Clock
 from recollect.recall.meaning import Meaning
 from recollect.settings import Settings
 

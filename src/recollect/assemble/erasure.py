@@ -17,7 +17,7 @@ from recollect.domain.forgetting import Target
 from recollect.domain.scope import Caller
 from recollect.erasure.forgetting import Forgetting, clean_up, erase
 from recollect.lifecycle.usage import Usage
-from recollect.ports.clock import Clock, SystemClock
+from recollect.ports.runtime import Clock, SystemClock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.listing import Listing

@@ -14,11 +14,10 @@ from recollect.knowledge.originals import Originals
 from recollect.knowledge.parser import Parser, ParserLimits
 from recollect.knowledge.retrieval import RetrievalOptions, Retriever
 from recollect.knowledge.rewriting import Rewriter
-from recollect.ports.clock import Clock
+from recollect.ports.embedder import MeaningService
 from recollect.ports.language_model import LanguageModel
-from recollect.ports.meaning import MeaningService
-from recollect.ports.units import UnitIndex
-from recollect.ports.vectors import VectorIndex
+from recollect.ports.runtime import Clock
+from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.settings import Settings
 from recollect.writing.redaction import Redactor
 

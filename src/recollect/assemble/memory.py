@@ -9,9 +9,9 @@ from recollect.assemble.embedding import meaning_of
 from recollect.assemble.places import first_caller, settings_at
 from recollect.errors import RecollectError
 from recollect.memory import Memory
-from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.judge import Judge
+from recollect.ports.runtime import Clock, SystemClock
 from recollect.settings import Settings
 from recollect.settings.working import ModelSettings
 

@@ -9,8 +9,8 @@ from recollect.domain.meter import Meter
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.usage import Usage
 from recollect.models.exact_tokens import ExactTokens
-from recollect.ports.clock import Clock
-from recollect.ports.tokens import TokenCounter
+from recollect.ports.language_model import TokenCounter
+from recollect.ports.runtime import Clock
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions

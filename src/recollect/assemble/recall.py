@@ -8,8 +8,7 @@ from recollect.domain.archive import Archive
 from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.meter import Meter
 from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
-from recollect.ports.units import UnitIndex
-from recollect.ports.vectors import VectorIndex
+from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Weights
 from recollect.recall.late_vectors import LateVectors

@@ -29,9 +29,8 @@ from recollect.errors import InvalidInput, SettingsError
 from recollect.lifecycle.sweep import Sweeper
 from recollect.lifecycle.working_memory import WorkingMemory
 from recollect.models.language.tiers import Tiers
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Archives, Blobs
+from recollect.ports.runtime import Clock
 from recollect.ports.state import State
 from recollect.ports.store import Store
 from recollect.recall.meaning import Meaning

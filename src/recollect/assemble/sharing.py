@@ -16,8 +16,8 @@ from recollect.lifecycle.prompt_replay import Replayer
 from recollect.lifecycle.usage import Usage
 from recollect.memory.parts import SharingParts
 from recollect.ports.audit import AuditLog
-from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.listing import Listing

@@ -24,14 +24,14 @@ from recollect.lifecycle.sweep import (
 from recollect.lifecycle.usage import Usage
 from recollect.lifecycle.working_memory import WorkingMemory
 from recollect.memory.parts import UpkeepServices
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning
 from recollect.settings import Settings
-from recollect.settings.upkeep import RetentionRuleSettings
+from recollect.settings.working import RetentionRuleSettings
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Saver
 

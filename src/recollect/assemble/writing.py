@@ -17,10 +17,9 @@ from recollect.domain.scope import Caller, Holding
 from recollect.domain.write import BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.job_worker import Handler
-from recollect.ports.clock import Clock
 from recollect.ports.language_model import LanguageModels
-from recollect.ports.store import Store
-from recollect.ports.writes import Writes
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, Writes
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import Meaning
 from recollect.recall.user_names import UserNames

@@ -29,7 +29,7 @@ from recollect.context.trimming import Trimmer
 from recollect.context.window import RememberedCounts
 from recollect.domain.message import Message
 from recollect.domain.summary import SegmentSummary, Summary
-from recollect.ports.tokens import TokenCounter, message_tokens
+from recollect.ports.language_model import TokenCounter, message_tokens
 
 _log: Final = logging.getLogger(__name__)
 

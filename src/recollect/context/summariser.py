@@ -23,8 +23,7 @@ from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDi
 from recollect.errors import ModelError
 from recollect.language.rarity import Rarity, sentence_counts
 from recollect.language.summary import Said, Speaker, fitting, points_of, tongue_of
-from recollect.ports.language_model import LanguageModel, Prompt
-from recollect.ports.tokens import TokenCounter
+from recollect.ports.language_model import LanguageModel, Prompt, TokenCounter
 
 if TYPE_CHECKING:
     from recollect.context.summary_form import SummaryForm

@@ -13,7 +13,7 @@ from recollect.domain.archive import content_of
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart, mention
 from recollect.language.analysis import terms
 from recollect.language.summary import tongue_of
-from recollect.ports.tokens import TokenCounter
+from recollect.ports.language_model import TokenCounter
 
 # The sources of an attachment; any other source is a provider's own block.
 _ATTACHMENT_SOURCES: Final = frozenset({"url", "data", "text", "file_id"})

@@ -26,9 +26,9 @@ from recollect.errors import NotAvailable
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.language.units import record_units, turn_units
 from recollect.lifecycle.job_worker import Worker
-from recollect.ports.index_generations import Editions
 from recollect.ports.jobs import Jobs
 from recollect.ports.scope_models import Serving
+from recollect.ports.units import Editions
 from recollect.recall.meaning import Meaning
 from recollect.recall.reader import Reader
 

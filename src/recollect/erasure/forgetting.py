@@ -22,9 +22,9 @@ from recollect.domain.record import Record, Status, is_user_profile
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotAllowed, StorageBusy, StorageError
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Cleaning, Erasure, Proof
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 

@@ -41,10 +41,10 @@ from recollect.knowledge.parsing import ParsedText
 from recollect.knowledge.splitting import split_chunks, split_sections
 from recollect.knowledge.units import SUMMARISED_FROM, document_units
 from recollect.language.summary import extract
-from recollect.ports.clock import Clock
 from recollect.ports.documents import Documents
+from recollect.ports.embedder import MeaningService
 from recollect.ports.jobs import Jobs
-from recollect.ports.meaning import MeaningService
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 Outcome = Literal["added", "updated", "unchanged"]

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, cast
 from recollect.domain.archive import Blob
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Blobs
 from recollect.ports.documents import Documents
 
 _COMPRESSION_LEVEL: Final = 3

@@ -29,12 +29,11 @@ from recollect.knowledge.rewriting import Rewriter, Rewritten
 from recollect.knowledge.units import FIRST_SUMMARY
 from recollect.language.analysis import query_terms, term_keys
 from recollect.language.intent.questions import without_asking
-from recollect.ports.clock import Clock
 from recollect.ports.documents import Documents, LocatedChunk
-from recollect.ports.meaning import AskedQuestion, MeaningService
-from recollect.ports.tokens import TokenCounter
-from recollect.ports.units import Matches, UnitIndex
-from recollect.ports.vectors import Nearest, VectorIndex
+from recollect.ports.embedder import AskedQuestion, MeaningService
+from recollect.ports.language_model import TokenCounter
+from recollect.ports.runtime import Clock
+from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
 
 _DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
 _MAX_ATTEMPTS: Final = 3

@@ -11,7 +11,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.upkeep import BulkChange, BulkFailure
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from recollect.lifecycle.versions import Versions
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.writing.replaced_turns import corrected
 from recollect.writing.saver import Saver
 

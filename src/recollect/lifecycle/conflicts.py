@@ -18,7 +18,7 @@ from recollect.domain.upkeep import Dispute
 from recollect.errors import Conflict as Contradiction
 from recollect.errors import InvalidInput, NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.meaning import Meaning

@@ -19,8 +19,8 @@ from recollect.domain.stats import (
 )
 from recollect.errors import StorageError
 from recollect.language.analysis import ANALYZER_VERSION
-from recollect.ports.maintenance import Maintenance
 from recollect.ports.scope_models import Serving
+from recollect.ports.upkeep import Maintenance
 
 _MEGABYTE: Final = 1 << 20
 _MAX_LISTED_FAULTS: Final = 10

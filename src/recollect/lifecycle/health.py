@@ -17,8 +17,8 @@ from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.stats import DuplicatePair, Health, HealthFigures
 from recollect.domain.unit import RECORD, UNIT_OWNERS
 from recollect.language.analysis import term_keys, terms
-from recollect.ports.clock import Clock
 from recollect.ports.judge import Statement
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex
 from recollect.ports.upkeep import UpkeepReader

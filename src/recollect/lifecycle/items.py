@@ -29,8 +29,8 @@ from recollect.domain.item import (
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
 from recollect.language.analysis import query_terms, term_keys, terms
-from recollect.ports.clock import Clock
 from recollect.ports.items import ItemStore, Place
+from recollect.ports.runtime import Clock
 from recollect.ports.units import UnitIndex
 from recollect.recall.meaning import Meaning
 from recollect.writing.redaction import Redactor

@@ -13,8 +13,8 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.errors import Conflict, InvalidInput, NotFound
-from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
+from recollect.ports.runtime import Clock
 
 _VECTORS: Final = (EMBED, REEMBED)
 

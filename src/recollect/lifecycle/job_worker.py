@@ -11,10 +11,8 @@ from typing import Any, Final
 
 from recollect.domain.job import Job, new_holder
 from recollect.errors import RecollectError
-from recollect.ports.clock import Clock
-from recollect.ports.foreground import work_in_background
 from recollect.ports.jobs import Jobs
-from recollect.ports.tracing import span
+from recollect.ports.runtime import Clock, span, work_in_background
 
 # Runs a job and returns its result in numbers.
 Handler = Callable[[Job], Coroutine[Any, Any, Mapping[str, Any] | None]]

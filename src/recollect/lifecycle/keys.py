@@ -19,8 +19,8 @@ from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Scope, role_of
 from recollect.domain.times import aware, to_micros
 from recollect.errors import InvalidInput, NotAuthenticated, NotFound, StorageError
-from recollect.ports.clock import Clock
 from recollect.ports.keys import Keys, StoredKey
+from recollect.ports.runtime import Clock
 
 # Every key begins with this, so that people and scanners of source code recognise one.
 _MARK: Final = "rk"

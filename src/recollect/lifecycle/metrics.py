@@ -20,7 +20,7 @@ from recollect.domain.meter import (
 )
 from recollect.domain.times import aware
 from recollect.errors import InvalidInput, RecollectError
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 
 KEPT: Final = timedelta(days=30)
 _HOUR: Final = timedelta(hours=1)

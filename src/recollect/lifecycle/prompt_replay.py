@@ -15,7 +15,7 @@ from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
 from recollect.ports.audit import AuditLog
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.message_recall import recall_for_message

@@ -9,7 +9,7 @@ from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict
 from recollect.lifecycle.sweep import after
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.recall.listing import Listing
 from recollect.writing.saver import Saver
 

@@ -14,7 +14,7 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.upkeep import Selection
 from recollect.errors import Conflict
 from recollect.lifecycle.sweep import PROMOTE, SweepAccount, SweepRunner, after
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
 from recollect.writing.saver import Saver

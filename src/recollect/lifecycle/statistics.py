@@ -9,10 +9,9 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats, Stats
 from recollect.lifecycle.metrics import MetricsKeeper
 from recollect.ports.jobs import Jobs
-from recollect.ports.maintenance import Maintenance
 from recollect.ports.store import Store
-from recollect.ports.units import UnitIndex
-from recollect.ports.vectors import VectorIndex
+from recollect.ports.units import UnitIndex, VectorIndex
+from recollect.ports.upkeep import Maintenance
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.meaning import Meaning
 from recollect.writing.judges import JudgeChain

@@ -22,7 +22,7 @@ from recollect.domain.injection import Injection
 from recollect.domain.record import Record, Tier
 from recollect.domain.scope import Scope
 from recollect.errors import NotFound, RecollectError, StaleVersion
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.state import ABSENT, State, StateKey
 from recollect.ports.store import Store
 from recollect.writing.redaction import Redactor

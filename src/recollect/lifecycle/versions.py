@@ -20,7 +20,7 @@ from recollect.domain.record import (
 from recollect.domain.relation import Link
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 from recollect.writing.saver import Saver, require_version

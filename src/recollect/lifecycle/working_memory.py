@@ -12,8 +12,7 @@ from recollect.context.sessions import Sessions
 from recollect.domain.job import Job
 from recollect.lifecycle.job_worker import Handler
 from recollect.lifecycle.sweep import SWEEP, Sweeper
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Archives, Blobs
 from recollect.ports.language_model import LanguageModels
 
 

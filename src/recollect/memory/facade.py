@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from recollect.context.session import Session
     from recollect.lifecycle.keys import KeyDesk
     from recollect.memory.parts import Parts
-    from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
+    from recollect.ports.runtime import Clock
     from recollect.settings import Settings
     from recollect.tools import Toolbox
 

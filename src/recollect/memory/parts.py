@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from recollect.lifecycle.versions import Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
-    from recollect.ports.agents import AgentOverlays
-    from recollect.ports.clock import Clock
     from recollect.ports.jobs import Jobs
+    from recollect.ports.keys import AgentOverlays
+    from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
     from recollect.recall.cache import CachedRecaller

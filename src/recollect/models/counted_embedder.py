@@ -8,7 +8,7 @@ from recollect.domain.model_tier import ModelUsage
 from recollect.errors import RecollectError
 from recollect.models.vectors import Vectors
 from recollect.ports.embedder import Embedder, EmbedderAround, Metered, Progress, Purpose
-from recollect.ports.tracing import span
+from recollect.ports.runtime import span
 
 
 class CountedEmbedder(EmbedderAround):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from recollect.domain.embedding import EmbeddingCacheStats
 from recollect.models.vectors import Vectors
-from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
+from recollect.ports.runtime import Clock
 
 _BUDGET_BYTES: Final = 32 << 20
 _LIFETIME_SECONDS: Final = timedelta(hours=24)

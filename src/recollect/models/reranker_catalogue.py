@@ -9,7 +9,7 @@ from recollect.errors import SettingsError
 from recollect.models.places import folder_named
 from recollect.models.reranker_endpoint import COHERE_URL, EndpointReranker, Kind, RerankEndpoint
 from recollect.models.reranker_folder import FolderReranker
-from recollect.ports.reranker import Reranker
+from recollect.ports.judge import Reranker
 
 _NO_RERANKER: Final = frozenset({"", "none"})
 _KINDS: Final = "none, folder:PATH, cohere:NAME, endpoint:NAME or tei:NAME"

@@ -17,9 +17,8 @@ from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
-from recollect.ports.clock import Clock
-from recollect.ports.snapshot import one_snapshot
-from recollect.ports.store import Store
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, one_snapshot
 from recollect.recall.meaning import Meaning
 from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
 

@@ -15,7 +15,7 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 MAX_PAGE: Final = 1_000

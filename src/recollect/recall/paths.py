@@ -10,8 +10,7 @@ from typing import Final, Literal, Protocol
 from recollect.domain.filters import Filter
 from recollect.domain.meter import Meter
 from recollect.domain.times import shifted
-from recollect.ports.units import Matches, UnitIndex
-from recollect.ports.vectors import Nearest, VectorIndex
+from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Asked, Meaning
 from recollect.recall.question import Question

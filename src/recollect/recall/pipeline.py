@@ -23,9 +23,8 @@ from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
 from recollect.errors import RecollectError
-from recollect.ports.clock import Clock
-from recollect.ports.snapshot import current_snapshot, later_snapshot
-from recollect.ports.store import Store
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.candidate_loader import Weighed, Weigher

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from recollect.domain.embedding import Calibration, EmbeddingModel
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.errors import RecollectError
-from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder, Remembering
-from recollect.ports.vectors import Vector
+from recollect.ports.runtime import Clock
+from recollect.ports.units import Vector
 
 # The pause after a failure: a dead endpoint must not slow down every call.
 REST: Final = timedelta(seconds=30)

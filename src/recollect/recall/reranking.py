@@ -15,7 +15,7 @@ from recollect.domain.hit import ArchivePassage, Boost, Item
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.errors import RecollectError
-from recollect.ports.reranker import Reranker
+from recollect.ports.judge import Reranker
 from recollect.recall.candidate_loader import Weighed
 from recollect.recall.question import Question
 from recollect.recall.scoring import Weighing

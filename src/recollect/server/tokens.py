@@ -17,7 +17,7 @@ from recollect.server.identity import Identity
 if TYPE_CHECKING:
     import jwt
 
-    from recollect.settings.server import TokenSettings
+    from recollect.settings.sections import TokenSettings
 
 # Signatures that need no shared secret; `none` and HMAC are not among them.
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES512", "EdDSA")

@@ -27,7 +27,7 @@ from recollect.domain.sharing import (
 from recollect.domain.times import to_micros
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.units import record_units
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
 from recollect.recall.meaning import Meaning

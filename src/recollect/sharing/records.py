@@ -11,7 +11,7 @@ from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller
 from recollect.domain.sharing import shared_type
 from recollect.errors import NotFound
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.recall.listing import Listing
 from recollect.sharing.parties import Parties
 from recollect.writing.saver import Saver, require_version

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from recollect.domain.write import Route, Trace, WritePolicy, Written
     from recollect.lifecycle.keys import KeyDesk
     from recollect.memory.facade import Namespace
-    from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
+    from recollect.ports.runtime import Clock
     from recollect.settings import Settings
 
 

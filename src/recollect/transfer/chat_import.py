@@ -17,7 +17,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.transfer import ImportedChats, LineProblem
 from recollect.domain.turn import new_turn
 from recollect.errors import InvalidInput, RecollectError
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.transfer.chat_files import ChatMessage, Unreadable, read_chats
 from recollect.writing.observer import Observer

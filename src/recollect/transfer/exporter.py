@@ -20,8 +20,8 @@ from recollect.domain.job import Progress
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import ExportCounts
 from recollect.errors import Closed, Conflict, StorageError
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Blobs
+from recollect.ports.runtime import Clock
 from recollect.ports.transfer import Extent, Snapshot, Transfer
 from recollect.transfer.archive_format import ContentWriter
 from recollect.transfer.format import header_line, item_line

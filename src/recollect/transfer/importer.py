@@ -49,8 +49,7 @@ from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError,
 from recollect.knowledge.ingest import ingest_job
 from recollect.language.extraction.acts import with_acts
 from recollect.language.units import record_units, turn_units
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Archives, Blobs
 from recollect.ports.transfer import Arrival, Outcome, Transfer
 from recollect.transfer.archive_format import (
     ContentKey,

@@ -22,9 +22,8 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.errors import StaleVersion
 from recollect.language.units import record_units, turn_units
-from recollect.ports.clock import Clock
-from recollect.ports.foreground import give_way
 from recollect.ports.judge import MOST_JUDGED, Statement
+from recollect.ports.runtime import Clock, give_way
 from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import Meaning

@@ -19,8 +19,7 @@ from recollect.domain.unit import UNIT_OWNERS, OwnerUnits, UnitOwner
 from recollect.language.analysis import term_keys, terms
 from recollect.language.claims.instructions import contradicts, instruction
 from recollect.ports.store import Store
-from recollect.ports.units import Matches, Scores, UnitIndex
-from recollect.ports.vectors import Vector, VectorIndex
+from recollect.ports.units import Matches, Scores, UnitIndex, Vector, VectorIndex
 
 # Includes turns that say the same as the records made from them, which are not compared.
 _MAX_HITS: Final = 200

@@ -20,8 +20,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotFound, StaleVersion
 from recollect.language.extraction.conversation import Extractor, RuleExtractor
-from recollect.ports.store import Store
-from recollect.ports.writes import Writes
+from recollect.ports.store import Store, Writes
 from recollect.writing.intake import Extracted
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.reread_job import Rereading, is_outage

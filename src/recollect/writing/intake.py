@@ -25,7 +25,7 @@ from recollect.errors import InvalidInput
 from recollect.language.claims.moods import mood, plain
 from recollect.language.claims.topics import lasting_topic, tells_taste
 from recollect.language.extraction.grounding import ground
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming
 from recollect.writing.redaction import Redactor

@@ -24,10 +24,9 @@ from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.claims.instructions import contradicts
 from recollect.language.units import record_units
-from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
-from recollect.ports.store import Store
-from recollect.ports.writes import Writes
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, Writes
 from recollect.recall.meaning import Embedded, Meaning
 from recollect.writing.batch import Batch, Incoming
 from recollect.writing.candidates import (

@@ -30,7 +30,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import Meaning

@@ -10,7 +10,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import USER_PROFILE, Record
 from recollect.domain.scope import Caller, namespace_of
 from recollect.errors import InvalidInput
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.user_names import FIELD, TAG
 from recollect.writing.saver import Saver

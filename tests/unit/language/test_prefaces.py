@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.language.claims.signals import stance
+from recollect.language.claims.moods import stance
 from recollect.language.extraction.sentences import preface
 from recollect.language.extraction.voice import self_contained
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recollect.backends.local.byte_vectors import ByteVectors, SplitVector, plain_product
 from recollect.models import byte_product
 from recollect.models.byte_product import quick_product
-from recollect.ports.vectors import Vectors
+from recollect.ports.units import Vectors
 
 _seeds = st.integers(0, 2**32 - 1)
 

@@ -8,7 +8,7 @@ from typing import cast
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.models.embedding_cache import CachedEmbedder
-from recollect.ports.vectors import VectorIndex
+from recollect.ports.units import VectorIndex
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import Meaning
 from recollect.recall.paths import VectorPath

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from recollect.domain.change import Change
 from recollect.domain.scope import Holding, Scope, split_reachable
 from recollect.domain.write import Trace
-from recollect.ports.changes import ChangeLog
-from recollect.ports.writes import Writes
+from recollect.ports.store import ChangeLog, Writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 
 # So many are read in less time than it takes to hand them to a thread,
 _FEW: Final = 50

@@ -46,9 +46,9 @@ from recollect.domain.scope import Caller
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.detection import language
 from recollect.ports.archives import Archives
-from recollect.ports.clock import Clock
+from recollect.ports.language_model import TokenCounter
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.ports.tokens import TokenCounter
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
 

@@ -20,7 +20,7 @@ from recollect.language.detection import script_share
 from recollect.language.folding import fold
 from recollect.language.passages import PASSAGE_SIZE
 from recollect.language.scripts import SPACELESS
-from recollect.ports.tokens import TokenCounter
+from recollect.ports.language_model import TokenCounter
 
 Span = tuple[int, int]
 

@@ -12,9 +12,8 @@ from recollect.context.archives.vault import Vault
 from recollect.domain.archive import Archive, SweptArchives
 from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Scope
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Archives, Blobs
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 # A write never takes this long between its blob and its row.

@@ -12,7 +12,7 @@ from recollect.context.archives.description import hash_of
 from recollect.domain.archive import Archive, Blob, Content, content_from
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Blobs
 
 _COMPRESSION_LEVEL: Final = 3
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from recollect.domain.write import Grounded
 from recollect.language.analysis import terms
-from recollect.language.claims import signals
+from recollect.language.claims import moods
 from recollect.language.entities.recognition import entities
 from recollect.language.extraction.sentences import LONGEST_SENTENCE, readable, sentences
 from recollect.language.folding import fold
@@ -36,8 +36,8 @@ _TOKEN_END: Final = ".:?'-/&=#%"
 # What makes one word or path with the name behind it, and with the name before it.
 _INSIDE: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789/.")
 _GOES_ON: Final = re.compile(r"[./]?[a-z0-9]")
-_TOLD: Final[frozenset[signals.Stance]] = frozenset({"told", "ordered"})
-_TOLD_OF_OTHERS: Final[frozenset[signals.Stance]] = frozenset({"reported"})
+_TOLD: Final[frozenset[moods.Stance]] = frozenset({"told", "ordered"})
+_TOLD_OF_OTHERS: Final[frozenset[moods.Stance]] = frozenset({"reported"})
 
 
 # The words of a talk come again and again.
@@ -247,7 +247,7 @@ def _is_told(claim_text: str, source: str, start: int, end: int) -> bool:
         for sentence in sentences(plain)
         if sentence.start < end and start < sentence.end
     ]
-    stances = set(map(signals.stance, around or [plain[start:end]]))
+    stances = set(map(moods.stance, around or [plain[start:end]]))
     return bool(stances & (_TOLD if about_user else _TOLD | _TOLD_OF_OTHERS))
 
 

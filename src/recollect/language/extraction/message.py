@@ -12,7 +12,7 @@ from typing import Final
 
 from recollect.domain.record import Evidence
 from recollect.domain.write import Claim
-from recollect.language.claims import signals
+from recollect.language.claims import moods
 from recollect.language.extraction.acts import told_before_question
 from recollect.language.extraction.claims import (
     HAN_LETTER,
@@ -73,7 +73,7 @@ def said_by_user(turn: Utterance, earlier: Callable[[], Earlier] = nothing_befor
     """Return the claims of a user's message; call `earlier` where it only names a value."""
     plain = readable(turn.text)
     spoken = sentences(plain)
-    if any(signals.is_withheld(sentence.plain) for sentence in spoken):
+    if any(moods.is_withheld(sentence.plain) for sentence in spoken):
         return []
     found = [
         of_procedure(procedure, turn, explicit=False) for procedure in listed(turn.text, plain)
@@ -84,9 +84,9 @@ def said_by_user(turn: Utterance, earlier: Callable[[], Earlier] = nothing_befor
     for sentence in _without_material(spoken):
         if any(start <= sentence.start < end for start, end in listing):
             continue
-        if signals.takes_back(sentence.plain):
+        if moods.takes_back(sentence.plain):
             _drop(last, found)
-        elif signals.keeps_what_was_said(sentence.plain):
+        elif moods.keeps_what_was_said(sentence.plain):
             _keep(last, found, spoken, sentence, turn)
         elif (before := preface(sentence.plain)).corrects and before.length == len(sentence.plain):
             corrects = True
@@ -107,7 +107,7 @@ def told_by_assistant(turn: Utterance) -> list[Claim]:
     """Return what an assistant says it has done or found out; its advice is not a claim."""
     found: list[Claim] = []
     for sentence in sentences(readable(turn.text)):
-        if signals.asks(sentence.plain):
+        if moods.asks(sentence.plain):
             continue
         if rule := first_rule(outcome_rules(language_of(sentence.plain)), sentence.plain):
             found.append(of_event(rule, sentence, turn, explicit=False))
@@ -120,16 +120,14 @@ def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
     if not 0 < len(said) <= _MAX_ANSWER_SENTENCES:
         return []
     offered = sentences(readable(proposal.text))
-    if all(signals.keeps_what_was_said(sentence.plain) for sentence in said):
+    if all(moods.keeps_what_was_said(sentence.plain) for sentence in said):
         kept = next(
-            (sentence for sentence in reversed(offered) if not signals.asks(sentence.plain)), None
+            (sentence for sentence in reversed(offered) if not moods.asks(sentence.plain)), None
         )
         return [] if kept is None else [_confirmed(asked_to_remember(kept, proposal), turn, said)]
-    if proposal.role != "assistant" or not all(
-        signals.confirms(sentence.plain) for sentence in said
-    ):
+    if proposal.role != "assistant" or not all(moods.confirms(sentence.plain) for sentence in said):
         return []
-    explicit = any(signals.is_wish(sentence.plain) for sentence in said)
+    explicit = any(moods.is_wish(sentence.plain) for sentence in said)
     for sentence in reversed(offered):
         language = language_of(sentence.plain)
         if lexicon(language, "outcomes").regex("proposed").search(sentence.plain):
@@ -149,7 +147,7 @@ def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
 def _without_material(spoken: Iterable[Sentence]) -> Iterator[Sentence]:
     """Yield the sentences before pasted text: "Translate this: …"."""
     for sentence in spoken:
-        if signals.announces_material(sentence.plain):
+        if moods.announces_material(sentence.plain):
             return
         yield sentence
 
@@ -190,18 +188,18 @@ def _told(sentence: Sentence, preface: int, turn: Utterance) -> list[Claim]:
 
 
 def _of_sentence(sentence: Sentence, turn: Utterance) -> Iterator[Claim]:
-    stance = signals.stance(sentence.plain)
+    stance = moods.stance(sentence.plain)
     if stance in {"told", "supposed"} and (
         procedure := in_sentence(turn.text, sentence.plain, sentence.start)
     ):
-        yield of_procedure(procedure, turn, explicit=signals.is_wish(sentence.plain))
+        yield of_procedure(procedure, turn, explicit=moods.is_wish(sentence.plain))
         return
     told = sentence if stance == "told" else None
     if stance == "asked":
         told = told_before_question(sentence)
     if told is None:
         return
-    remember = signals.asks_to_remember(told.plain)
+    remember = moods.asks_to_remember(told.plain)
     found = list(_of_clauses(told, turn, remember=remember))
     if not found and remember:
         found = [asked_to_remember(told, turn)]
@@ -210,7 +208,7 @@ def _of_sentence(sentence: Sentence, turn: Utterance) -> Iterator[Claim]:
 
 def _of_clauses(sentence: Sentence, turn: Utterance, *, remember: bool) -> Iterator[Claim]:
     for clause, rule in _ruled(sentence):
-        explicit = remember or signals.is_wish(clause.plain)
+        explicit = remember or moods.is_wish(clause.plain)
         if rule and rule.category == "user" and not explicit and _CONDITION.match(clause.plain):
             continue  # "if I'm allergic to nuts, …" does not say that one is
         if links(words_of(turn, clause)) and (rule is None or rule.category in _MAY_BE_REFERENCE):
@@ -261,7 +259,7 @@ def _keep(
         found[-len(last) :] = map(made_explicit, last)
         return
     at = spoken.index(sentence)
-    if at and signals.stance(spoken[at - 1].plain) == "told":
+    if at and moods.stance(spoken[at - 1].plain) == "told":
         found.append(asked_to_remember(spoken[at - 1], turn))
 
 

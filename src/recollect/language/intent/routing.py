@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from recollect.domain.write import Claim, Namespace, Route, WritePolicy
-from recollect.language.claims import signals
+from recollect.language.claims import moods
 from recollect.language.extraction.message import said_by_user
 from recollect.language.extraction.sentences import Utterance, readable, sentences
 
@@ -34,8 +34,8 @@ _ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 def route(message: str, *, policy: WritePolicy = "auto") -> Route:
     """Route a message by rules; recall is cheap, so every question and request gets one."""
     spoken = [sentence.plain for sentence in sentences(readable(message))]
-    asked = [sentence for sentence in spoken if signals.stance(sentence) in {"asked", "ordered"}]
-    back = [sentence for sentence in spoken if signals.points_back(sentence)]
+    asked = [sentence for sentence in spoken if moods.stance(sentence) in {"asked", "ordered"}]
+    back = [sentence for sentence in spoken if moods.points_back(sentence)]
     claims = _kept(message, policy)
     should_read = bool(asked or back)
     return Route(

@@ -9,9 +9,8 @@ from datetime import date
 
 from recollect.domain.model_tier import ModelUsage
 from recollect.errors import ModelError
-from recollect.ports.clock import Clock
 from recollect.ports.language_model import Filled, LanguageModel, Prompt, Shape, Written
-from recollect.ports.tracing import span
+from recollect.ports.runtime import Clock, span
 
 # About one token per Chinese character, and a third more than English needs, so that a call is
 # made only if it is certain to fit.

@@ -17,8 +17,8 @@ from recollect.domain.model_tier import ModelUsage
 from recollect.errors import ModelError
 from recollect.models.language.counted import CountedModel
 from recollect.models.language.faults import ModelUnavailable
-from recollect.ports.clock import Clock
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
+from recollect.ports.runtime import Clock
 
 _log: Final = logging.getLogger(__name__)
 

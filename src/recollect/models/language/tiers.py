@@ -19,8 +19,8 @@ from recollect.errors import SettingsError
 from recollect.models.faults import missing_library
 from recollect.models.language.counted import CountedModel
 from recollect.models.language.guarded import GuardedModel, Limits
-from recollect.ports.clock import Clock
 from recollect.ports.language_model import Filled, LanguageModel, Prompt, Shape, Written
+from recollect.ports.runtime import Clock
 
 # --- A model that is opened by its first call, because its library takes long to import -----------
 
