@@ -17,7 +17,7 @@ from recollect.domain.memory_tools import (
 )
 from recollect.domain.sharing import SHARED_TYPES
 from recollect.errors import InvalidInput
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.tools import SPECS, ToolSpec
 
 # As agreed in INTERFACES.md: an argument ending with ? may be left out, = gives its default.

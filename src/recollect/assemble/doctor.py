@@ -22,7 +22,7 @@ from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
 from recollect.domain.stats import Diagnosis, Finding
 from recollect.errors import SettingsError, StorageError
-from recollect.lifecycle.audit_integrity import Verifier
+from recollect.lifecycle.audit import Verifier
 from recollect.lifecycle.doctor import (
     Doctor,
     IndexBudgets,

@@ -10,8 +10,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.proposals import SqlProposals
 from recollect.domain.scope import Caller, Holding, Scope
-from recollect.lifecycle.audit_integrity import Sealer, Verifier
-from recollect.lifecycle.audit_trail import AuditService
+from recollect.lifecycle.audit import AuditService, Sealer, Verifier
 from recollect.lifecycle.prompt_replay import Replayer
 from recollect.lifecycle.usage import Usage
 from recollect.memory.parts import SharingParts

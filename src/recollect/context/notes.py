@@ -14,9 +14,8 @@ from recollect.domain.fields import MAX_TITLE, checked_json, checked_text
 from recollect.domain.notes import Cached, ChunkType, ContentChunk, Hint
 from recollect.errors import InvalidInput
 from recollect.language.analysis import query_terms
-from recollect.language.detection import Language
-from recollect.language.detection import language as language_of
-from recollect.language.folding import fold
+from recollect.language.characters import Language, fold
+from recollect.language.characters import language as language_of
 
 _CHINESE: Final = {
     "found": "# 已获取的相关信息",

@@ -45,7 +45,7 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
 from recollect.errors import Closed, InvalidInput, NotFound, StorageError
-from recollect.language.detection import language
+from recollect.language.characters import language
 
 _log: Final = logging.getLogger(__name__)
 # How much of a long message is used as the query of the notes.

@@ -21,8 +21,15 @@ from recollect.domain.message import Message
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.errors import ModelError
-from recollect.language.rarity import Rarity, sentence_counts
-from recollect.language.summary import Said, Speaker, fitting, points_of, tongue_of
+from recollect.language.summary import (
+    Rarity,
+    Said,
+    Speaker,
+    fitting,
+    points_of,
+    sentence_counts,
+    tongue_of,
+)
 from recollect.ports.language_model import LanguageModel, Prompt, TokenCounter
 
 if TYPE_CHECKING:

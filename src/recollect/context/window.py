@@ -17,7 +17,7 @@ from recollect.context.groups import Group, grouped
 from recollect.context.summary_text import OUTSIDE_MARK, is_summary
 from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.ports.language_model import TokenCounter, message_tokens
 
 # The error code for a window that cannot hold even what must stay.

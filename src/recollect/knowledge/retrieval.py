@@ -28,7 +28,7 @@ from recollect.errors import InvalidInput
 from recollect.knowledge.rewriting import Rewriter, Rewritten
 from recollect.knowledge.units import FIRST_SUMMARY
 from recollect.language.analysis import query_terms, term_keys
-from recollect.language.intent.questions import without_asking
+from recollect.language.intent import without_asking
 from recollect.ports.documents import Documents, LocatedChunk
 from recollect.ports.embedder import AskedQuestion, MeaningService
 from recollect.ports.language_model import TokenCounter

@@ -13,7 +13,7 @@ from semantic_text_splitter import MarkdownSplitter, TextSplitter
 from recollect.domain.document import MAX_SECTION_CHARACTERS, Chunk, DocumentType, Section
 from recollect.knowledge.headings import Heading
 from recollect.knowledge.parsing import ParsedText
-from recollect.language.detection import script_share
+from recollect.language.characters import script_share
 
 # The desired and the maximum number of characters of a chunk. A character of a script without
 # spaces says as much as three letters.

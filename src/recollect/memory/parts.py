@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.lifecycle.audit_trail import AuditService
+    from recollect.lifecycle.audit import AuditService
     from recollect.lifecycle.bulk_edits import Bulk
     from recollect.lifecycle.change_feed import ChangeFeed
     from recollect.lifecycle.conflicts import Conflicts

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from recollect.models.local_model import JUDGE, TOKENIZER, LocalModel, SharedFiles, local_model
 from recollect.models.onnx_session import Session, open_session
 from recollect.models.tokenizer import Tokenizer

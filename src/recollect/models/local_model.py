@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from recollect.domain.embedding import Calibration, EmbedderCondition
 from recollect.errors import NotAvailable
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.folder_files import read_calibration
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder

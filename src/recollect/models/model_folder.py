@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import NotAvailable
-from recollect.language.detection import Language
+from recollect.language.characters import Language
 from recollect.models.folder_files import (
     find_files,
     longest_text,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.embedding import Calibration
-from recollect.language.detection import Language, language
+from recollect.language.characters import Language, language
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.onnx_model import OnnxModel
 from recollect.models.onnx_session import Session, open_session

@@ -26,7 +26,7 @@ from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 from recollect.domain.context import Tongue
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from recollect.language.lexicon import Lexicon, both, compiled, lexicon
 from recollect.language.words import stop_words
 

@@ -14,9 +14,9 @@ from recollect.domain.record import Episode, Kind, Procedure, Record, with_alias
 from recollect.domain.times import EPOCH
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
-from recollect.language.claims.topics import tells_taste
-from recollect.language.passages import passages
-from recollect.language.times.elapsed import days_ago
+from recollect.language.claims.subjects import tells_taste
+from recollect.language.sentences import passages
+from recollect.language.times.mentions import days_ago
 from recollect.recall.fence import SECTIONS, fenced
 from recollect.recall.note_words import WORDS, NoteWords
 

@@ -29,7 +29,7 @@ from recollect.domain.message import Message
 from recollect.domain.meter import Meter
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
-from recollect.language.detection import language as language_of
+from recollect.language.characters import language as language_of
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.upkeep import UpkeepReader

@@ -12,9 +12,9 @@ from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
 from recollect.language.analysis import query_terms, slight_terms, term_key
+from recollect.language.characters import fold
 from recollect.language.claims.moods import mood, plain
-from recollect.language.folding import fold
-from recollect.language.intent.questions import asked_for, without_asking
+from recollect.language.intent import asked_for, without_asking
 from recollect.language.sentences import sentences
 from recollect.language.times.calendar import date_terms
 from recollect.language.times.expressions import AfterEvent, When, find_times

@@ -18,9 +18,9 @@ from recollect.domain.record import Kind, Procedure, Record
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.domain.views import Json
-from recollect.language.intent.routing import route as by_rules
-from recollect.language.passages import PASSAGE_SIZE
-from recollect.language.times.elapsed import ago
+from recollect.language.intent import route as by_rules
+from recollect.language.sentences import PASSAGE_SIZE
+from recollect.language.times.mentions import ago
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.tools.arguments import (
     LoadToolHistory,

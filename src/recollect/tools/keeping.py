@@ -11,7 +11,7 @@ from recollect.domain.fields import MAX_CONTENT, RecordFields, checked_text, rev
 from recollect.domain.record import Record, is_user_profile
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
-from recollect.language.claims.topics import tells_taste
+from recollect.language.claims.subjects import tells_taste
 from recollect.ports.judge import Statement
 from recollect.recall.listing import MAX_PAGE
 from recollect.tools.arguments import (

@@ -17,10 +17,9 @@ from recollect.domain.summary import Point
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json
 from recollect.errors import ModelError, NotFound
-from recollect.language.rarity import Rarity, sentence_counts
 from recollect.language.salience import compact, salience
 from recollect.language.sentences import sentences
-from recollect.language.summary import extract, fitting, tongue_of
+from recollect.language.summary import Rarity, extract, fitting, sentence_counts, tongue_of
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.tools.arguments import SummarizeMemory

@@ -23,7 +23,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import BufferTimes, Claim, Grounded, Step, Topic, WritePolicy
 from recollect.errors import InvalidInput
 from recollect.language.claims.moods import mood, plain
-from recollect.language.claims.topics import lasting_topic, tells_taste
+from recollect.language.claims.subjects import lasting_topic, tells_taste
 from recollect.language.extraction.grounding import ground
 from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names

@@ -17,7 +17,7 @@ from recollect.domain.record import Episode, Procedure, Record
 from recollect.domain.scope import Scope
 from recollect.domain.write import RedactMode
 from recollect.errors import InvalidInput
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.language.privacy.personal_data import redact
 from recollect.ports.state import State, StateEntry, StateKey
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.domain.write import Route, WritePolicy
 from recollect.errors import ModelError
-from recollect.language.intent.routing import route
+from recollect.language.intent import route
 from recollect.ports.language_model import LanguageModel, Prompt
 
 _log: Final = logging.getLogger(__name__)

@@ -3,8 +3,8 @@
 import pytest
 
 from recollect.language.claims.moods import stance
+from recollect.language.extraction.rule import self_contained
 from recollect.language.extraction.sentences import preface
-from recollect.language.extraction.voice import self_contained
 
 
 @pytest.mark.parametrize(

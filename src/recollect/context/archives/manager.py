@@ -44,7 +44,7 @@ from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.meter import Meter
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.ports.archives import Archives
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock

@@ -14,9 +14,8 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from recollect.domain.context import Tongue
-from recollect.language.folding import fold
+from recollect.language.characters import HAN, fold
 from recollect.language.lexicon import Lexicon, Signs, lexicon
-from recollect.language.scripts import HAN
 
 Mood = Literal["declarative", "interrogative", "imperative", "hypothetical"]
 

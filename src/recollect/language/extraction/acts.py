@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.turn import Act, Turn
+from recollect.language.characters import HAN
 from recollect.language.claims import moods
 from recollect.language.claims.moods import mood
 from recollect.language.extraction.sentences import (
@@ -22,7 +23,6 @@ from recollect.language.extraction.sentences import (
     sentences,
     without_memory,
 )
-from recollect.language.scripts import HAN
 
 # What a message does shows in its beginning.
 _READ_CHARACTERS: Final = 2_000

@@ -14,13 +14,12 @@ from typing import Final
 
 from recollect.domain.write import Grounded
 from recollect.language.analysis import terms
+from recollect.language.characters import HAN, fold
 from recollect.language.claims import moods
 from recollect.language.entities.recognition import entities
 from recollect.language.extraction.sentences import LONGEST_SENTENCE, readable, sentences
-from recollect.language.folding import fold
 from recollect.language.lexicon import LANGUAGES, bilingual, both, lexicon
 from recollect.language.quantities import number_words, numbers
-from recollect.language.scripts import HAN
 from recollect.language.words import is_stop_word, stem, stop_characters
 
 # Of so many terms, one may be a word of the one who made the claim.

@@ -1,15 +1,72 @@
-"""Route a message by rules: whether memory should answer it, and whether and where to keep it."""
+"""Questions: what they are about, what kind of answer they ask for, and which texts have one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from recollect.domain.unit import Trait
 from recollect.domain.write import Claim, Namespace, Route, WritePolicy
 from recollect.language.claims import moods
 from recollect.language.extraction.message import said_by_user
 from recollect.language.extraction.sentences import Utterance, readable, sentences
+from recollect.language.lexicon import bilingual
+
+# Only this much of a long text counts, since nearly every long text has some number.
+_READ_CHARACTERS: Final = 2_000
+_DIGIT: Final = re.compile(r"\d")
+# A longer text states more than it asks.
+_MAX_QUESTION_CHARACTERS: Final = 500
+
+
+def without_asking(question: str) -> str:
+    """Return the question without words that only ask, if others are left.
+
+    "Can you remind me how many days passed since I planted the beans?" is about planting beans.
+    The rest says that it is a question, to whom it is put, and that it was spoken of before: words
+    that are addressed to the memory, and that no stored text has.
+    """
+    # In lower case, since a search that disregards the case takes several times as long.
+    low = question.lower()
+    # Some letters of other alphabets are two in lower case.
+    if len(question) > _MAX_QUESTION_CHARACTERS or len(low) != len(question):
+        return question
+    parts: list[str] = []
+    end = 0
+    for asking in bilingual("question_words", "asking").finditer(low):
+        parts.append(question[end : asking.start()])
+        end = asking.end()
+    subject = " ".join((*parts, question[end:]))
+    return subject if any(map(str.isalnum, subject)) else question
+
+
+def asked_for(question: str) -> Trait:
+    """Return what a text must have to answer the question."""
+    wanted = Trait.NONE
+    if bilingual("answer_kinds", "asks_for_time", re.IGNORECASE).search(question):
+        wanted |= Trait.TELLS_TIME
+    if bilingual("answer_kinds", "asks_for_number", re.IGNORECASE).search(question):
+        wanted |= Trait.TELLS_NUMBER
+    return wanted
+
+
+def told_in(text: str) -> Trait:
+    """Return the kinds of answers that a text has."""
+    read = text[:_READ_CHARACTERS].lower()
+    has_digit = _DIGIT.search(read)
+    is_time = _search("time", read) or (has_digit and _search("day", read))
+    is_number = has_digit or _search("number", read)
+    return Trait(bool(is_time) * Trait.TELLS_TIME + bool(is_number) * Trait.TELLS_NUMBER)
+
+
+def _search(name: str, text: str) -> re.Match[str] | None:
+    return bilingual("answer_kinds", name).search(text)
+
+
+# --------------------------------------------------------------------------------------------------
+# Route a message by rules: whether memory should answer it, and whether and where to keep it.
 
 _NAMESPACES: Final[Mapping[str, Namespace]] = {
     "preference": "user-profile",
