@@ -24,12 +24,11 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.context.archives.indexing import INDEX_ARCHIVE, ArchiveIndexer
 from recollect.context.archives.manager import ArchiveOptions, ArchiveParts, ToolResultManager
-from recollect.context.archives.retention import Retention, RetentionLimits
-from recollect.context.archives.vault import Vault
+from recollect.context.archives.vault import Retention, RetentionLimits, Vault
 from recollect.domain.scope import Caller, Scope
 from recollect.embedding.reindex import REINDEX, Reindexer
 from recollect.language.analysis import query_terms, term_keys
-from recollect.lifecycle.job_worker import Worker
+from recollect.lifecycle.jobs import Worker
 from recollect.ports.archives import Blobs
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock

@@ -17,7 +17,7 @@ from recollect.models import local_model
 from recollect.models.catalogue import check, list_embedders, open_embedder
 from recollect.models.local_judge import LocalJudge
 from recollect.models.local_model import LocalModel
-from recollect.models.places import package_folder
+from recollect.models.sealed_folder import package_folder
 from recollect.ports.embedder import Embedder
 
 SENTENCES = [

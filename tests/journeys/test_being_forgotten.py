@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from recollect import Memory
-from recollect.assemble.store_copy import restore
+from recollect.assemble.stores import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import open_scope
 from recollect.domain.notes import ScratchpadUpdate

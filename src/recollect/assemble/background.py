@@ -11,7 +11,7 @@ from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
 from recollect.embedding.reindex import REINDEX
-from recollect.lifecycle.job_worker import Worker
+from recollect.lifecycle.jobs import Worker
 from recollect.writing.act_decider import DECIDE_ACTS, ActDecider
 from recollect.writing.reread_job import REREAD
 from recollect.writing.schedule import EXTRACT_IDLE

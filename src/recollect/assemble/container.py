@@ -31,7 +31,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.errors import StorageError
 from recollect.memory.parts import Parts
-from recollect.models.byte_product import quick_product
+from recollect.models.onnx_file import quick_product
 from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock
 from recollect.recall.cache import CachedRecaller, CacheOptions
@@ -46,7 +46,7 @@ from recollect.recall.split_recall import SplitRecaller
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
-    from recollect.assemble.agent_stores import AgentWiring
+    from recollect.assemble.stores import AgentWiring
     from recollect.assemble.vectors import EmbeddingWork
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.archives import SqlArchives
@@ -65,19 +65,15 @@ if TYPE_CHECKING:
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.audit import AuditService
-    from recollect.lifecycle.bulk_edits import Bulk
     from recollect.lifecycle.change_feed import ChangeFeed
-    from recollect.lifecycle.feedback import FeedbackCounter
     from recollect.lifecycle.idempotency import IdempotentWork
     from recollect.lifecycle.items import ItemKeeper
-    from recollect.lifecycle.job_control import JobControl
-    from recollect.lifecycle.job_worker import Worker
+    from recollect.lifecycle.jobs import JobControl, Worker
     from recollect.lifecycle.keys import KeyDesk
-    from recollect.lifecycle.metrics import MetricsKeeper
     from recollect.lifecycle.short_term import Promoter
-    from recollect.lifecycle.statistics import StatisticsCollector
-    from recollect.lifecycle.usage import Usage
-    from recollect.lifecycle.versions import Versions
+    from recollect.lifecycle.statistics import MetricsKeeper, StatisticsCollector
+    from recollect.lifecycle.usage import FeedbackCounter, Usage
+    from recollect.lifecycle.versions import Bulk, Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.memory.parts import SharingParts, UpkeepServices
@@ -267,7 +263,7 @@ class Wiring(Parts):
 
     async def open_stores(self) -> None:
         if any(map(self.settings.has_own_store, self.settings.agents)):
-            from recollect.assemble.agent_stores import open_agent_stores
+            from recollect.assemble.stores import open_agent_stores
 
             await open_agent_stores(self)
 
@@ -359,7 +355,7 @@ class Wiring(Parts):
 
     @cached_property
     def feedback(self) -> FeedbackCounter:
-        from recollect.lifecycle.feedback import FeedbackCounter
+        from recollect.lifecycle.usage import FeedbackCounter
 
         return FeedbackCounter(self.store, self.listing, self.meter)
 
@@ -715,7 +711,7 @@ class Wiring(Parts):
 
     @cached_property
     def job_desk(self) -> JobControl:
-        from recollect.lifecycle.job_control import JobControl
+        from recollect.lifecycle.jobs import JobControl
 
         return JobControl(
             self.jobs,
@@ -754,14 +750,14 @@ class Wiring(Parts):
 
     @cached_property
     def bulk(self) -> Bulk:
-        from recollect.lifecycle.bulk_edits import Bulk
+        from recollect.lifecycle.versions import Bulk
 
         return Bulk(self.saver, self.versions, self.clock)
 
     @cached_property
     def metrics(self) -> MetricsKeeper:
         from recollect.backends.sql.metrics import SqlMetricHours
-        from recollect.lifecycle.metrics import MetricsKeeper
+        from recollect.lifecycle.statistics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
         return MetricsKeeper(self.meter, hours, self.clock, self._collect_totals)

@@ -26,15 +26,13 @@ from recollect.lifecycle.audit import Verifier
 from recollect.lifecycle.doctor import (
     Doctor,
     IndexBudgets,
-    contents_finding,
-    nothing_stored,
-    unreadable,
-)
-from recollect.lifecycle.environment_check import (
     Places,
     check_models,
+    contents_finding,
     embedder_finding,
     look_around,
+    nothing_stored,
+    unreadable,
     unusable_settings,
 )
 from recollect.models.language.tiers import Tiers

@@ -17,10 +17,9 @@ from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
 from recollect.errors import NotAvailable
 from recollect.models import catalogue, local_model
-from recollect.models.counted_embedder import CountedEmbedder
-from recollect.models.embedding_cache import CachedEmbedder
+from recollect.models.embedding_cache import CachedEmbedder, CountedEmbedder
 from recollect.models.onnx_embedder import OnnxEmbedder
-from recollect.models.places import folder_named, is_folder
+from recollect.models.sealed_folder import folder_named, is_folder
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock
 from recollect.recall.meaning import Meaning

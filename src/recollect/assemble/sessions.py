@@ -10,16 +10,13 @@ from recollect.assemble.writing import schedule_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.state import SqlState
-from recollect.context.archives.improvement import ArchiveImprover
-from recollect.context.archives.indexing import ArchiveIndexer
+from recollect.context.archives.indexing import ArchiveImprover, ArchiveIndexer
 from recollect.context.archives.manager import ArchiveOptions, ArchiveParts
-from recollect.context.archives.retention import Retention, RetentionLimits
 from recollect.context.archives.triggers import TriggerOptions
-from recollect.context.archives.vault import Vault
+from recollect.context.archives.vault import Retention, RetentionLimits, Vault
 from recollect.context.compression import CompressionOptions
-from recollect.context.notes import NotesOptions
-from recollect.context.notes_rules import NotesRule
-from recollect.context.session_parts import SessionOptions, SessionParts
+from recollect.context.notes import NotesOptions, NotesRule
+from recollect.context.session_state import SessionOptions, SessionParts
 from recollect.context.sessions import Sessions
 from recollect.context.summariser import Summariser
 from recollect.domain.meter import Meter

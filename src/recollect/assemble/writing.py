@@ -16,7 +16,7 @@ from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
 from recollect.domain.write import BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.lifecycle.job_worker import Handler
+from recollect.lifecycle.jobs import Handler
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, Writes

@@ -11,7 +11,6 @@ from recollect.client.rooms import RemoteArchives, earlier_result, spelled_range
 from recollect.client.values import decoded
 from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archives.manager import ArchiveOptions, ToolResultManager
-from recollect.context.archives.message_texts import AnyMessage
 from recollect.context.edits import Drop, Edit, Insert, Keep, Replace
 from recollect.context.history import SessionPlan, Synced
 from recollect.context.message_formats import Format, GivenMessage, Prepared
@@ -20,6 +19,7 @@ from recollect.context.offers import Offer
 from recollect.context.openai_messages import to_openai
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.context.session import Session
+from recollect.context.tool_result_texts import AnyMessage
 from recollect.domain.archive import ContentRange, EarlierResult, ToolResult
 from recollect.domain.context import SessionUsage
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text

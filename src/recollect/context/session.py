@@ -31,8 +31,12 @@ from recollect.context.notes import SessionNotes
 from recollect.context.offers import Offer, Offers
 from recollect.context.prompt_builder import BuiltPrompt, PromptBuilder, PromptExtras
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
-from recollect.context.session_parts import SessionOptions, SessionParts
-from recollect.context.session_state import SessionStateStore, WindowState
+from recollect.context.session_state import (
+    SessionOptions,
+    SessionParts,
+    SessionStateStore,
+    WindowState,
+)
 from recollect.context.tool_result_texts import newest_places, with_result
 from recollect.context.window import Budget, RememberedCounts
 from recollect.domain.archive import EarlierResult

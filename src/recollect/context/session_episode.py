@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.context.stored_messages import messages_of
+from recollect.context.message_formats import messages_of
 from recollect.context.summariser import Summariser
 from recollect.domain.fields import MAX_ITEMS, MAX_LABEL, Draft, RecordFields
 from recollect.domain.filters import Filter

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from recollect.context.compression import CompressionOptions, content_key
+from recollect.context.compression import CompressionOptions, Trimmer, content_key
 from recollect.context.grounding import Ground
-from recollect.context.trimming import Trimmer
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message
 from recollect.domain.stats import CacheStats

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
+from recollect.context.conversation import Group, grouped
 from recollect.context.edits import Drop, Edit, Insert, Keep
-from recollect.context.groups import Group, grouped
 from recollect.context.summary_text import OUTSIDE_MARK, is_summary
 from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput

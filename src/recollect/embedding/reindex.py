@@ -25,7 +25,7 @@ from recollect.embedding.model_switch import ModelSwitch, reembed_job
 from recollect.errors import NotAvailable
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.language.units import record_units, turn_units
-from recollect.lifecycle.job_worker import Worker
+from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
 from recollect.ports.scope_models import Serving
 from recollect.ports.units import Editions

@@ -33,13 +33,15 @@ from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.errors import InvalidInput, RecollectError, StaleVersion
-from recollect.knowledge.encodings import decode
-from recollect.knowledge.formats import BINARY_TYPES, type_of
 from recollect.knowledge.originals import Originals, hash_of_file
 from recollect.knowledge.parser import Parser
-from recollect.knowledge.parsing import ParsedText
-from recollect.knowledge.splitting import split_chunks, split_sections
-from recollect.knowledge.units import SUMMARISED_FROM, document_units
+from recollect.knowledge.parsing import BINARY_TYPES, ParsedText, decode, type_of
+from recollect.knowledge.splitting import (
+    SUMMARISED_FROM,
+    document_units,
+    split_chunks,
+    split_sections,
+)
 from recollect.language.summary import extract
 from recollect.ports.documents import Documents
 from recollect.ports.embedder import MeaningService

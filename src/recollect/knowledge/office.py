@@ -8,9 +8,7 @@ from typing import Any, Final
 
 from recollect.domain.document import DocumentType
 from recollect.errors import InvalidInput, NotAvailable
-from recollect.knowledge.formats import media_type
-from recollect.knowledge.headings import markdown_headings, text_headings
-from recollect.knowledge.parsing import ParsedText
+from recollect.knowledge.parsing import ParsedText, markdown_headings, media_type, text_headings
 
 MAX_UNPACKED_BYTES: Final = 512 * 2**20
 _PAGE_BREAK: Final = "\n\n"

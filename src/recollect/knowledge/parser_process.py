@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from recollect.domain.document import DocumentType
 from recollect.errors import InvalidInput, RecollectError
-from recollect.knowledge.formats import BINARY_TYPES
 from recollect.knowledge.office import parse_office
-from recollect.knowledge.parsing import parse_text
+from recollect.knowledge.parsing import BINARY_TYPES, parse_text
 
 _MEGABYTE: Final = 2**20
 

@@ -26,7 +26,7 @@ from recollect.domain.times import aware
 from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
 from recollect.errors import InvalidInput
 from recollect.knowledge.rewriting import Rewriter, Rewritten
-from recollect.knowledge.units import FIRST_SUMMARY
+from recollect.knowledge.splitting import FIRST_SUMMARY
 from recollect.language.analysis import query_terms, term_keys
 from recollect.language.intent import without_asking
 from recollect.ports.documents import Documents, LocatedChunk

@@ -30,7 +30,7 @@ from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.sharing import Party
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.lifecycle.job_worker import Handler
+from recollect.lifecycle.jobs import Handler
 from recollect.lifecycle.prompt_replay import Replayer
 from recollect.lifecycle.usage import Usage
 from recollect.ports.audit import Anchor, AuditLog, Sealed

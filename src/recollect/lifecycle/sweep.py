@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.context.archives.retention import Retention
+from recollect.context.archives.vault import Retention
 from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.filters import Filter
 from recollect.domain.job import Job, NewJob

@@ -15,23 +15,18 @@ if TYPE_CHECKING:
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.audit import AuditService
-    from recollect.lifecycle.bulk_edits import Bulk
     from recollect.lifecycle.change_feed import ChangeFeed
     from recollect.lifecycle.conflicts import Conflicts
-    from recollect.lifecycle.feedback import FeedbackCounter
-    from recollect.lifecycle.health import HealthCheck
     from recollect.lifecycle.idempotency import IdempotentWork
     from recollect.lifecycle.items import ItemKeeper
-    from recollect.lifecycle.job_control import JobControl
-    from recollect.lifecycle.job_worker import Worker
+    from recollect.lifecycle.jobs import JobControl, Worker
     from recollect.lifecycle.keys import KeyDesk
-    from recollect.lifecycle.metrics import MetricsKeeper
     from recollect.lifecycle.quarantine import Quarantine
     from recollect.lifecycle.short_term import Buffer, Promoter
-    from recollect.lifecycle.statistics import StatisticsCollector
+    from recollect.lifecycle.statistics import HealthCheck, MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.sweep import RecordSweep
-    from recollect.lifecycle.usage import Usage
-    from recollect.lifecycle.versions import Versions
+    from recollect.lifecycle.usage import FeedbackCounter, Usage
+    from recollect.lifecycle.versions import Bulk, Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.ports.jobs import Jobs

@@ -9,11 +9,15 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.domain.embedding import Calibration
-from recollect.models.faults import EmbeddingFailed, missing_library, wrong_dimension
-from recollect.models.onnx_session import first_line, session_errors
+from recollect.models.faults import (
+    EmbeddingFailed,
+    Vectors,
+    missing_library,
+    unit_rows,
+    wrong_dimension,
+)
+from recollect.models.onnx_model import first_line, readable, session_errors
 from recollect.models.quiet_libraries import import_quietly
-from recollect.models.tokenizer import readable
-from recollect.models.vectors import Vectors, unit_rows
 from recollect.ports.embedder import Progress, Purpose
 
 Encode = Callable[[list[str], Purpose], Vectors]

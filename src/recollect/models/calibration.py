@@ -12,7 +12,7 @@ import numpy as np
 
 from recollect.domain.embedding import MemoryCalibration
 from recollect.errors import NotAllowed
-from recollect.models.folder_files import CALIBRATION, read_settings
+from recollect.models.model_folder import CALIBRATION, read_settings
 from recollect.ports.embedder import Embedder
 
 _PAIRS: Final = "calibration_pairs.tsv"

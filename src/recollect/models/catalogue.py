@@ -16,8 +16,7 @@ from recollect.domain.embedding import (
 from recollect.errors import NotAvailable, RecollectError, SettingsError
 from recollect.models import local_model
 from recollect.models.local_model import LocalModel
-from recollect.models.places import folder_named, is_file, is_folder
-from recollect.models.sealed_folder import is_whole
+from recollect.models.sealed_folder import folder_named, is_file, is_folder, is_whole
 from recollect.ports.embedder import Embedder
 
 if TYPE_CHECKING:

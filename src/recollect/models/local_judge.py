@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from recollect.language.characters import fold
 from recollect.models.local_model import JUDGE, TOKENIZER, LocalModel, SharedFiles, local_model
-from recollect.models.onnx_session import Session, open_session
-from recollect.models.tokenizer import Tokenizer
+from recollect.models.onnx_model import Session, Tokenizer, open_session
 
 _MAX_SIDE_TOKENS: Final = 72
 _OUTPUT: Final = "relation"

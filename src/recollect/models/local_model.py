@@ -23,11 +23,9 @@ from recollect.domain.embedding import Calibration, EmbedderCondition
 from recollect.errors import NotAvailable
 from recollect.language.characters import fold
 from recollect.models.faults import ModelDamaged, missing_library
-from recollect.models.folder_files import read_calibration
-from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder
-from recollect.models.places import package_folder
-from recollect.models.sealed_folder import SEAL, read_sealed
-from recollect.models.word_rows import WordRows
+from recollect.models.model_folder import read_calibration
+from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder, WordRows
+from recollect.models.sealed_folder import SEAL, package_folder, read_sealed
 
 NAME: Final = "recollect-bilingual"
 DATA_PACKAGE: Final = "recollect_embedder"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recollect.errors import Closed, NotAvailable
 from recollect.models.http_service import Access, HttpService
-from recollect.models.tokenizer import readable
+from recollect.models.onnx_model import readable
 
 COHERE_URL: Final = "https://api.cohere.com/v2"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import ToolName, reasons_to_load
@@ -14,6 +16,7 @@ from recollect.domain.views import Json
 from recollect.errors import InvalidInput
 from recollect.tools import finding, keeping, noting, summarising
 from recollect.tools.arguments import (
+    CHINESE,
     Arguments,
     DeleteMemory,
     LoadToolHistory,
@@ -29,7 +32,74 @@ from recollect.tools.arguments import (
     WriteMemory,
 )
 from recollect.tools.desk import Desk
-from recollect.tools.schema import schema_of
+
+# --- The JSON schema of a tool's arguments, short and in one language -----------------------------
+
+_REFERENCE: Final = "#/$defs/"
+_OPTIONAL: Final = {"type": "null"}
+
+
+def schema_of(
+    arguments: type[BaseModel], language: Tongue, defaults: Mapping[str, object] | None = None
+) -> Json:
+    """Return the schema of a tool's arguments in one language, without references.
+
+    `defaults` are the defaults of the settings.
+    """
+    schema: Json = json.loads(_written(arguments, language))
+    for name, default in (defaults or {}).items():
+        if "default" in schema["properties"].get(name, {}):
+            schema["properties"][name]["default"] = default
+    return schema
+
+
+@cache
+def _written(arguments: type[BaseModel], language: Tongue) -> str:
+    """The schema as text: making it takes milliseconds, and frameworks ask in every run."""
+    whole = arguments.model_json_schema()
+    definitions = cast("Mapping[str, Json]", whole.pop("$defs", {}))
+    # The tool itself has a description; those of Python classes are for people who read them.
+    whole.pop("description", None)
+    return json.dumps(_plain(whole, definitions, language))
+
+
+def _plain(schema: Json, definitions: Mapping[str, Json], language: Tongue) -> Json:
+    own = _resolved(schema, definitions)
+    chinese = own.pop(CHINESE, None)
+    if language == "zh" and chinese is not None:
+        own["description"] = chinese
+    own.pop("title", None)
+    if own.get("default", ...) is None:
+        del own["default"]
+    if "properties" in own:
+        properties = cast("Mapping[str, Json]", own["properties"])
+        own["properties"] = {
+            name: _plain(inner, definitions, language) for name, inner in properties.items()
+        }
+    if "items" in own:
+        own["items"] = _plain(cast("Json", own["items"]), definitions, language)
+    return own
+
+
+def _resolved(schema: Json, definitions: Mapping[str, Json]) -> Json:
+    """Return the schema without references and without the alternative `null`."""
+    own: Json = dict(schema)
+    choices = cast("list[Json]", own.pop("anyOf", []))
+    parts = [choice for choice in choices if choice != _OPTIONAL]
+    if "$ref" in own:
+        parts.append({"$ref": own.pop("$ref")})
+    for part in parts:
+        named = part.get("$ref")
+        inner: Mapping[str, Any] = part
+        if isinstance(named, str):
+            inner = {**definitions[named.removeprefix(_REFERENCE)]}
+            # The field has the description, not its class.
+            inner.pop("description", None)
+        own = {**inner, **own}
+    return own
+
+
+# --- The list of tools that every interface publishes ---------------------------------------------
 
 Given = TypeVar("Given", bound=Arguments)
 Run = Callable[[Desk, Given], Awaitable[object]]

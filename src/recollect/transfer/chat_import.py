@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from recollect.context.message_formats import read_messages
-from recollect.context.stored_messages import as_turn, given_id
+from recollect.context.message_formats import as_turn, given_id, read_messages
 from recollect.domain.filters import Filter
 from recollect.domain.job import Progress
 from recollect.domain.scope import Caller

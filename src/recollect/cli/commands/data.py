@@ -74,7 +74,7 @@ async def restore(
 
     The previous database is kept beside it; what was forgotten since the backup stays forgotten.
     """
-    from recollect.assemble.store_copy import restore as bring_back
+    from recollect.assemble.stores import restore as bring_back
 
     settings = shared.settings()
     kept = "; the previous one is kept beside it" if settings.database.exists() else ""
@@ -100,7 +100,7 @@ async def copy(
     are compared in the end. Run again, it goes on where it was interrupted.
     Nobody should write to the source meanwhile: what comes later is not copied.
     """
-    from recollect.assemble.store_copy import copy_store
+    from recollect.assemble.stores import copy_store
     from recollect.settings import Settings
 
     with bar("Copying") as progress:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from recollect.cli import show, show_audit, show_upkeep
+from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.groups import run_group
 from recollect.cli.input import text_of
@@ -169,13 +169,13 @@ async def _recall(
 async def _health(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
     """Tell how much there is, how far it is trusted, and what somebody should look at."""
     found = await _whole(memory).health(agent=of_agent, user=of_user)
-    return Answer(found, lambda console: show_upkeep.health(console, found))
+    return Answer(found, lambda console: show.health(console, found))
 
 
 async def _conflicts(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
     """List the records that contradict each other and wait for a decision."""
     found = await _whole(memory).conflicts(agent=of_agent, user=of_user)
-    return Answer(found, lambda console: show_upkeep.disputes(console, found))
+    return Answer(found, lambda console: show.disputes(console, found))
 
 
 async def _audit(
@@ -195,7 +195,7 @@ async def _audit(
     found = await _whole(memory).audit(
         agent=of_agent, user=of_user, action=action, about=about, limit=limit, cursor=cursor
     )
-    return Answer(found, lambda console: show_audit.page_of_entries(console, found))
+    return Answer(found, lambda console: show.page_of_entries(console, found))
 
 
 def _whole(memory: Memory) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from recollect.cli import show_upkeep
+from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Reason, RecordId
 from recollect.cli.input import moment_of, text_of
@@ -29,13 +29,13 @@ Content = Annotated[
 async def health(memory: Memory) -> Answer:
     """Show how much is stored, how far it is trusted, and what needs attention."""
     found = await memory.upkeep.health()
-    return Answer(found, lambda console: show_upkeep.health(console, found))
+    return Answer(found, lambda console: show.health(console, found))
 
 
 async def conflicts(memory: Memory) -> Answer:
     """List the open conflicts between records."""
     found = await memory.upkeep.conflicts()
-    return Answer(found, lambda console: show_upkeep.disputes(console, found))
+    return Answer(found, lambda console: show.disputes(console, found))
 
 
 async def resolve(
@@ -60,7 +60,7 @@ async def resolve(
         at=None if at is None else moment_of(at, "--at"),
         reason=reason,
     )
-    return Answer(decided, lambda console: show_upkeep.dispute(console, decided))
+    return Answer(decided, lambda console: show.dispute(console, decided))
 
 
 async def quarantine(
@@ -88,7 +88,7 @@ async def reject(memory: Memory, record_id: RecordId, reason: Reason = "") -> An
 async def buffer(memory: Memory) -> Answer:
     """List short-term records, newest and most important first, with the time they have left."""
     entries = await memory.upkeep.buffer()
-    return Answer(entries, lambda console: show_upkeep.buffered(console, entries))
+    return Answer(entries, lambda console: show.buffered(console, entries))
 
 
 async def promote(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
@@ -105,7 +105,7 @@ async def sweep(
 ) -> Answer:
     """Hide or remove records that are expired, past retention, or over capacity."""
     swept = await memory.upkeep.sweep(dry_run=dry_run, all_scopes=all_scopes)
-    return Answer(swept, lambda console: show_upkeep.swept(console, swept))
+    return Answer(swept, lambda console: show.swept(console, swept))
 
 
 def _told(what: str, record: Record) -> Answer:

@@ -15,7 +15,6 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.context.archives.description import Origin, describe, hash_of
 from recollect.context.archives.indexing import index_job
-from recollect.context.archives.message_texts import AnyMessage, with_texts
 from recollect.context.archives.passages import select_passages
 from recollect.context.archives.summary import canonical_input, query_of
 from recollect.context.archives.vault import Vault
@@ -27,6 +26,7 @@ from recollect.context.placeholder import (
     open_in,
     opened,
 )
+from recollect.context.tool_result_texts import AnyMessage, with_texts
 from recollect.domain.archive import (
     Archive,
     Blob,

@@ -37,7 +37,7 @@ from recollect.models.language.forms import (
     refuses_form,
     simpler_way,
 )
-from recollect.models.tokenizer import readable
+from recollect.models.onnx_model import readable
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
 
 _FIRST_PAUSE_SECONDS: Final = 0.5
