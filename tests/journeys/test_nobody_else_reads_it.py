@@ -16,7 +16,7 @@ import asyncio, logging, os, sys
 from pathlib import Path
 from recollect import Memory
 from recollect.assemble.stores import restore
-from recollect.cli.logs import log_to
+from recollect.cli.command import log_to
 from recollect.settings import Settings
 
 async def main(data):

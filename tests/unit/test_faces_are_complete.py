@@ -25,12 +25,10 @@ from recollect.context.archives.manager import ToolResultManager
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.context.session import Session
 from recollect.memory import Memory
-from recollect.memory.agents import Agents
+from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
 from recollect.memory.items import Items
-from recollect.memory.jobs import BackgroundJobs
-from recollect.memory.keys import ApiKeys
 from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep

@@ -46,8 +46,8 @@ from recollect.recall.split_recall import SplitRecaller
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
+    from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.stores import AgentWiring
-    from recollect.assemble.vectors import EmbeddingWork
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.audit_log import SqlAudit
@@ -578,7 +578,7 @@ class Wiring(Parts):
 
     @cached_property
     def embedding(self) -> EmbeddingWork:
-        from recollect.assemble.vectors import embedding_work
+        from recollect.assemble.background import embedding_work
 
         return embedding_work(
             self.database,

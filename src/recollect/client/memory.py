@@ -55,12 +55,10 @@ from recollect.domain.upkeep import BulkChange
 from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.errors import Conflict, NotAvailable, StorageError
 from recollect.memory import Memory, Namespace
-from recollect.memory.agents import Agents
+from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
 from recollect.memory.items import Items
-from recollect.memory.jobs import BackgroundJobs
-from recollect.memory.keys import ApiKeys
 from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep

@@ -48,12 +48,10 @@ from recollect.domain.sharing import Proposal
 from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute, Swept
 from recollect.domain.write import WritePolicy
-from recollect.memory.agents import Agents
+from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
 from recollect.memory.items import Items
-from recollect.memory.jobs import BackgroundJobs
-from recollect.memory.keys import ApiKeys
 from recollect.memory.knowledge import KnowledgeDocuments, as_file
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep

@@ -12,12 +12,12 @@ from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.memory import Memory
-from recollect.server import console, pages
+from recollect.server import console, description
 from recollect.server.caller import only_known_parameters
 from recollect.server.description import ABOUT, TAGS, describe, operation_id
 from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
-from recollect.server.identity import Doors
-from recollect.server.journal import Journal
+from recollect.server.identity import Doors, token_check
+from recollect.server.journal import Journal, sending_traces
 from recollect.server.limits import LimitedRequests, Limits
 from recollect.server.lossless_json import LosslessJson
 from recollect.server.open_sessions import OpenSessions
@@ -48,8 +48,6 @@ from recollect.server.routes import (
     upkeep,
     writing,
 )
-from recollect.server.tokens import token_check
-from recollect.server.traces import sending_traces
 from recollect.settings import Settings
 
 # The longest record in the widest script, with room for the rest of the request.
@@ -136,7 +134,7 @@ def create_app(
             dependencies=[Depends(require_permission), Depends(only_known_parameters)],
         )
     app.include_router(mcp.router)
-    app.include_router(pages.router)
+    app.include_router(description.router)
     console.add_to(app)
     describe(app)
     app.add_middleware(LimitedRequests)

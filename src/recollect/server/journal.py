@@ -8,16 +8,23 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.errors import NotAvailable
 from recollect.memory import Memory
 from recollect.server.identity import Identity
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import Span
+
 
 REQUEST_ID: Final = "X-Request-ID"
 _GIVEN_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -111,3 +118,50 @@ def _tell(scope: Scope, state: Mapping[str, Any], status: int, seconds: float) -
 def _operation(scope: Scope) -> str:
     route: object = scope.get("route")
     return route.name if isinstance(route, APIRoute) else "other"
+
+
+# --- OpenTelemetry traces, sent to a collector if the settings name one ---------------------------
+
+# What an address says may be what somebody searched for.
+_PRIVATE: Final = ("url.query", "url.full")
+_LIBRARY: Final = "opentelemetry"
+
+
+@contextmanager
+def sending_traces(endpoint: str) -> Generator[None]:
+    """Send the spans of this process to a collector that speaks OTLP over HTTP, if one is named."""
+    if not endpoint:
+        yield
+        return
+    try:
+        from opentelemetry import trace
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ModuleNotFoundError as missing:
+        if not (missing.name or "").startswith(_LIBRARY):
+            raise
+        raise NotAvailable(
+            "server.traces_endpoint is set, but OpenTelemetry's SDK is not installed",
+            hint="Install it with: pip install 'recollect[traces]'",
+        ) from None
+
+    class WithoutAddresses(BatchSpanProcessor):
+        """Leaves out of each span what its address asks for."""
+
+        def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+            for name in _PRIVATE:
+                if name in (span.attributes or ()):
+                    span.set_attribute(name, "")
+            super().on_start(span, parent_context)
+
+    provider = TracerProvider(resource=Resource.create({"service.name": "recollect"}))
+    provider.add_span_processor(WithoutAddresses(OTLPSpanExporter(endpoint=endpoint)))
+    trace.set_tracer_provider(provider)
+    try:
+        yield
+    finally:
+        # Shutting down alone breaks off what is being sent.
+        provider.force_flush()
+        provider.shutdown()

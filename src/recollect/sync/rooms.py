@@ -55,12 +55,12 @@ if TYPE_CHECKING:
     from recollect.domain.upkeep import Dispute, Swept
     from recollect.domain.views import Json
     from recollect.domain.write import WritePolicy
-    from recollect.memory.agents import Agents as AsyncAgents
+    from recollect.memory.administration import Agents as AsyncAgents
+    from recollect.memory.administration import ApiKeys as AsyncApiKeys
+    from recollect.memory.administration import BackgroundJobs as AsyncBackgroundJobs
     from recollect.memory.archives import ToolArchives as AsyncToolArchives
     from recollect.memory.audit import AuditTrail as AsyncAuditTrail
     from recollect.memory.items import Items as AsyncItems
-    from recollect.memory.jobs import BackgroundJobs as AsyncBackgroundJobs
-    from recollect.memory.keys import ApiKeys as AsyncApiKeys
     from recollect.memory.knowledge import KnowledgeDocuments as AsyncKnowledgeDocuments
     from recollect.memory.shared import SharedMemory as AsyncSharedMemory
     from recollect.memory.upkeep import Upkeep as AsyncUpkeep

@@ -14,7 +14,7 @@ from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import ToolName, reasons_to_load
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
-from recollect.tools import finding, keeping, noting, summarising
+from recollect.tools import search_tools, summary_tool, write_tools
 from recollect.tools.arguments import (
     CHINESE,
     Arguments,
@@ -31,7 +31,7 @@ from recollect.tools.arguments import (
     UpdateScratchpad,
     WriteMemory,
 )
-from recollect.tools.desk import Desk
+from recollect.tools.tool_context import Desk
 
 # --- The JSON schema of a tool's arguments, short and in one language -----------------------------
 
@@ -176,7 +176,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_save",
         SaveMemory,
-        keeping.save,
+        write_tools.save,
         titles=("保存记忆", "Save a memory"),
         chinese="存储、更新或删除长期记忆。记忆会在未来对话中自动召回。",
         english="Store, update or delete a long-term memory. Memories come back by themselves in "
@@ -185,7 +185,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_recall",
         RecallMemory,
-        finding.recall,
+        search_tools.recall,
         titles=("检索记忆", "Recall memories"),
         chinese="搜索长期记忆和过往对话中的相关信息。",
         english="Look up long-term memories and what was said in earlier conversations.",
@@ -193,7 +193,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_search",
         SearchMemory,
-        finding.search,
+        search_tools.search,
         titles=("搜索记忆", "Search memories"),
         chinese="在一个命名空间中搜索记忆，返回内容、元数据和相关度。",
         english="Search memories, in one namespace if you name it; gives content, metadata and "
@@ -202,7 +202,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_write",
         WriteMemory,
-        keeping.write,
+        write_tools.write,
         titles=("写入记忆", "Write a memory"),
         chinese="写入一条记忆。与已有记忆重复时合并，改变已有内容时生成新版本。",
         english="Remember a text. What is known already is merged with it; what it changes gets a "
@@ -211,7 +211,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_update",
         UpdateMemory,
-        keeping.update,
+        write_tools.update,
         titles=("更新记忆", "Update a memory"),
         chinese="修改一条记忆，原来的版本会保留。",
         english="Change a memory; the version before is kept.",
@@ -219,7 +219,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_delete",
         DeleteMemory,
-        keeping.delete,
+        write_tools.delete,
         titles=("删除记忆", "Delete memories"),
         chinese="按 ID 或条件删除记忆。先用 dry_run 查看将删除多少条。",
         english="Delete a memory by its id, or all that meet conditions. Use dry_run first to see "
@@ -228,7 +228,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_summarize",
         SummarizeMemory,
-        summarising.summarize,
+        summary_tool.summarize,
         titles=("摘要记忆", "Summarize memories"),
         chinese="把若干条记忆或文本概括成一段简短的摘要。",
         english="Make one short summary of several memories or texts.",
@@ -236,7 +236,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_route",
         RouteMessage,
-        finding.route,
+        search_tools.route,
         titles=("记忆路由", "Route a message"),
         chinese="判断一条消息是否需要读取记忆、是否值得写入，以及涉及哪些命名空间。",
         english="Judge whether a message should be answered with memory, whether it is worth "
@@ -245,7 +245,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_propose",
         ProposeMemory,
-        keeping.propose,
+        write_tools.propose,
         titles=("提议共享记忆", "Propose to shared memory"),
         chinese="提议让本工作区的所有智能体都知道一件事；由协调者批准后才会共享。",
         english="Propose something that all agents of the workspace should know. It is shared once "
@@ -254,7 +254,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "load_tool_history",
         LoadToolHistory,
-        finding.load_tool_history,
+        search_tools.load_tool_history,
         titles=("加载历史工具结果", "Load an earlier tool result"),
         chinese="加载之前工具调用的完整结果。使用场景："
         + "；".join(reasons_to_load("zh"))
@@ -266,7 +266,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "scratchpad_update",
         UpdateScratchpad,
-        noting.update_scratchpad,
+        write_tools.update_scratchpad,
         titles=("更新任务草稿", "Update the scratchpad"),
         chinese="记录当前任务的目标、步骤、决定和阻碍。未提到的内容保持不变。",
         english="Note the goal, steps, decisions and blockers of the task at hand. What is left "
@@ -276,7 +276,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "knowledge_search",
         SearchKnowledge,
-        finding.search_knowledge,
+        search_tools.search_knowledge,
         titles=("搜索资料", "Search documents"),
         chinese="在存档的文档和工具结果中搜索，返回相关段落；全文用 load_tool_history 加载。",
         english="Search the documents and tool results that were put away; gives the passages "

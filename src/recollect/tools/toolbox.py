@@ -12,8 +12,8 @@ from recollect.domain.memory_tools import plain_name
 from recollect.domain.scope import Caller
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.tools.desk import Desk
 from recollect.tools.specs import SPECS, ToolSpec
+from recollect.tools.tool_context import Desk
 
 if TYPE_CHECKING:
     from recollect.memory import Memory

@@ -18,8 +18,7 @@ from pydantic import BaseModel, Field
 from recollect.domain.model_tier import ModelChoice, ProviderAccess, TierNames
 from recollect.errors import ModelError
 from recollect.models.language import client
-from recollect.models.language.client import RemoteModel
-from recollect.models.language.providers import open_model
+from recollect.models.language.client import RemoteModel, open_model
 from recollect.models.language.scripted import ScriptedModel
 from recollect.models.language.tiers import Tiers
 from recollect.ports.language_model import Prompt

@@ -9,7 +9,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.groups import run_group
+from recollect.cli.command import run_group
 from recollect.domain.archive import Archive
 from recollect.domain.views import as_json
 from recollect.memory import Memory

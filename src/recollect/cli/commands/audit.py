@@ -8,7 +8,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.groups import run_group
+from recollect.cli.command import run_group
 from recollect.cli.options import Shared
 from recollect.memory import Memory
 

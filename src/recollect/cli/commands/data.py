@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer
+from recollect.cli.answer import Answer, bar
 from recollect.cli.options import Shared
-from recollect.cli.progress import bar
 from recollect.domain.views import as_json
 from recollect.errors import SettingsError
 from recollect.memory import Memory

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, say
-from recollect.cli.groups import run_group
+from recollect.cli.answer import Answer, bar, say
+from recollect.cli.command import run_group
 from recollect.cli.input import moment_of
 from recollect.cli.options import Shared
-from recollect.cli.progress import bar
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
     Document,

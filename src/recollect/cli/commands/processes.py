@@ -15,8 +15,7 @@ from typer.main import get_command
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.command import opened
-from recollect.cli.logs import log_to
+from recollect.cli.command import log_to, opened
 from recollect.cli.options import Shared
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.ids import new_id

@@ -9,9 +9,8 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import Body
+from recollect.cli.command import Body, run_group
 from recollect.cli.commands.records import Reason, RecordId, Text
-from recollect.cli.groups import run_group
 from recollect.cli.input import text_of
 from recollect.domain.page import Page
 from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal

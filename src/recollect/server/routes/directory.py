@@ -11,8 +11,7 @@ from recollect.server import answers
 from recollect.server.bodies import Filters, PagedFilters, described
 from recollect.server.caller import CallersMemory, WholeWorkspace
 from recollect.server.once import OnceRoute
-from recollect.server.paging import page_of
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Limit, PageMark, page_of
 
 router = APIRouter(prefix="/v1", tags=["directory"], route_class=OnceRoute)
 

@@ -21,17 +21,20 @@ from recollect.server.bodies import (
 )
 from recollect.server.caller import CallersMemory
 from recollect.server.once import OnceRoute
-from recollect.server.paging import page_of
-from recollect.server.parameters import IdempotencyKey, Limit, PageMark, Reason
-from recollect.server.problems import problems
-from recollect.server.versions import (
+from recollect.server.parameters import (
     ExpectedVersion,
+    IdempotencyKey,
     IfMatch,
     IfNoneMatch,
+    Limit,
+    PageMark,
+    Reason,
     etag,
+    page_of,
     seen_version,
     tagged,
 )
+from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1/records", tags=["records"], route_class=OnceRoute)
 

@@ -23,8 +23,7 @@ from recollect.server.bodies import Body, Message, Several, described, said
 from recollect.server.caller import CallersMemory
 from recollect.server.once import OnceRoute
 from recollect.server.open_sessions import CallersSession, SessionsInUse
-from recollect.server.paging import page_of
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Limit, PageMark, page_of
 from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=OnceRoute)

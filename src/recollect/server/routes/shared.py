@@ -13,9 +13,16 @@ from recollect.server import answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.once import OnceRoute
-from recollect.server.parameters import Limit, PageMark, Reason
+from recollect.server.parameters import (
+    ExpectedVersion,
+    IfMatch,
+    Limit,
+    PageMark,
+    Reason,
+    seen_version,
+    tagged,
+)
 from recollect.server.problems import problems
-from recollect.server.versions import ExpectedVersion, IfMatch, seen_version, tagged
 
 router = APIRouter(prefix="/v1", tags=["shared"], route_class=OnceRoute)
 

@@ -14,8 +14,7 @@ from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.identity import Asking
 from recollect.server.once import OnceRoute
-from recollect.server.paging import page_of
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Limit, PageMark, page_of
 from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=OnceRoute)

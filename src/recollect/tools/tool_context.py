@@ -11,7 +11,7 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Caller
 from recollect.memory import Memory
 from recollect.tools.arguments import MOST_RESULTS
-from recollect.tools.places import Places
+from recollect.tools.metadata import Places
 
 if TYPE_CHECKING:
     from recollect.memory.parts import Parts

@@ -1,14 +1,11 @@
-"""Coverage of the answers by the first passages of the knowledge base.
-
-The set consists of whole documents. The answers are spans of characters, and the share of them
-that the passages cover is the score. The characters returned are reported too, since more text
-covers more.
-"""
+"""Replay of a recall set through the knowledge base, with every unit as a document."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
+import math
 import statistics
 import tempfile
 import time
@@ -19,8 +16,47 @@ from typing import Any, Final
 
 from recollect.domain.document import Passage
 from recollect.errors import NotFound
+from recollect.evaluation.metrics import Judged
+from recollect.evaluation.recall_sets import SetQuery
+from recollect.evaluation.replay import LIMIT, Replay, text_of
 from recollect.memory import Memory
 from recollect.settings import Settings
+
+# Several passages may come from one document.
+_PASSAGES: Final = 3 * LIMIT
+_AT_ONCE: Final = 16
+
+
+class DocumentReplay(Replay):
+    """The replay of one set; each scope is a user with one collection."""
+
+    async def _tell(self, scope: str, before: float = math.inf) -> None:
+        knowledge = self._memory.scope(user=scope).knowledge
+        started = time.perf_counter()
+        # Several at a time, as when a folder is synchronised.
+        due = list(self._due(scope, before))
+        for first in range(0, len(due), _AT_ONCE):
+            some = due[first : first + _AT_ONCE]
+            added = [knowledge.add(text_of(unit), f"{unit.id}.txt") for unit in some]
+            documents = await asyncio.gather(*added)
+            self._unit_of |= {it.id: unit.id for it, unit in zip(documents, some, strict=True)}
+            self._told(len(some))
+        self._seconds_telling += time.perf_counter() - started
+
+    async def _ask(self, query: SetQuery) -> Judged:
+        knowledge = self._memory.scope(user=query.scope).knowledge
+        started = time.perf_counter()
+        found = await knowledge.search(query.query, limit=_PASSAGES)
+        self._seconds_asking.append(time.perf_counter() - started)
+        self._asked(1)
+        units = dict.fromkeys(self._unit_of[passage.citation.document] for passage in found)
+        return Judged(category=query.category, ranking=tuple(units)[:LIMIT], gold=query.gold)
+
+
+# --- Coverage of the answers by the first passages of the knowledge base --------------------------
+# The set consists of whole documents. The answers are spans of characters, and the share of them
+# that the passages cover is the score. The characters returned are reported too, since more text
+# covers more.
 
 _CUTS: Final = (5, 10)
 Span = tuple[str, int, int]

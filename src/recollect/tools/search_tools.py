@@ -29,8 +29,8 @@ from recollect.tools.arguments import (
     SearchKnowledge,
     SearchMemory,
 )
-from recollect.tools.desk import Desk
 from recollect.tools.metadata import metadata_of
+from recollect.tools.tool_context import Desk
 
 # Results stay short: of a text longer than a passage, only the relevant parts are returned.
 _LONG_TEXT_TOKENS: Final = 400

@@ -23,7 +23,7 @@ from recollect.language.summary import Rarity, extract, fitting, sentence_counts
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.tools.arguments import SummarizeMemory
-from recollect.tools.desk import Desk
+from recollect.tools.tool_context import Desk
 
 _MAX_SUMMARY_TOKENS: Final = 250
 _MAX_SENTENCE_CHARACTERS: Final[Mapping[Tongue, int]] = {"en": 240, "zh": 100}

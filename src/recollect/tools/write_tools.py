@@ -1,4 +1,4 @@
-"""The tools that write: saving, changing and deleting memories."""
+"""The tools that write: save, change and delete memories, and update the scratchpad."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any, Final
 
 from recollect.domain.fields import MAX_CONTENT, RecordFields, checked_text, revised
+from recollect.domain.notes import Decision, ScratchpadUpdate
 from recollect.domain.record import Record, is_user_profile
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
@@ -21,10 +22,11 @@ from recollect.tools.arguments import (
     ProposeMemory,
     SaveMemory,
     UpdateMemory,
+    UpdateScratchpad,
 )
 from recollect.tools.arguments import WriteMemory as Write
-from recollect.tools.desk import Desk
 from recollect.tools.metadata import fields_of
+from recollect.tools.tool_context import Desk
 from recollect.writing.outcome import said
 from recollect.writing.strategy import Merged, strategy_of
 
@@ -234,3 +236,21 @@ def _required(value: str | None, name: str) -> str:
             hint="memory_recall shows the ids." if name == "id" else "",
         )
     return value
+
+
+# --- The tool that updates the scratchpad of a task -----------------------------------------------
+
+
+async def update_scratchpad(desk: Desk, asked: UpdateScratchpad) -> Json:
+    """Update the scratchpad and return it."""
+    news = ScratchpadUpdate(
+        current_goal=asked.current_goal,
+        sub_goals=tuple(asked.sub_goals),
+        completed=tuple(asked.completed),
+        current_step=asked.current_step,
+        decisions=tuple(Decision(what=made.what, why=made.why) for made in asked.decisions),
+        blockers=tuple(asked.blockers),
+        unblocked=tuple(asked.unblocked),
+    )
+    pad = await desk.memory.session(desk.session).scratchpad.update(news)
+    return pad.to_json()
