@@ -15,8 +15,7 @@ from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import RecollectError
 from recollect.models import local_model
 from recollect.models.catalogue import check, list_embedders, open_embedder
-from recollect.models.local_judge import LocalJudge
-from recollect.models.local_model import LocalModel
+from recollect.models.local_model import LocalJudge, LocalModel
 from recollect.models.sealed_folder import package_folder
 from recollect.ports.embedder import Embedder
 

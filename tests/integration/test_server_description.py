@@ -12,7 +12,6 @@ from fastapi.routing import APIRoute
 
 from recollect.domain import (
     access,
-    agent,
     archive,
     audit,
     change,
@@ -36,7 +35,7 @@ from recollect.domain import (
     write,
 )
 from recollect.server import access_answers, answers
-from recollect.server.app import RESOURCES, create_app
+from recollect.server.app import ROUTERS, create_app
 from recollect.server.caller import query_parameters
 from recollect.settings import origins
 from tools.write_openapi import TARGET, description
@@ -123,7 +122,7 @@ _PAIRS: list[tuple[type, type[answers.Answer]]] = [
     (meter.Metrics, answers.Metrics),
     (meter.MetricPoint, answers.MetricPoint),
     (meter.MetricFigures, answers.MetricFigures),
-    (agent.Agent, access_answers.Agent),
+    (access.Agent, access_answers.Agent),
     (access.ApiKey, access_answers.Key),
     (access.NewKey, access_answers.NewKey),
     (origins.SettingInUse, access_answers.Setting),
@@ -184,8 +183,8 @@ def test_an_address_takes_exactly_what_the_description_says():
     }
     taken = {
         it.name: query_parameters(it)
-        for resource in RESOURCES
-        for it in resource.router.routes
+        for router in ROUTERS
+        for it in router.routes
         if isinstance(it, APIRoute)
     }
     assert taken == {name: described[name] for name in taken}

@@ -129,7 +129,7 @@ async def check_embedder(settings: Settings, model: str | None = None) -> Embedd
 
 async def calibrate_folder(folder: Path) -> tuple[Path, MemoryCalibration]:
     """Measure the model in a folder; return the file with the result, and the figures."""
-    from recollect.models.calibration import measure, store
+    from recollect.models.catalogue import measure, store
     from recollect.models.model_folder import open_folder
 
     embedder = open_folder(folder, EmbedderChoice(model=f"{_FOLDER}{folder}"))

@@ -36,7 +36,7 @@ def judge_of(settings: Settings, models: LanguageModels, own: Judge | None) -> J
 def _local_judge(settings: Settings) -> Judge | None:
     if settings.writing.judge == "rules":
         return None
-    from recollect.models.local_judge import open_judge
+    from recollect.models.local_model import open_judge
 
     classifier = open_judge(settings.embedding.folder)
     if classifier is None:

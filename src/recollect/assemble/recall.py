@@ -7,7 +7,7 @@ from recollect.backends.sql.database import Database
 from recollect.domain.archive import Archive
 from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.meter import Meter
-from recollect.models.reranker_folder import RerankerChoice, open_reranker
+from recollect.models.rerankers import RerankerChoice, open_reranker
 from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Weights

@@ -9,8 +9,7 @@ from recollect.backends.sql.state import SqlState
 from recollect.domain.scope import Holding
 from recollect.domain.upkeep import RetentionRule
 from recollect.lifecycle.conflicts import Conflicts
-from recollect.lifecycle.quarantine import Quarantine
-from recollect.lifecycle.short_term import Buffer, Promoter
+from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
 from recollect.lifecycle.statistics import HealthCheck
 from recollect.lifecycle.sweep import (
     Capacity,

@@ -10,8 +10,7 @@ from typing import Any, BinaryIO, Final, Unpack
 
 from recollect.client.connection import Connection, at
 from recollect.client.values import decoded
-from recollect.domain.access import ApiKey, NewKey
-from recollect.domain.agent import Agent
+from recollect.domain.access import Agent, ApiKey, NewKey
 from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives, ToolResult
 from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.domain.change import Changes

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.domain.access import ApiKey, NewKey
-from recollect.domain.agent import Agent
+from recollect.domain.access import Agent, ApiKey, NewKey
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
 from recollect.domain.job import JobReport, JobState

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.items import ItemKeeper
     from recollect.lifecycle.jobs import JobControl, Worker
     from recollect.lifecycle.keys import KeyDesk
-    from recollect.lifecycle.quarantine import Quarantine
-    from recollect.lifecycle.short_term import Buffer, Promoter
+    from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
     from recollect.lifecycle.statistics import HealthCheck, MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.sweep import RecordSweep
     from recollect.lifecycle.usage import FeedbackCounter, Usage

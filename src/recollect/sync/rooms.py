@@ -24,8 +24,7 @@ from recollect.domain.document import (
 )
 
 if TYPE_CHECKING:
-    from recollect.domain.access import ApiKey, NewKey
-    from recollect.domain.agent import Agent
+    from recollect.domain.access import Agent, ApiKey, NewKey
     from recollect.domain.archive import (
         Archive,
         ContentRange,

@@ -23,7 +23,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.grounding import ground
-from recollect.language.extraction.rule import self_contained
+from recollect.language.extraction.message import self_contained
 from recollect.language.memory_block import memory_block
 from tests.growth import grows_in_proportion
 

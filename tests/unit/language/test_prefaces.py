@@ -3,7 +3,7 @@
 import pytest
 
 from recollect.language.claims.moods import stance
-from recollect.language.extraction.rule import self_contained
+from recollect.language.extraction.message import self_contained
 from recollect.language.extraction.sentences import preface
 
 

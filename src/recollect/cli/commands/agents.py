@@ -9,7 +9,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.command import run_group
-from recollect.domain.agent import Agent
+from recollect.domain.access import Agent
 from recollect.domain.write import WritePolicy
 from recollect.memory import Memory
 

@@ -8,25 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from datetime import datetime
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Episode, Evidence, Kind
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
+from recollect.language.claims.subjects import named_in_chinese, named_in_english
+from recollect.language.entities.recognition import entities
 from recollect.language.extraction.acts import told_before_question
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
-from recollect.language.extraction.events import episode, links
 from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
-from recollect.language.extraction.rule import (
-    Rule,
-    first_rule,
-    labelled,
-    outcome_rules,
-    self_contained,
-    speaker_name,
-    statement_rules,
-)
 from recollect.language.extraction.sentences import (
     Preface,
     Sentence,
@@ -37,7 +31,214 @@ from recollect.language.extraction.sentences import (
     readable,
     sentences,
 )
-from recollect.language.lexicon import lexicon
+from recollect.language.lexicon import Lexicon, Signs, bilingual, both, compiled, lexicon
+from recollect.language.times.expressions import When, find_times
+
+# --- Rules for extraction: words that show what kind of memory a clause would make ----------------
+# They are data: those for users in `data/*/extraction.toml`, those for assistants, whose sentences
+# are outcomes of their work or else advice, in `data/*/outcomes.toml`.
+
+# --- Make statements self-contained: "I" becomes "User", orders get a label -----------------------
+# Other words stay as they were said. What is an order is kept word for word behind a label.
+
+Label = Literal["asks", "feedback", "todo", "decision", "agreed"]
+
+_EDGE: Final = " \t\n,;:.!，。；：！、~"
+
+
+def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -> str:
+    """Return a statement that names the speaker instead of "I"."""
+    words = text.strip(_EDGE)
+    trimmed = words[_opening(words) :].strip(_EDGE) or words
+    if language == "en":
+        return named_in_english(trimmed, name)
+    named = named_in_chinese(trimmed, name)
+    return name + named if is_theirs and named == trimmed and "我们" not in named else named
+
+
+def labelled(label: Label, text: str, language: Tongue) -> str:
+    """Return an order or a decision word for word, behind its label."""
+    words = text.strip(_EDGE)
+    if language == "zh" and (opening := _order_opening().match(words)):
+        words = words[opening.end() :].strip(_EDGE) or words
+    given = lexicon(language, "voice").table("labels")[label]
+    return words if words.lower().startswith(given.strip(_EDGE).lower()) else given + words
+
+
+def speaker_name(speaker: str, role: str, language: Tongue) -> str:
+    """Return who "I" is: the speaker if the conversation names one, else their role."""
+    roles = lexicon(language, "voice").table("roles")
+    return speaker or roles["assistant" if role == "assistant" else "user"]
+
+
+def _opening(words: str) -> int:
+    match = _openings().match(words)
+    return match.end() if match else 0
+
+
+@cache
+def _openings() -> re.Pattern[str]:
+    return re.compile(f"{both('voice', 'opening')}+", re.IGNORECASE)
+
+
+@cache
+def _order_opening() -> re.Pattern[str]:
+    return re.compile(f"{lexicon('zh', 'voice').pattern('order_opening')}+")
+
+
+# --- Rules for extraction: words that show what kind of memory a clause would make ----------------
+# They are data: those for users in `data/*/extraction.toml`, those for assistants, whose sentences
+# are outcomes of their work or else advice, in `data/*/outcomes.toml`.
+
+Category = Literal[
+    "preference",
+    "user",
+    "feedback",
+    "decision",
+    "follow-up",
+    "sentiment",
+    "project",
+    "domain-facts",
+    "task-traces",
+    "tool-effects",
+]
+
+
+_DEFAULT_CONFIDENCE: Final = 0.8
+
+
+class Rule(NamedTuple):
+    """The words of one kind of clause, and the claim they make."""
+
+    category: Category
+    signs: Signs
+    also: str
+    """A second sign, wherever it stands; the first alone would not be enough."""
+    unless: str
+    """Words that show it is something else after all."""
+    label: Label | None
+    """For what is an order and not a statement."""
+    confidence: float
+    event: bool
+
+    def applies(self, clause: str) -> bool:
+        return (
+            self.signs.find(clause) is not None
+            and not (self.also and compiled(self.also).search(clause) is None)
+            and not (self.unless and compiled(self.unless).search(clause))
+        )
+
+
+def first_rule(rules: tuple[Rule, ...], clause: str) -> Rule | None:
+    """Return the first rule that applies to the clause."""
+    for rule in rules:
+        if rule.applies(clause):
+            return rule
+    return None
+
+
+@cache
+def statement_rules(language: Tongue) -> tuple[Rule, ...]:
+    """Return the rules for what a user says."""
+    return _rules(lexicon(language, "extraction"))
+
+
+@cache
+def outcome_rules(language: Tongue) -> tuple[Rule, ...]:
+    """Return the rules for what an assistant says of its own work."""
+    return _rules(lexicon(language, "outcomes"))
+
+
+def _rules(words: Lexicon) -> tuple[Rule, ...]:
+    return tuple(_rule(words, entry) for entry in words.rules())
+
+
+def _rule(words: Lexicon, entry: Mapping[str, Any]) -> Rule:
+    return Rule(
+        category=entry["category"],
+        signs=words.signs_of(entry),
+        also=words.either(entry["also"]) if "also" in entry else "",
+        unless=words.either(entry["unless"]) if "unless" in entry else "",
+        label=entry.get("label"),
+        confidence=entry.get("confidence", _DEFAULT_CONFIDENCE),
+        event=entry.get("event", False),
+    )
+
+
+# --- Details of an event: participants, artifacts and time ----------------------------------------
+
+_LINK: Final = re.compile(
+    r"https?://[^\s\u3000-\u303f\uff00-\uffef\u4e00-\u9fff<>\"'`]{3,500}"
+    r"|(?<![\w/.:])(?:~|\.{1,2})?/[\w.-]{1,80}(?:/[\w.-]{1,80}){1,12}"
+    r"|(?<![\w/.:])[\w-][\w.-]{0,80}(?:/[\w.-]{1,80}){0,12}/[\w-]{1,80}\.[a-z0-9]{1,5}\b"
+    r"|\b[A-Za-z]:\\[^\s\"'<>|]{2,300}",
+    re.ASCII,
+)
+_OTHER_ARTIFACT: Final = re.compile(
+    r"\b[\w-]{1,60}\.(?:csv|xlsx?|json|pdf|docx?|pptx?|png|jpe?g|svg|md|txt|py|js|ts|css|html|sql|zip|ya?ml"
+    r"|toml|parquet|ipynb|go|rs|java)\b"
+    r"|\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b|\b[A-Z][A-Z0-9]{1,9}-\d{1,8}\b"
+    r"|\bv?\d{1,4}\.\d{1,6}\.\d{1,6}\b|(?<!\w)#\d{1,8}\b",
+    re.ASCII,
+)
+_TRAILING: Final = ".,;:!?)"
+_MAX_CUE_CHARACTERS: Final = 8
+_MAX_PARTICIPANTS: Final = 8
+
+
+def links(text: str) -> tuple[str, ...]:
+    """Return the addresses and paths in a text."""
+    if "/" not in text and "\\" not in text:
+        return ()
+    return tuple(match[0].rstrip(_TRAILING) for match in _LINK.finditer(text))
+
+
+def artifacts(text: str) -> tuple[str, ...]:
+    """Return what an event left behind: files, addresses, commits, tickets, versions."""
+    rest = _LINK.sub(" ", text)
+    others = (match[0] for match in _OTHER_ARTIFACT.finditer(rest))
+    return tuple(dict.fromkeys((*links(text), *others)))
+
+
+def episode(text: str, *, speaker: str, outcome: str, said_at: datetime) -> Episode:
+    """Return the details of an event; pass no speaker if they took no part."""
+    return Episode(
+        participants=_participants(text, speaker),
+        outcome=outcome,
+        artifacts=artifacts(text),
+        timestamp=_time(text, said_at),
+    )
+
+
+def _participants(text: str, speaker: str) -> tuple[str, ...]:
+    low = text.casefold()
+    found = [speaker] if speaker else []
+    for name in entities(text):
+        at = low.find(name)
+        if at >= 0 and (at == 0 or _beside().search(low, max(0, at - _MAX_CUE_CHARACTERS), at)):
+            found.append(text[at : at + len(name)])
+    found += (
+        match[match.lastindex or 0]
+        for match in bilingual("events", "relative", re.IGNORECASE).finditer(text)
+    )
+    left = set(artifacts(text))
+    return tuple(dict.fromkeys(name for name in found if name not in left))[:_MAX_PARTICIPANTS]
+
+
+@cache
+def _beside() -> re.Pattern[str]:
+    return re.compile(rf"(?:{both('events', 'beside')}|[,&]) ?$", re.IGNORECASE)
+
+
+def _time(text: str, said_at: datetime) -> datetime:
+    """Return when it happened: a past time named in the text, else when it was said."""
+    for time in find_times(text, said_at):
+        if isinstance(time, When) and time.start <= said_at:
+            return time.start
+    return said_at
+
+
+# --- Find by rules what one message says that is worth remembering, in Chinese and English --------
 
 # --- Build claims from sentences and clauses: self-contained words, with their evidence -----------
 
