@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Unpack
+from typing import Any, BinaryIO, Final, TypeVar, Unpack
 
 from recollect.client.connection import Connection, at
 from recollect.client.values import decoded
@@ -58,13 +58,34 @@ from recollect.memory.workspace import WorkspaceView
 from recollect.tools import SPECS, Toolbox
 from recollect.tools.toolbox import as_mapping
 
+T = TypeVar("T")
 
-class RemoteShared(SharedMemory):
-    """What all agents of the workspace know."""
+
+class _Room:
+    """A view of a remote memory: ask the server and decode what it answers."""
+
+    _asking_scope: Scope | None = None
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def _ask(self, method: str, path: str, **given: Any) -> Any:
+        return await self._connection.ask(method, path, self._asking_scope, **given)
+
+    async def _told(self, kind: type[T], method: str, path: str, **given: Any) -> T:
+        return decoded(kind, await self._ask(method, path, **given))
+
+
+class _ScopedRoom(_Room):
+    """A view of one scope of a remote memory."""
 
     def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
+        super().__init__(connection)
+        self._asking_scope = self._scope = scope
+
+
+class RemoteShared(_ScopedRoom, SharedMemory):
+    """What all agents of the workspace know."""
 
     async def propose(
         self,
@@ -86,7 +107,7 @@ class RemoteShared(SharedMemory):
             "confidence": confidence,
             "target": target,
         }
-        return decoded(Proposal, await self._ask("POST", at("proposals"), body=body))
+        return await self._told(Proposal, "POST", at("proposals"), body=body)
 
     async def proposals(
         self,
@@ -97,10 +118,10 @@ class RemoteShared(SharedMemory):
         cursor: str | None = None,
     ) -> Page[Proposal]:
         query = {"status": status or "any", "type": type, "limit": limit, "cursor": cursor}
-        return decoded(Page[Proposal], await self._ask("GET", at("proposals"), query=query))
+        return await self._told(Page[Proposal], "GET", at("proposals"), query=query)
 
     async def proposal(self, proposal_id: str) -> Proposal:
-        return decoded(Proposal, await self._ask("GET", at("proposals", proposal_id)))
+        return await self._told(Proposal, "GET", at("proposals", proposal_id))
 
     async def approve(
         self,
@@ -123,10 +144,10 @@ class RemoteShared(SharedMemory):
         self, *, type: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> Page[Record]:
         query = {"type": type, "limit": limit, "cursor": cursor}
-        return decoded(Page[Record], await self._ask("GET", at("shared"), query=query))
+        return await self._told(Page[Record], "GET", at("shared"), query=query)
 
     async def get(self, record_id: str) -> Record:
-        return decoded(Record, await self._ask("GET", at("shared", record_id)))
+        return await self._told(Record, "GET", at("shared", record_id))
 
     async def update(
         self,
@@ -147,39 +168,30 @@ class RemoteShared(SharedMemory):
             "expected_version": expected_version,
             "reason": reason,
         }
-        return decoded(Record, await self._ask("PATCH", at("shared", record_id), body=body))
+        return await self._told(Record, "PATCH", at("shared", record_id), body=body)
 
     async def delete(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:
         query = {"reason": reason, "expected_version": expected_version}
-        return decoded(Record, await self._ask("DELETE", at("shared", record_id), query=query))
+        return await self._told(Record, "DELETE", at("shared", record_id), query=query)
 
     async def _decide(self, proposal_id: str, how: str, body: dict[str, Any]) -> Proposal:
-        return decoded(
-            Proposal, await self._ask("POST", at("proposals", proposal_id, how), body=body)
-        )
-
-    async def _ask(self, method: str, path: str, **given: Any) -> Any:
-        return await self._connection.ask(method, path, self._scope, **given)
+        return await self._told(Proposal, "POST", at("proposals", proposal_id, how), body=body)
 
 
-class RemoteUpkeep(Upkeep):
+class RemoteUpkeep(_ScopedRoom, Upkeep):
     """How memory is kept in order."""
 
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
-
     async def health(self) -> Health:
-        return decoded(Health, await self._ask("GET", at("upkeep", "health")))
+        return await self._told(Health, "GET", at("upkeep", "health"))
 
     async def buffer(self) -> tuple[Record, ...]:
         return await self._connection.all_pages(Record, at("upkeep", "buffer"), self._scope)
 
     async def promote(self, record_id: str, *, reason: str = "") -> Record:
         path = at("upkeep", "buffer", record_id, "promote")
-        return decoded(Record, await self._ask("POST", path, body={"reason": reason}))
+        return await self._told(Record, "POST", path, body={"reason": reason})
 
     async def conflicts(self) -> tuple[Dispute, ...]:
         return await self._connection.all_pages(Dispute, at("upkeep", "conflicts"), self._scope)
@@ -195,24 +207,22 @@ class RemoteUpkeep(Upkeep):
     ) -> Dispute:
         body = {"resolution": resolution, "content": content, "at": at, "reason": reason}
         path = _at("upkeep", "conflicts", conflict_id, "resolve")
-        return decoded(Dispute, await self._ask("POST", path, body=body))
+        return await self._told(Dispute, "POST", path, body=body)
 
     async def quarantined(self, *, limit: int = 50, cursor: str | None = None) -> Page[Record]:
         query = {"limit": limit, "cursor": cursor}
-        return decoded(
-            Page[Record], await self._ask("GET", at("upkeep", "quarantine"), query=query)
-        )
+        return await self._told(Page[Record], "GET", at("upkeep", "quarantine"), query=query)
 
     async def accept(
         self, record_id: str, content: str | None = None, *, reason: str = ""
     ) -> Record:
         path = at("upkeep", "quarantine", record_id, "accept")
         body = {"content": content, "reason": reason}
-        return decoded(Record, await self._ask("POST", path, body=body))
+        return await self._told(Record, "POST", path, body=body)
 
     async def reject(self, record_id: str, reason: str = "") -> Record:
         path = at("upkeep", "quarantine", record_id, "reject")
-        return decoded(Record, await self._ask("POST", path, body={"reason": reason}))
+        return await self._told(Record, "POST", path, body={"reason": reason})
 
     async def expire(self, *, dry_run: bool = False) -> Swept:
         return await self._sweep("expire", {"dry_run": dry_run})
@@ -224,18 +234,11 @@ class RemoteUpkeep(Upkeep):
         return await self._sweep("sweep", {"dry_run": dry_run, "all_scopes": all_scopes})
 
     async def _sweep(self, how: str, body: dict[str, Any]) -> Swept:
-        return decoded(Swept, await self._ask("POST", at("upkeep", how), body=body, patient=True))
-
-    async def _ask(self, method: str, path: str, **given: Any) -> Any:
-        return await self._connection.ask(method, path, self._scope, **given)
+        return await self._told(Swept, "POST", at("upkeep", how), body=body, patient=True)
 
 
-class RemoteAudit(AuditTrail):
+class RemoteAudit(_ScopedRoom, AuditTrail):
     """Who wrote, read and changed what, and why."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
 
     async def tail(
         self,
@@ -246,30 +249,23 @@ class RemoteAudit(AuditTrail):
         target: str | None = None,
     ) -> Page[AuditEntry]:
         query = {"limit": limit, "cursor": cursor, "action": action, "target": target}
-        return decoded(Page[AuditEntry], await self._ask("GET", at("audit"), query=query))
+        return await self._told(Page[AuditEntry], "GET", at("audit"), query=query)
 
     async def show(self, id: str) -> tuple[AuditEntry, ...]:
         return await self._connection.all_pages(AuditEntry, at("audit", id), self._scope)
 
     async def verify(self) -> AuditVerdict:
-        return decoded(AuditVerdict, await self._ask("GET", at("audit", "verify"), patient=True))
+        return await self._told(AuditVerdict, "GET", at("audit", "verify"), patient=True)
 
     async def replay(self, recall_id: str) -> Replay:
-        return decoded(Replay, await self._ask("GET", at("recalls", recall_id, "replay")))
+        return await self._told(Replay, "GET", at("recalls", recall_id, "replay"))
 
     async def seal(self) -> int:
         return (await self._ask("POST", at("audit", "seal")))["sealed"]
 
-    async def _ask(self, method: str, path: str, **given: Any) -> Any:
-        return await self._connection.ask(method, path, self._scope, **given)
 
-
-class RemoteArchives(ToolArchives):
+class RemoteArchives(_ScopedRoom, ToolArchives):
     """The large tool results that were put away."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
 
     async def list(
         self,
@@ -280,10 +276,10 @@ class RemoteArchives(ToolArchives):
         cursor: str | None = None,
     ) -> Page[Archive]:
         query = {"session": session, "tool": tool, "limit": limit, "cursor": cursor}
-        return decoded(Page[Archive], await self._ask("GET", at("archives"), query=query))
+        return await self._told(Page[Archive], "GET", at("archives"), query=query)
 
     async def get(self, archive_id: str) -> Archive:
-        return decoded(Archive, await self._ask("GET", at("archives", archive_id)))
+        return await self._told(Archive, "GET", at("archives", archive_id))
 
     async def load(
         self, archive_id: str, query: str | None = None, range: ContentRange | str | None = None
@@ -305,24 +301,17 @@ class RemoteArchives(ToolArchives):
         return earlier_result(await self._ask("POST", at("archives", "earlier"), body=body))
 
     async def delete(self, archive_id: str) -> Archive:
-        return decoded(Archive, await self._ask("DELETE", at("archives", archive_id)))
+        return await self._told(Archive, "DELETE", at("archives", archive_id))
 
     async def sweep(self, *, dry_run: bool = False) -> SweptArchives:
         body = {"dry_run": dry_run}
-        return decoded(
-            SweptArchives, await self._ask("POST", at("archives", "sweep"), body=body, patient=True)
+        return await self._told(
+            SweptArchives, "POST", at("archives", "sweep"), body=body, patient=True
         )
 
-    async def _ask(self, method: str, path: str, **given: Any) -> Any:
-        return await self._connection.ask(method, path, self._scope, **given)
 
-
-class RemoteJobs(BackgroundJobs):
+class RemoteJobs(_ScopedRoom, BackgroundJobs):
     """What is done in the background."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
 
     async def list(
         self,
@@ -333,33 +322,24 @@ class RemoteJobs(BackgroundJobs):
         cursor: str | None = None,
     ) -> Page[JobReport]:
         query = {"state": state, "kind": kind, "limit": limit, "cursor": cursor}
-        found = await self._connection.ask("GET", at("jobs"), self._scope, query=query)
-        return decoded(Page[JobReport], found)
+        return await self._told(Page[JobReport], "GET", at("jobs"), query=query)
 
     async def get(self, job_id: str) -> JobReport:
-        return decoded(
-            JobReport, await self._connection.ask("GET", at("jobs", job_id), self._scope)
-        )
+        return await self._told(JobReport, "GET", at("jobs", job_id))
 
     async def cancel(self, job_id: str) -> JobReport:
-        return decoded(
-            JobReport, await self._connection.ask("DELETE", at("jobs", job_id), self._scope)
-        )
+        return await self._told(JobReport, "DELETE", at("jobs", job_id))
 
 
-class RemoteAgents(Agents):
+class RemoteAgents(_Room, Agents):
     """How agents are set up on the server."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Agent]:
         query = {"limit": limit, "cursor": cursor}
-        found = await self._connection.ask("GET", at("agents"), None, query=query)
-        return decoded(Page[Agent], found)
+        return await self._told(Page[Agent], "GET", at("agents"), query=query)
 
     async def get(self, name: str) -> Agent:
-        return decoded(Agent, await self._connection.ask("GET", at("agents", name), None))
+        return await self._told(Agent, "GET", at("agents", name))
 
     async def put(
         self,
@@ -380,18 +360,14 @@ class RemoteAgents(Agents):
             "role": role,
             "children": children,
         }
-        told = await self._connection.ask("PUT", at("agents", name), None, body=body)
-        return decoded(Agent, told)
+        return await self._told(Agent, "PUT", at("agents", name), body=body)
 
     async def delete(self, name: str) -> None:
-        await self._connection.ask("DELETE", at("agents", name), None)
+        await self._ask("DELETE", at("agents", name))
 
 
-class RemoteKeys(ApiKeys):
+class RemoteKeys(_Room, ApiKeys):
     """The keys that open the server."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     async def create(
         self,
@@ -411,23 +387,18 @@ class RemoteKeys(ApiKeys):
             "agents": agents,
             "expires_at": expires_at,
         }
-        return decoded(NewKey, await self._connection.ask("POST", at("keys"), None, body=body))
+        return await self._told(NewKey, "POST", at("keys"), body=body)
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[ApiKey]:
         query = {"limit": limit, "cursor": cursor}
-        found = await self._connection.ask("GET", at("keys"), None, query=query)
-        return decoded(Page[ApiKey], found)
+        return await self._told(Page[ApiKey], "GET", at("keys"), query=query)
 
     async def revoke(self, key_id: str) -> ApiKey:
-        return decoded(ApiKey, await self._connection.ask("DELETE", at("keys", key_id), None))
+        return await self._told(ApiKey, "DELETE", at("keys", key_id))
 
 
-class RemoteWorkspace(WorkspaceView):
+class RemoteWorkspace(_ScopedRoom, WorkspaceView):
     """Who and what is in the whole workspace."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
 
     async def scopes(
         self,
@@ -615,12 +586,8 @@ class RemoteToolbox(Toolbox):
 # --- The items of a remote memory -----------------------------------------------------------------
 
 
-class RemoteItems(Items):
+class RemoteItems(_ScopedRoom, Items):
     """The items of one scope on a server."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
 
     async def put(
         self,
@@ -650,13 +617,13 @@ class RemoteItems(Items):
     ) -> tuple[StoredItem, ...]:
         gone = [{"namespace": [*namespace], "key": key} for namespace, key in removed]
         put = [_given(draft) for draft in drafts]
-        told = await self._ask("write", {"put": put, "removed": gone})
+        told = await self._post("write", {"put": put, "removed": gone})
         return tuple(self._item(it) for it in told["items"])
 
     async def get(
         self, namespace: Iterable[str], key: str, *, refresh: bool = True
     ) -> StoredItem | None:
-        told = await self._ask("get", {**_named(namespace), "key": key, "refresh": refresh})
+        told = await self._post("get", {**_named(namespace), "key": key, "refresh": refresh})
         return None if told["item"] is None else self._item(told["item"])
 
     async def delete(self, namespace: Iterable[str], key: str) -> None:
@@ -682,7 +649,7 @@ class RemoteItems(Items):
             "offset": offset,
             "refresh": refresh,
         }
-        told = await self._ask("search", body)
+        told = await self._post("search", body)
         return tuple(
             ItemHit(item=self._item(it["item"]), score=it["score"]) for it in told["items"]
         )
@@ -703,7 +670,7 @@ class RemoteItems(Items):
             "limit": limit,
             "offset": offset,
         }
-        return tuple(tuple(it) for it in (await self._ask("namespaces", body))["items"])
+        return tuple(tuple(it) for it in (await self._post("namespaces", body))["items"])
 
     async def append(
         self, namespace: Iterable[str], values: Iterable[Mapping[str, Any]]
@@ -718,17 +685,17 @@ class RemoteItems(Items):
         self, namespace: Iterable[str], *, limit: int | None = None, last_first: bool = False
     ) -> tuple[StoredItem, ...]:
         body = {**_named(namespace), "limit": limit, "last_first": last_first}
-        return tuple(self._item(it) for it in (await self._ask("list", body))["items"])
+        return tuple(self._item(it) for it in (await self._post("list", body))["items"])
 
     async def pop(self, namespace: Iterable[str]) -> StoredItem | None:
-        told = await self._ask("pop", _named(namespace))
+        told = await self._post("pop", _named(namespace))
         return None if told["item"] is None else self._item(told["item"])
 
     async def clear(self, namespace: Iterable[str]) -> int:
-        return (await self._ask("clear", _named(namespace)))["removed"]
+        return (await self._post("clear", _named(namespace)))["removed"]
 
-    async def _ask(self, what: str, body: Mapping[str, Any]) -> Any:
-        return await self._connection.ask("POST", at("items", what), self._scope, body=body)
+    async def _post(self, what: str, body: Mapping[str, Any]) -> Any:
+        return await self._ask("POST", at("items", what), body=body)
 
     def _item(self, told: Mapping[str, Any]) -> StoredItem:
         ttl, expires_at = told["ttl"], told["expires_at"]
@@ -768,12 +735,8 @@ def _given(draft: ItemDraft) -> dict[str, Any]:
 _PIECE: Final = 1 << 20
 
 
-class RemoteKnowledge(KnowledgeDocuments):
+class RemoteKnowledge(_ScopedRoom, KnowledgeDocuments):
     """Documents that an agent can rely on."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self._connection = connection
-        self._scope = scope
 
     async def add(
         self,
@@ -820,12 +783,10 @@ class RemoteKnowledge(KnowledgeDocuments):
         cursor: str | None = None,
     ) -> Page[Document]:
         query = {"collection": collection, "status": status, "limit": limit, "cursor": cursor}
-        return decoded(
-            Page[Document], await self._ask("GET", at("knowledge", "documents"), query=query)
-        )
+        return await self._told(Page[Document], "GET", at("knowledge", "documents"), query=query)
 
     async def get(self, document_id: str) -> Document:
-        return decoded(Document, await self._ask("GET", self._at(document_id)))
+        return await self._told(Document, "GET", self._at(document_id))
 
     async def sections(
         self, document_id: str, *, after: int = -1, limit: int = 100
@@ -871,13 +832,13 @@ class RemoteKnowledge(KnowledgeDocuments):
             "max_tokens": max_tokens,
         }
         given = {name: value for name, value in body.items() if value is not None}
-        return decoded(Passages, await self._ask("POST", at("knowledge", "search"), body=given))
+        return await self._told(Passages, "POST", at("knowledge", "search"), body=given)
 
     async def archive(self, document_id: str) -> Document:
-        return decoded(Document, await self._ask("POST", self._at(document_id, "archive")))
+        return await self._told(Document, "POST", self._at(document_id, "archive"))
 
     async def delete(self, document_id: str) -> Document:
-        return decoded(Document, await self._ask("DELETE", self._at(document_id)))
+        return await self._told(Document, "DELETE", self._at(document_id))
 
     async def retry(self, document_id: str) -> Document:
         answer = await self._ask("POST", self._at(document_id, "retry"), patient=True)
@@ -885,9 +846,6 @@ class RemoteKnowledge(KnowledgeDocuments):
 
     def _at(self, document_id: str, *parts: str) -> str:
         return at("knowledge", "documents", document_id, *parts)
-
-    async def _ask(self, method: str, path: str, **given: Any) -> Any:
-        return await self._connection.ask(method, path, self._scope, **given)
 
 
 async def _pieces(content: BinaryIO) -> AsyncIterator[bytes]:
