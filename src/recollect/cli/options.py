@@ -30,6 +30,11 @@ def _option(panel: str, text: str, *names: str, metavar: str | None = None) -> A
     )
 
 
+Limit = Annotated[int, typer.Option(help="Maximum number.")]
+PageMark = Annotated[
+    str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
+]
+
 _EVERYWHERE: Final = "Common options"
 _FILTERS: Final = "Filters"
 _FIELDS: Final = "Fields"

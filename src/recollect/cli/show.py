@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from recollect.cli.answer import Answer
 from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.domain.embedding import EmbedderCheck, EmbedderState
 from recollect.domain.hit import ArchivePassage, Hit, Item, NearMiss, Recalled
@@ -29,6 +30,8 @@ from recollect.domain.stats import Diagnosis, Health, Stats
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import Dispute, Swept
 from recollect.domain.views import as_json
+
+T = TypeVar("T")
 
 # What is remembered may come from anywhere; it must not steer the terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -68,22 +71,41 @@ def in_full(console: Console, item: Record | Turn) -> None:
     console.print(Text(harmless(content)), soft_wrap=True)
 
 
-def page_of_records(console: Console, page: Page[Record]) -> None:
-    for record in page:
-        record_card(console, record)
+def page_of(
+    console: Console,
+    page: Page[T],
+    tell: Callable[[Console, T], None],
+    *more: str,
+    none: str = "There are none.",
+) -> None:
+    """Show each item of a page, and how to go on; or say that there is none."""
+    for item in page:
+        tell(console, item)
+    for text in more:
+        line(console, text)
     if not page.items:
-        line(console, "No records.")
+        line(console, none)
     if page.next_cursor is not None:
         line(console, f"More: --cursor {page.next_cursor}")
+
+
+def listed(
+    page: Page[T], told: Callable[[T], str], *more: str, none: str = "There are none."
+) -> Answer:
+    """Return the answer of a command that lists something, a line an item."""
+
+    def tell(console: Console, item: T) -> None:
+        line(console, told(item))
+
+    return Answer(page, lambda console: page_of(console, page, tell, *more, none=none))
+
+
+def page_of_records(console: Console, page: Page[Record]) -> None:
+    page_of(console, page, record_card, none="No records.")
 
 
 def page_of_turns(console: Console, page: Page[Turn]) -> None:
-    for turn in page:
-        turn_card(console, turn)
-    if not page.items:
-        line(console, "No turns.")
-    if page.next_cursor is not None:
-        line(console, f"More: --cursor {page.next_cursor}")
+    page_of(console, page, turn_card, none="No turns.")
 
 
 def recalled(console: Console, found: Recalled) -> None:
@@ -384,13 +406,12 @@ def _left_out(near_misses: Sequence[NearMiss]) -> Table:
 
 def page_of_entries(console: Console, page: Page[AuditEntry]) -> None:
     """An entry a line: ids in it can be copied."""
-    for entry in page:
+
+    def tell(console: Console, entry: AuditEntry) -> None:
         place = "unsealed" if entry.seq is None else f"seq {entry.seq}"
         line(console, f"{_told(entry)}  in {entry.scope.key}  {place}")
-    if not page.items:
-        line(console, "No entries.")
-    if page.next_cursor is not None:
-        line(console, f"More: --cursor {page.next_cursor}")
+
+    page_of(console, page, tell, none="No entries.")
 
 
 def entries_in_full(console: Console, entries: Sequence[AuditEntry]) -> None:

@@ -9,7 +9,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
 from recollect.cli.command import run_group
-from recollect.cli.options import Shared
+from recollect.cli.options import Limit, PageMark, Shared
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -29,10 +29,8 @@ def audit(context: typer.Context) -> None:
 
 async def tail(
     memory: Memory,
-    limit: Annotated[int, typer.Option(help="Maximum number.")] = 20,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="CURSOR", help="Continue after the previous page.")
-    ] = None,
+    limit: Limit = 20,
+    cursor: PageMark = None,
     action: Annotated[
         str | None, typer.Option(metavar="WORD", help="Only remember, update, observe, inject …")
     ] = None,

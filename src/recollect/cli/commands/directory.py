@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +10,7 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.command import run_group
 from recollect.cli.input import text_of
+from recollect.cli.options import Limit, PageMark
 from recollect.domain.directory import (
     Contents,
     LabelEntry,
@@ -18,19 +18,9 @@ from recollect.domain.directory import (
     ScopeEntry,
     SessionEntry,
 )
-from recollect.domain.page import Page
 from recollect.domain.record import Record
 from recollect.memory import Memory
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-T = TypeVar("T")
-
-Limit = Annotated[int, typer.Option(help="Maximum number.")]
-PageMark = Annotated[
-    str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
-]
 OfAgent = Annotated[
     str | None, typer.Option("--of-agent", metavar="NAME", help="Only of this agent; - is none.")
 ]
@@ -41,17 +31,17 @@ OfUser = Annotated[
 
 async def sessions(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List sessions, most recently active first."""
-    return _listed(await memory.sessions(limit=limit, cursor=cursor), _session)
+    return show.listed(await memory.sessions(limit=limit, cursor=cursor), _session)
 
 
 async def tags(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the tags of records, most frequent first."""
-    return _listed(await memory.tags(limit=limit, cursor=cursor), _label)
+    return show.listed(await memory.tags(limit=limit, cursor=cursor), _label)
 
 
 async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the categories of records, most frequent first."""
-    return _listed(await memory.categories(limit=limit, cursor=cursor), _label)
+    return show.listed(await memory.categories(limit=limit, cursor=cursor), _label)
 
 
 def workspace(context: typer.Context) -> None:
@@ -81,17 +71,17 @@ async def _scopes(
 ) -> Answer:
     """List the scopes that ever held anything, newest first."""
     found = await _whole(memory).scopes(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return _listed(found, _scope)
+    return show.listed(found, _scope)
 
 
 async def _users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the users, newest first."""
-    return _listed(await _whole(memory).users(limit=limit, cursor=cursor), _name)
+    return show.listed(await _whole(memory).users(limit=limit, cursor=cursor), _name)
 
 
 async def _agents(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the agents, newest first."""
-    return _listed(await _whole(memory).agents(limit=limit, cursor=cursor), _name)
+    return show.listed(await _whole(memory).agents(limit=limit, cursor=cursor), _name)
 
 
 async def _sessions(
@@ -103,7 +93,7 @@ async def _sessions(
 ) -> Answer:
     """List the sessions, most recently active first."""
     found = await _whole(memory).sessions(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return _listed(found, _session)
+    return show.listed(found, _session)
 
 
 async def _tags(
@@ -115,7 +105,7 @@ async def _tags(
 ) -> Answer:
     """List the tags, most frequent first."""
     found = await _whole(memory).tags(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return _listed(found, _label)
+    return show.listed(found, _label)
 
 
 async def _categories(
@@ -129,7 +119,7 @@ async def _categories(
     found = await _whole(memory).categories(
         agent=of_agent, user=of_user, limit=limit, cursor=cursor
     )
-    return _listed(found, _label)
+    return show.listed(found, _label)
 
 
 async def _records(
@@ -147,7 +137,7 @@ async def _records(
     found = await _whole(memory).records(
         agent=of_agent, user=of_user, facets=facets, limit=limit, cursor=cursor
     )
-    return _listed(found, _record, f"{found.total:,} records in all.")
+    return show.listed(found, _record, f"{found.total:,} records in all.")
 
 
 async def _recall(
@@ -200,21 +190,6 @@ async def _audit(
 
 def _whole(memory: Memory) -> Any:
     return memory.scope(agent=None, user=None).workspace
-
-
-def _listed(found: Page[T], told: Callable[[T], str], *more: str) -> Answer:
-    def tell(console: Console) -> None:
-        for line in (*map(told, found), *more, *_way_on(found)):
-            show.line(console, line)
-
-    return Answer(found, tell)
-
-
-def _way_on(found: Page[Any]) -> Iterable[str]:
-    if not found:
-        yield "There are none."
-    if found.next_cursor is not None:
-        yield f"More: --cursor {found.next_cursor}"
 
 
 def _session(it: SessionEntry) -> str:

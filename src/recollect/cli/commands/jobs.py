@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.command import run_group
+from recollect.cli.options import Limit, PageMark
 from recollect.domain.job import JobReport, JobState
 from recollect.memory import Memory
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job.")]
 
@@ -31,24 +29,14 @@ async def list_jobs(
         typer.Option(metavar="STATE", help="waiting, running, failed, done or cancelled."),
     ] = None,
     kind: Annotated[str | None, typer.Option(metavar="KIND", help="Only of this kind.")] = None,
-    limit: Annotated[int, typer.Option(help="Maximum number.")] = 50,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
-    ] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
 ) -> Answer:
     """List jobs, newest first."""
     wanted = cast("JobState | None", state)
     found = await memory.jobs.list(state=wanted, kind=kind, limit=limit, cursor=cursor)
 
-    def tell(console: Console) -> None:
-        for job in found:
-            show.line(console, _told(job))
-        if not found:
-            show.line(console, "There are no jobs.")
-        if found.next_cursor is not None:
-            show.line(console, f"More: --cursor {found.next_cursor}")
-
-    return Answer(found, tell)
+    return show.listed(found, _told, none="There are no jobs.")
 
 
 async def show_job(memory: Memory, job_id: JobId) -> Answer:

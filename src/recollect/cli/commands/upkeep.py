@@ -10,6 +10,7 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Reason, RecordId
 from recollect.cli.input import moment_of, text_of
+from recollect.cli.options import PageMark
 from recollect.cli.show import line, page_of_records, record_card
 from recollect.memory import Memory
 
@@ -66,7 +67,7 @@ async def resolve(
 async def quarantine(
     memory: Memory,
     limit: Annotated[int, typer.Option(help="Number per page.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Continue after the previous page.")] = None,
+    cursor: PageMark = None,
 ) -> Answer:
     """List records that their source does not support; they are not recalled until accepted."""
     page = await memory.upkeep.quarantined(limit=limit, cursor=cursor)
