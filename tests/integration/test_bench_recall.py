@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from recollect import Memory
+from recollect.cli.commands.bench import bench
 from recollect.errors import InvalidInput, NotFound
-from recollect.evaluation.command import bench
 from recollect.evaluation.recall_sets import read_set, sets_in
 from recollect.evaluation.replay import Replay
 

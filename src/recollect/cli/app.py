@@ -160,7 +160,7 @@ _GROUPS: Final[Mapping[str, str]] = {
     "workspace": "directory.workspace",
     "share": "share.share",
     "audit": "audit.audit",
-    "bench": "processes.bench",
+    "bench": "bench.bench",
 }
 _PANEL_OF_GROUPS: Final = "Run and keep"
 

@@ -194,8 +194,12 @@ def _is_group(annotation: object) -> bool:
 
 def run_group(context: typer.Context, about: str, commands: Mapping[str, Body]) -> None:
     """Hand the arguments on to the group that these commands make."""
-    name = context.command_path.rpartition(" ")[2]
-    status = get_command(_group(name, about, commands)).main(
+    hand_over(context, _group(context.command_path.rpartition(" ")[2], about, commands))
+
+
+def hand_over(context: typer.Context, group: typer.Typer) -> None:
+    """Hand the arguments on to a group that is loaded only now."""
+    status = get_command(group).main(
         args=context.args,
         prog_name=context.command_path,
         standalone_mode=False,

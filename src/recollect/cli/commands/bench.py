@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from recollect.cli.command import hand_over
+from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.errors import NotFound
 from recollect.evaluation.judge_pairs import measure_judge, read_pairs
 from recollect.evaluation.knowledge_replay import DocumentReplay, measure_chunks, read_chunk_set
@@ -22,29 +24,42 @@ from recollect.evaluation.replay import measure
 from recollect.evaluation.speed import measure_speed
 from recollect.settings import Settings
 
-bench = typer.Typer(help="Measure quality and speed.", no_args_is_help=True, add_completion=False)
+
+def bench(context: typer.Context) -> None:
+    """Measure the quality and the speed of recall."""
+    group = typer.Typer(
+        cls=PlainGroup,
+        help="Measure the quality of recall and the speed of memory.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for command in (recall, chunks, judge, speed):
+        example = example_of(f"bench {command.__name__}")
+        group.command(cls=PlainCommand, epilog=example)(command)
+    hand_over(context, group)
 
 
-@bench.command()
 def recall(
-    set_name: Annotated[str | None, typer.Option("--set", help="one set in --data")] = None,
+    set_name: Annotated[str | None, typer.Option("--set", help="One set in --data.")] = None,
     data: Annotated[
-        Path | None, typer.Option(exists=True, file_okay=False, help="the folder of --set")
+        Path | None, typer.Option(exists=True, file_okay=False, help="The folder of --set.")
     ] = None,
     suite: Annotated[
-        Path | None, typer.Option(exists=True, file_okay=False, help="run every set of a folder")
+        Path | None, typer.Option(exists=True, file_okay=False, help="Run every set of a folder.")
     ] = None,
     limit_queries: Annotated[
-        int | None, typer.Option(min=1, help="only so many questions a set: a quick look")
+        int | None, typer.Option(min=1, help="Only so many questions a set: a quick look.")
     ] = None,
     path: Annotated[
         str,
         typer.Option(
-            help="fused (all paths), keyword or vector: one path alone; knowledge: as documents"
+            help="Search by fused (all paths), keyword, vector, or knowledge (as documents)."
         ),
     ] = "fused",
     as_json: Annotated[
-        bool, typer.Option("--json", help="the result as JSON, last on standard output")
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often recall finds the right answer, and how fast."""
@@ -62,12 +77,13 @@ def recall(
         typer.echo(json.dumps({"suite": [one.as_json() for one in results]}, ensure_ascii=False))
 
 
-@bench.command()
 def chunks(
-    data: Annotated[Path, typer.Option(exists=True, file_okay=False, help="the folder of the set")],
-    set_name: Annotated[str, typer.Option("--set", help="the set in --data")] = "chunking",
+    data: Annotated[
+        Path, typer.Option(exists=True, file_okay=False, help="The folder of the set.")
+    ],
+    set_name: Annotated[str, typer.Option("--set", help="The set in --data.")] = "chunking",
     as_json: Annotated[
-        bool, typer.Option("--json", help="the result as JSON, last on standard output")
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how much of the answers the first passages of the knowledge base cover."""
@@ -85,12 +101,11 @@ def chunks(
         _print_values(result.as_json())
 
 
-@bench.command()
 def judge(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="labelled pairs")],
-    limit: Annotated[int | None, typer.Option(min=1, help="only so many pairs")] = None,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled pairs.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many pairs.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="the result as JSON, last on standard output")
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often statements are judged correctly as same, update, conflict or different.
@@ -111,12 +126,11 @@ def judge(
         Console().print(as_judge_table(result.as_json()))
 
 
-@bench.command()
 def speed(
-    records: Annotated[int, typer.Option(min=100, help="how many records in all")] = 10_000,
-    users: Annotated[int, typer.Option(min=1, help="spread over so many scopes")] = 1,
+    records: Annotated[int, typer.Option(min=100, help="How many records in all.")] = 10_000,
+    users: Annotated[int, typer.Option(min=1, help="Spread over so many scopes.")] = 1,
     as_json: Annotated[
-        bool, typer.Option("--json", help="the result as JSON, last on standard output")
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how fast saving, recalling and starting are, on synthetic text, half Chinese."""
