@@ -189,7 +189,7 @@ class Wiring(Parts):
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
         if ledger_of(self.database.path).exists():
-            from recollect.assemble.erasure import hide_forgotten
+            from recollect.assemble.upkeep import hide_forgotten
 
             await hide_forgotten(self.database, self.clock)
 
@@ -412,7 +412,7 @@ class Wiring(Parts):
 
     @cached_property
     def own_blobs(self) -> ObjectBlobs:
-        from recollect.assemble.contents import contents_of
+        from recollect.assemble.stores import contents_of
 
         return contents_of(self.settings, self.database)
 
@@ -439,7 +439,7 @@ class Wiring(Parts):
 
     @cached_property
     def prefetch(self) -> Prefetch:
-        from recollect.assemble.prefetch import prefetch_of
+        from recollect.assemble.recall import prefetch_of
 
         return prefetch_of(
             self.settings,
@@ -550,7 +550,7 @@ class Wiring(Parts):
 
     @cached_property
     def forgetting(self) -> Forgetting:
-        from recollect.assemble.erasure import forgetting_of
+        from recollect.assemble.upkeep import forgetting_of
 
         return forgetting_of(
             self.settings,
@@ -599,7 +599,7 @@ class Wiring(Parts):
 
     @cached_property
     def knowledge(self) -> KnowledgeBase:
-        from recollect.assemble.knowledge import knowledge_base
+        from recollect.assemble.sessions import knowledge_base
 
         is_rewriting = self.settings.knowledge.rewrite and self.settings.tiers.classify
         return knowledge_base(

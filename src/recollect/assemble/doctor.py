@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from pathlib import Path
 
-from recollect.assemble.database import database_at, journal_at, server_at
 from recollect.assemble.embedding import check_embedder, embedder_in_use
 from recollect.assemble.sessions import model_choice
+from recollect.assemble.stores import database_at, journal_at, server_at
 from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
 from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of

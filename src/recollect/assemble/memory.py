@@ -55,7 +55,7 @@ async def assemble(
     meaning = understood[0]
     # Imported here, while the model loads in a thread of its own.
     from recollect.assemble.container import Wiring
-    from recollect.assemble.database import open_database
+    from recollect.assemble.stores import open_database
     from recollect.backends.sql.agents import read_overlays
     from recollect.settings.agents import with_agents
 

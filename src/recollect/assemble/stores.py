@@ -1,9 +1,10 @@
-"""The stores of agents that have one of their own, beside the common store."""
+"""Settings → the database and its blobs, the stores of agents, and copies of a store."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import tempfile
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,29 +12,141 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, select
 
 from recollect.assemble.container import Wiring
-from recollect.assemble.database import database_at, journal_at, open_database, server_at
-from recollect.assemble.erasure import forget_again
 from recollect.assemble.memory import settings_at
-from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
-from recollect.backends.objects import open_blobs
-from recollect.backends.sql import backup, erasers_ledger, schema
-from recollect.backends.sql.database import Database
+from recollect.backends.audit_anchor import known_heads
+from recollect.backends.sql.audit_log import require_newest
 from recollect.backends.sql.journaled_database import JournaledDatabase
-from recollect.backends.sql.table_copy import copy_tables
+from recollect.backends.sql.migrate import bring_up_to_date, require_usable
+from recollect.backends.sql.reserve import Reserve
+from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import make_file, make_folder
-from recollect.domain.job import Progress
 from recollect.domain.transfer import Copied
 from recollect.errors import InvalidInput, RecollectError, StorageError
-from recollect.memory.parts import SharingParts
-from recollect.settings import Settings
-from recollect.transfer.backup import copy_contents
+from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
+    from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.sql.database import Database
+    from recollect.backends.sql.server_database import ServerDatabase
+    from recollect.domain.job import Progress
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.keys import KeyDesk
+    from recollect.memory.parts import SharingParts
     from recollect.ports.keys import AgentOverlays
+    from recollect.settings import Settings
 
+
+# --- Settings → the database ----------------------------------------------------------------------
+
+
+def open_database(settings: Settings) -> Database:
+    """Open the database that the settings name, and bring it up to date."""
+    if settings.is_journal:
+        return _open_journal(settings)
+    return _open_server(settings) if settings.server_url else _open_file(settings)
+
+
+def server_at(settings: Settings) -> ServerDatabase:
+    """Return the database server that the settings name, without connecting to it."""
+    from recollect.backends.sql.server_database import ServerDatabase
+
+    return ServerDatabase(
+        driver_url(settings.server_url),
+        beside=settings.database,
+        connections=settings.storage.connections,
+    )
+
+
+def _open_server(settings: Settings) -> Database:
+    from recollect.backends.sql.server_database import bring_server_up_to_date
+
+    make_folder(settings.database.parent)
+    database = server_at(settings)
+    try:
+        bring_server_up_to_date(database)
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def _open_journal(settings: Settings) -> Database:
+    database = journal_at(settings)
+    try:
+        bring_up_to_date(database)
+        known = known_heads(database.path)
+        database.read_here(lambda connection: require_newest(connection, database.path, known))
+        database.keep()
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def journal_at(settings: Settings) -> JournaledDatabase:
+    """Return the memory that a journal holds; writes are not added to the journal yet."""
+    from recollect.backends.sql.journaled_database import JournaledDatabase
+
+    return JournaledDatabase(settings.database, busy_timeout=settings.storage.busy_timeout)
+
+
+def _open_file(settings: Settings) -> SqliteDatabase:
+    is_temporary = settings.is_temporary
+    path = _temporary_path() if is_temporary else settings.database
+    try:
+        database = _open_at(settings, path, is_temporary=is_temporary)
+    except StorageError as problem:
+        # Opening needs a little space too, and nothing can be deleted before it is open.
+        if problem.code != "disk_full" or not Reserve(path).lend():
+            raise
+        database = _open_at(settings, path, is_temporary=is_temporary)
+    if not is_temporary:
+        database.reserve.keep()
+    return database
+
+
+def _open_at(settings: Settings, path: Path, *, is_temporary: bool) -> SqliteDatabase:
+    require_usable(path)
+    try:
+        make_folder(path.parent)
+        # SQLite creates its other files with the same permissions.
+        make_file(path)
+    except OSError as problem:
+        raise StorageError(
+            f"{path} cannot be created: {problem.strerror}",
+            code="database_unreachable",
+            hint="Choose another place: --data, RECOLLECT_DATA_DIR or Memory.open(path).",
+        ) from None
+    # Read before the database, which is never behind it. Without `synchronous = full` the last
+    # moments may be lost, so nothing is compared then.
+    is_durable = settings.storage.synchronous == "full"
+    known = known_heads(path) if is_durable and not is_temporary else ()
+    database = database_at(settings, path, is_temporary=is_temporary)
+    try:
+        bring_up_to_date(database)
+        database.read_here(lambda connection: require_newest(connection, path, known))
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def database_at(settings: Settings, path: Path, *, is_temporary: bool = False) -> SqliteDatabase:
+    return SqliteDatabase(
+        path,
+        synchronous="off" if is_temporary else settings.storage.synchronous,
+        busy_timeout=settings.storage.busy_timeout,
+        is_temporary=is_temporary,
+    )
+
+
+def _temporary_path() -> Path:
+    """Return a path in a temporary folder, for memory that ends with the process."""
+    return Path(tempfile.mkdtemp(prefix="recollect-")) / "memory.db"
+
+
+# --- Settings → the database and its blobs, the stores of agents, and copies of a store -----------
 
 _log = logging.getLogger(__name__)
 
@@ -130,6 +243,10 @@ async def copy_store(
     source: Settings, target: Settings, *, progress: Progress | None = None
 ) -> Copied:
     """Copy every table, archived content and ledger of a store to an empty one."""
+    from recollect.backends.objects import open_blobs
+    from recollect.backends.sql.table_copy import copy_tables
+    from recollect.transfer.backup import copy_contents
+
     if source.store_name == target.store_name:
         raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
     origin = await asyncio.to_thread(open_database, source)
@@ -167,6 +284,8 @@ def _new_database(settings: Settings) -> Database:
 
 
 def _blobs(connection: Connection) -> list[Blob]:
+    from recollect.backends.sql import schema
+
     table = schema.blobs.c
     columns = (table.hash, table.key, table.size, table.stored_size, table.stored_hash)
     return [Blob(**row) for row in connection.execute(select(*columns)).mappings()]
@@ -174,6 +293,9 @@ def _blobs(connection: Connection) -> list[Blob]:
 
 def _copy_companions(source: Path, target: Path) -> None:
     """Copy the ledger of forgotten data and the position of the audit log."""
+    from recollect.backends.audit_anchor import AnchorFile, anchor_of
+    from recollect.backends.sql import erasers_ledger
+
     erasers_ledger.merge(erasers_ledger.ledger_of(source), erasers_ledger.ledger_of(target))
     anchor = AnchorFile(anchor_of(target))
     for head in known_heads(source):
@@ -189,6 +311,9 @@ async def restore(copy: Path, where: str | Path | Settings | None = None) -> Pat
     Everything that takes long is done first. If the process is killed, the database is either the
     old one or the restored one.
     """
+    from recollect.assemble.upkeep import forget_again
+    from recollect.backends.sql import backup
+
     settings = settings_at(where)
     if settings.is_journal:
         raise StorageError(
@@ -213,7 +338,22 @@ async def restore(copy: Path, where: str | Path | Settings | None = None) -> Pat
 
 async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:
     """Restore the contents that the backup refers to; very old backups have none."""
+    from recollect.backends.objects import open_blobs
+    from recollect.backends.sql import backup
+    from recollect.transfer.backup import copy_contents
+
     contents = contents_beside(copy)
     if contents.is_dir():
         blobs = await asyncio.to_thread(backup.blobs_of, staged)
         await copy_contents(blobs, open_blobs(contents), open_blobs(settings.blobs))
+
+
+# --- Settings → the blob store of archived contents -----------------------------------------------
+
+
+def contents_of(settings: Settings, database: Database) -> ObjectBlobs:
+    """Return the blob store of a database; a temporary database has a temporary one."""
+    from recollect.backends.objects import open_blobs
+
+    is_temporary = settings.is_temporary
+    return open_blobs(contents_beside(database.path) if is_temporary else settings.blobs)
