@@ -378,7 +378,7 @@ FindConnection = Callable[[Context], Awaitable[Connection]]
 def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[Any]:
     """Return a server that asks `find` whose memory each request is about."""
 
-    async def list_tools(
+    async def on_list_tools(
         context: Context, _: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         here = await find(context)
@@ -386,7 +386,7 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
             tools=list_tools(_toolbox(here), here.language, here.role, _has_session(here))
         )
 
-    async def call_tool(
+    async def on_call_tool(
         context: Context, asked: types.CallToolRequestParams
     ) -> types.CallToolResult:
         here = await find(context)
@@ -398,7 +398,7 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
             has_session=_has_session(here),
         )
 
-    async def list_resources(
+    async def on_list_resources(
         context: Context, asked: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         here = await find(context)
@@ -406,26 +406,26 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
         with _Told():
             return await list_resources(here.memory, here.language, cursor)
 
-    async def list_templates(
+    async def on_list_templates(
         context: Context, _: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         here = await find(context)
         return types.ListResourceTemplatesResult(resource_templates=templates(here.language))
 
-    async def read_resource(
+    async def on_read_resource(
         context: Context, asked: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         here = await find(context)
         with _Told(about=asked.uri):
             return await read_resource(here.memory, here.language, asked.uri)
 
-    async def list_prompts(
+    async def on_list_prompts(
         context: Context, _: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         here = await find(context)
         return types.ListPromptsResult(prompts=list_prompts(here.language))
 
-    async def get_prompt(
+    async def on_get_prompt(
         context: Context, asked: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         here = await find(context)
@@ -438,13 +438,13 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
         title="Recollect",
         description=_ABOUT,
         instructions=f"{memory_guide(language)}\n\n{_ASK_FIRST[language]}",
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
+        on_list_tools=on_list_tools,
+        on_call_tool=on_call_tool,
+        on_list_resources=on_list_resources,
+        on_list_resource_templates=on_list_templates,
+        on_read_resource=on_read_resource,
+        on_list_prompts=on_list_prompts,
+        on_get_prompt=on_get_prompt,
     )
 
 
