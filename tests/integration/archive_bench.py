@@ -32,7 +32,7 @@ from recollect.lifecycle.jobs import Worker
 from recollect.ports.archives import Blobs
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 
 ANN = Scope(user="ann")
 
@@ -88,7 +88,9 @@ class ArchiveBench:
 
     @cached_property
     def indexer(self) -> ArchiveIndexer:
-        meaning = Meaning(self.embedder, self.clock, absence="" if self.embedder else "none wanted")
+        meaning = EmbeddingService(
+            self.embedder, self.clock, absence="" if self.embedder else "none wanted"
+        )
         jobs = SqlJobs(self.database, self.clock)
         return ArchiveIndexer(self.store, self.archives, self.vault, meaning, jobs)
 

@@ -8,7 +8,8 @@ import pytest
 
 from recollect.cli.app import run
 from recollect.client.memory import RemoteMemory
-from recollect.client.rooms import (
+from recollect.client.session import RemoteScratchpad, RemoteSession, RemoteToolResults
+from recollect.client.views import (
     RemoteAgents,
     RemoteArchives,
     RemoteAudit,
@@ -20,7 +21,6 @@ from recollect.client.rooms import (
     RemoteUpkeep,
     RemoteWorkspace,
 )
-from recollect.client.session import RemoteScratchpad, RemoteSession, RemoteToolResults
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.context.session import Session

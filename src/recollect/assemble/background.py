@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.scope_models import SqlServing
+from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.backends.sql.unclassified_turns import SqlUndecidedTurns
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
@@ -18,10 +18,10 @@ from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import Serving
+from recollect.ports.scope_models import ScopeModels
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.act_decider import DECIDE_ACTS, ActDecider
 from recollect.writing.reread_job import REREAD
 from recollect.writing.schedule import EXTRACT_IDLE
@@ -40,7 +40,7 @@ def worker_of(parts: Wiring) -> Worker:
     working, embedding = parts.working, parts.embedding
     # Every sweep covers records, proposals and items, as well as archives.
     working.sweeper.also(parts.upkeep.sweep.everything)
-    working.sweeper.also(parts.sharing.desk.expire_stale)
+    working.sweeper.also(parts.sharing.proposals.expire_stale)
     working.sweeper.also(parts.items.sweep)
     reindexer = parts.reindexer
     decider = ActDecider(SqlUndecidedTurns(parts.database), parts.jobs)
@@ -84,7 +84,7 @@ def worker_of(parts: Wiring) -> Worker:
 class EmbeddingWork:
     """The services that embed what is already stored."""
 
-    serving: Serving
+    serving: ScopeModels
     filler: VectorBackfill
     reembedder: ModelSwitch
 
@@ -92,13 +92,13 @@ class EmbeddingWork:
 def embedding_work(
     database: Database,
     store: Store,
-    meaning: Meaning,
+    meaning: EmbeddingService,
     jobs: Jobs,
     late: LateVectors,
     stored_units: StoredUnits,
 ) -> EmbeddingWork:
     """Return the services that embed what is already stored."""
-    serving = SqlServing(database)
+    serving = SqlScopeModels(database)
     maker = VectorMaker(store, stored_units)
     filler = VectorBackfill(serving, maker, meaning, jobs, late)
     reembedder = ModelSwitch(serving, maker, filler, meaning, jobs)

@@ -39,7 +39,7 @@ from recollect.recall.entity_path import EntityPath
 from recollect.recall.fresh_links import FreshLinks, LinkAmong
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.pipeline import Recaller
 from recollect.recall.scan import Scan
 from recollect.recall.split_recall import SplitRecaller
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.idempotency import IdempotentWork
     from recollect.lifecycle.items import ItemKeeper
     from recollect.lifecycle.jobs import JobControl, Worker
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.lifecycle.short_term import Promoter
     from recollect.lifecycle.statistics import MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.usage import FeedbackCounter, Usage
@@ -108,7 +108,7 @@ class Wiring(Parts):
         settings: Settings,
         clock: Clock,
         database: Database,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         embedding_cache: Callable[[], CacheStats],
         forget_texts: Callable[[], None],
         embedder_usage: Callable[[], tuple[ModelUsage, ...]],
@@ -492,9 +492,9 @@ class Wiring(Parts):
 
     @cached_property
     def upkeep(self) -> UpkeepServices:
-        from recollect.assemble.upkeep import tending_of
+        from recollect.assemble.upkeep import upkeep_services_of
 
-        return tending_of(
+        return upkeep_services_of(
             self.settings,
             self.upkeep_reader,
             self.clock,
@@ -783,11 +783,11 @@ class Wiring(Parts):
         return SqlAgentOverlays(self.database)
 
     @cached_property
-    def keys(self) -> KeyDesk:
+    def keys(self) -> KeyService:
         from recollect.backends.sql.keys import SqlKeys
-        from recollect.lifecycle.keys import KeyDesk
+        from recollect.lifecycle.keys import KeyService
 
-        return KeyDesk(SqlKeys(self.database), self.clock)
+        return KeyService(SqlKeys(self.database), self.clock)
 
     @cached_property
     def once(self) -> IdempotentWork:

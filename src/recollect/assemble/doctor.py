@@ -16,7 +16,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
-from recollect.backends.sql.scope_models import SqlServing
+from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
@@ -126,7 +126,7 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
     recall = settings.recall
     return Doctor(
         SqlMaintenance(database),
-        SqlServing(database),
+        SqlScopeModels(database),
         str(journal_of(settings.database)) if settings.is_journal else settings.store_name,
         EmbeddingModel(name=tried.model, dimension=tried.dimension) if tried.model else None,
         IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),

@@ -22,7 +22,7 @@ from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.models.sealed_folder import folder_named, is_folder
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
 
 _FOLDER: Final = "folder:"
@@ -32,7 +32,7 @@ _LOCAL: Final = "local"
 def meaning_of(
     settings: Settings, clock: Clock, embedder: Embedder | None, question: str | None = None
 ) -> tuple[
-    Meaning,
+    EmbeddingService,
     Callable[[], CacheStats],
     Callable[[], None],
     Callable[[], tuple[ModelUsage, ...]],
@@ -72,11 +72,16 @@ def meaning_of(
         else:
             closing, choice = embedder, lasting_choice(settings.embedder.model)
     if embedder is None:
-        return Meaning(None, clock, absence=absence, opener=opener), CacheStats, clear, usage
+        return (
+            EmbeddingService(None, clock, absence=absence, opener=opener),
+            CacheStats,
+            clear,
+            usage,
+        )
     if question is not None and isinstance(embedder, OnnxEmbedder):
         embedder.expect(question)
     own = cached(embedder)
-    meaning = Meaning(own, clock, choice=choice, closing=closing, opener=opener)
+    meaning = EmbeddingService(own, clock, choice=choice, closing=closing, opener=opener)
     return meaning, own.stats, clear, usage
 
 

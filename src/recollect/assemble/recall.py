@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.late_vectors import LateVectors
-    from recollect.recall.meaning import Meaning
+    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
     from recollect.settings import Settings
@@ -40,7 +40,7 @@ def recall_paths(
     settings: Settings,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: Meaning,
+    meaning: EmbeddingService,
     late: LateVectors,
     meter: Meter,
 ) -> list[RecallPath]:

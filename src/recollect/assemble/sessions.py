@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.ports.archives import Archives, Blobs
-    from recollect.ports.embedder import MeaningService
+    from recollect.ports.embedder import VectorSource
     from recollect.ports.language_model import LanguageModel
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
-    from recollect.recall.meaning import Meaning
+    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.settings import Settings
     from recollect.settings.working import NotesRuleSettings
@@ -42,7 +42,7 @@ def working_memory(
     archives: Archives,
     blobs: Blobs,
     clock: Clock,
-    meaning: Meaning,
+    meaning: EmbeddingService,
     observer: Observer,
     prefetch: Prefetch,
     meter: Meter,
@@ -194,7 +194,7 @@ def knowledge_base(
     clock: Clock,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: MeaningService,
+    meaning: VectorSource,
     redactor: Redactor,
     model: LanguageModel | None,
 ) -> KnowledgeBase:

@@ -20,7 +20,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
 from recollect.sharing.parties import Parties
 from recollect.sharing.proposals import ProposalRules, ProposalService
@@ -38,7 +38,7 @@ def sharing_of(
     candidates: Candidates,
     listing: Listing,
     saver: Saver,
-    meaning: Meaning,
+    meaning: EmbeddingService,
     redactor: Redactor,
     clock: Clock,
     judge: Judge,
@@ -51,10 +51,9 @@ def sharing_of(
         auto_confidence=settings.sharing.auto_confidence,
     )
     rivals = RivalFinder(store, meaning, candidates, judge)
-    proposals = SqlProposals(database)
-    desk = ProposalService(store, proposals, parties, rivals, meaning, redactor, clock, rules)
+    stored = SqlProposals(database)
     return SharingParts(
-        desk=desk,
+        proposals=ProposalService(store, stored, parties, rivals, meaning, redactor, clock, rules),
         records=SharedRecords(listing, parties, saver, clock),
     )
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.backends.sql.server_database import ServerDatabase
     from recollect.domain.job import Progress
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.memory.parts import SharingParts
     from recollect.ports.keys import AgentOverlays
     from recollect.settings import Settings
@@ -193,7 +193,7 @@ class AgentWiring(Wiring):
         return self._common.knowledge
 
     @cached_property
-    def keys(self) -> KeyDesk:
+    def keys(self) -> KeyService:
         return self._common.keys
 
     @cached_property

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import Meaning
+    from recollect.recall.meaning import EmbeddingService
     from recollect.settings import Settings
     from recollect.settings.working import RetentionRuleSettings
     from recollect.writing.redaction import Redactor
@@ -58,7 +58,7 @@ def usage_of(
     return usage, promoter
 
 
-def tending_of(
+def upkeep_services_of(
     settings: Settings,
     reader: UpkeepReader,
     clock: Clock,
@@ -66,7 +66,7 @@ def tending_of(
     listing: Listing,
     saver: Saver,
     units: Holding[UnitIndex],
-    meaning: Meaning,
+    meaning: EmbeddingService,
     redactor: Redactor,
     usage: Usage,
     promoter: Promoter,

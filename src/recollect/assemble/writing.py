@@ -21,7 +21,7 @@ from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, Writes
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.background_judge import BackgroundJudge
@@ -53,7 +53,7 @@ def writing_of(
     store: Store,
     writes: Writes,
     indexes: Holding[Indexes],
-    meaning: Meaning,
+    meaning: EmbeddingService,
     clock: Clock,
     redactor: Redactor,
     models: LanguageModels,

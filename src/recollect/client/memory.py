@@ -16,7 +16,9 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
 
 from recollect.client.connection import Connection, at
-from recollect.client.rooms import (
+from recollect.client.session import RemoteSession
+from recollect.client.values import decoded
+from recollect.client.views import (
     RemoteAgents,
     RemoteArchives,
     RemoteAudit,
@@ -30,8 +32,6 @@ from recollect.client.rooms import (
     RemoteWorkspace,
     spelled_range,
 )
-from recollect.client.session import RemoteSession
-from recollect.client.values import decoded
 from recollect.domain.archive import ContentRange, contents_beside
 from recollect.domain.change import Changes
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
@@ -67,7 +67,7 @@ from recollect.transfer.chat_files import session_name
 
 if TYPE_CHECKING:
     from recollect.context.session import Session
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.settings import Settings
     from recollect.tools import Toolbox
 
@@ -119,7 +119,7 @@ class RemoteMemory(Memory):
         raise _decided_there("Who a caller is")
 
     @property
-    def access(self) -> KeyDesk:
+    def access(self) -> KeyService:
         raise _decided_there("Whether a key is right")
 
     @property

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal, cast, overload
 
 from recollect.client.connection import Connection, at
-from recollect.client.rooms import RemoteArchives, earlier_result, spelled_range
 from recollect.client.values import decoded
+from recollect.client.views import RemoteArchives, earlier_result, spelled_range
 from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archives.manager import ArchiveOptions, ToolResultManager
 from recollect.context.edits import Drop, Edit, Insert, Keep, Replace

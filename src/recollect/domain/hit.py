@@ -163,7 +163,7 @@ class Standing(NamedTuple):
     act: Act | None = None
 
 
-class Weighable(NamedTuple):
+class ScoringInput(NamedTuple):
     """The properties of a candidate, and access to the record or turn if it was loaded."""
 
     standing: Standing

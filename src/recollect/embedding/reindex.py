@@ -27,9 +27,9 @@ from recollect.language.analysis import ANALYZER_VERSION
 from recollect.language.units import record_units, turn_units
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import Serving
-from recollect.ports.units import Editions
-from recollect.recall.meaning import Meaning
+from recollect.ports.scope_models import ScopeModels
+from recollect.ports.units import IndexGenerations
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.reader import Reader
 
 REINDEX: Final = "reindex"
@@ -45,7 +45,7 @@ _POLL_SECONDS: Final = 1.0
 class Reindexer:
     """A job that updates the index to the current analyzer; until then old terms serve a scope."""
 
-    def __init__(self, editions: Editions, stored_units: StoredUnits, jobs: Jobs) -> None:
+    def __init__(self, editions: IndexGenerations, stored_units: StoredUnits, jobs: Jobs) -> None:
         self._editions = editions
         self._stored_units = stored_units
         self._jobs = jobs
@@ -116,11 +116,11 @@ class ReindexService:
 
     def __init__(
         self,
-        serving: Serving,
+        serving: ScopeModels,
         indexer: ArchiveIndexer,
         reindexer: Reindexer,
         reembedder: ModelSwitch,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         jobs: Jobs,
         worker: Worker,
     ) -> None:

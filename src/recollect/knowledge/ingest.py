@@ -44,7 +44,7 @@ from recollect.knowledge.splitting import (
 )
 from recollect.language.summary import extract
 from recollect.ports.documents import Documents
-from recollect.ports.embedder import MeaningService
+from recollect.ports.embedder import VectorSource
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
@@ -87,7 +87,7 @@ class Ingester:
         store: Store,
         documents: Documents,
         originals: Originals,
-        meaning: MeaningService,
+        meaning: VectorSource,
         jobs: Jobs,
         clock: Clock,
         parser: Parser,

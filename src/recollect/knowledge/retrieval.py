@@ -30,7 +30,7 @@ from recollect.knowledge.splitting import FIRST_SUMMARY
 from recollect.language.analysis import query_terms, term_keys
 from recollect.language.intent import without_asking
 from recollect.ports.documents import Documents, LocatedChunk
-from recollect.ports.embedder import AskedQuestion, MeaningService
+from recollect.ports.embedder import AskedQuestion, VectorSource
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
@@ -143,7 +143,7 @@ class Retriever:
         documents: Documents,
         units: UnitIndex,
         vectors: VectorIndex,
-        meaning: MeaningService,
+        meaning: VectorSource,
         tokens: TokenCounter,
         clock: Clock,
         options: RetrievalOptions,

@@ -21,7 +21,7 @@ from recollect.language.units import is_searched_alike, record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Redactor
 from recollect.writing.replaced_turns import replacing
 from recollect.writing.saver import redacted_entry
@@ -38,7 +38,7 @@ class Conflicts:
         self,
         store: Store,
         reader: UpkeepReader,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
     ) -> None:

@@ -29,7 +29,7 @@ from recollect.domain.stats import (
 from recollect.errors import ModelError, StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt
-from recollect.ports.scope_models import Serving
+from recollect.ports.scope_models import ScopeModels
 from recollect.ports.upkeep import Maintenance
 
 _MEGABYTE: Final = 1 << 20
@@ -64,7 +64,7 @@ class Doctor:
     def __init__(
         self,
         maintenance: Maintenance,
-        serving: Serving,
+        serving: ScopeModels,
         database: Path | str,
         model: EmbeddingModel | None,
         budgets: IndexBudgets,

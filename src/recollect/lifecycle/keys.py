@@ -34,7 +34,7 @@ _DEFAULT_ORG: Final = "local"
 _log = logging.getLogger(__name__)
 
 
-class KeyDesk:
+class KeyService:
     """Creates, checks and revokes API keys, and signs browsers in with them."""
 
     def __init__(self, keys: Keys, clock: Clock) -> None:

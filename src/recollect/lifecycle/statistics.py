@@ -35,7 +35,7 @@ from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.ports.upkeep import Maintenance, UpkeepReader
 from recollect.recall.cache import CachedRecaller
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.judge_rules import certainly_same
 from recollect.writing.judges import JudgeChain
 
@@ -295,7 +295,7 @@ class StatisticsCollector:
         units: UnitIndex,
         vectors: VectorIndex,
         recaller: CachedRecaller,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         embedding_cache: Callable[[], CacheStats],
         summary_cache: Callable[[], CacheStats],
         models: Callable[[], tuple[ModelUsage, ...]],

@@ -41,7 +41,7 @@ from recollect.memory.workspace import WorkspaceView
 
 if TYPE_CHECKING:
     from recollect.context.session import Session
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.memory.parts import Parts
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
@@ -98,7 +98,7 @@ class Memory:
         return self._caller
 
     @property
-    def access(self) -> KeyDesk:
+    def access(self) -> KeyService:
         """Return the service that checks keys and signs browsers in; for building a face."""
         return self._parts.keys
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.idempotency import IdempotentWork
     from recollect.lifecycle.items import ItemKeeper
     from recollect.lifecycle.jobs import JobControl, Worker
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
     from recollect.lifecycle.statistics import HealthCheck, MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.sweep import RecordSweep
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.late_vectors import LateVectors
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import Meaning
+    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.settings import Settings
     from recollect.settings.sections import AgentSettings
@@ -67,7 +67,7 @@ class UpkeepServices:
 class SharingParts:
     """The services behind `memory.shared`."""
 
-    desk: ProposalService
+    proposals: ProposalService
     records: SharedRecords
 
 
@@ -85,7 +85,7 @@ class Parts(ABC):
     store: Store
     jobs: Jobs
     units: UnitIndex
-    meaning: Meaning
+    meaning: EmbeddingService
     late_vectors: LateVectors
     recaller: CachedRecaller
     listing: Listing
@@ -193,7 +193,7 @@ class Parts(ABC):
 
     @cached_property
     @abstractmethod
-    def keys(self) -> KeyDesk: ...
+    def keys(self) -> KeyService: ...
 
     @cached_property
     @abstractmethod

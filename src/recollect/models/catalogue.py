@@ -59,7 +59,7 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
 
 def _open_other(choice: EmbedderChoice) -> Embedder:
     """Open an embedder other than the default; the imports are here because few need them."""
-    from recollect.models.blocking import open_fastembed, open_sentence_transformers
+    from recollect.models.library_embedders import open_fastembed, open_sentence_transformers
     from recollect.models.model_folder import open_folder
     from recollect.models.openai_endpoint import OpenAIEmbedder
 

@@ -68,7 +68,7 @@ class Metered(Protocol):
 
 
 @runtime_checkable
-class Remembering(Protocol):
+class CachingEmbedder(Protocol):
     """An embedder that caches vectors."""
 
     def knows(self, text: str, purpose: Purpose) -> bool:
@@ -135,7 +135,7 @@ class AskedQuestion(Protocol):
     def problems(self) -> tuple[str, ...]: ...
 
 
-class MeaningService(Protocol):
+class VectorSource(Protocol):
     """Makes vectors; without a model, everything still works by words."""
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from recollect.domain.change import Change, ChangeSet, Committed
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Weighable
+from recollect.domain.hit import ScoringInput
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
 from recollect.domain.relation import Link
@@ -61,7 +61,7 @@ class Store(Protocol):
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, Weighable]:
+    ) -> dict[str, ScoringInput]:
         """Return the candidates that match the filter, by id, with what scoring needs.
 
         Many are scored for the few that are shown, so only the first records are loaded as a

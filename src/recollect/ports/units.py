@@ -204,7 +204,7 @@ class Left:
     up_to: int
 
 
-class Editions(Protocol):
+class IndexGenerations(Protocol):
     """Keeps track of which units are in use in each scope, and which are being built."""
 
     async def is_current(self, analyzer: str) -> bool:

@@ -19,7 +19,7 @@ from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, one_snapshot
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
 
 # Longer answers are not cached.
@@ -61,7 +61,7 @@ class CachedRecaller:
         self,
         recaller: Recaller,
         store: Store,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         clock: Clock,
         options: CacheOptions,
         meter: Meter | None = None,

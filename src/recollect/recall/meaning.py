@@ -48,7 +48,7 @@ class Asked:
     problems: tuple[str, ...] = ()
 
 
-class Meaning:
+class EmbeddingService:
     """The configured embedder, if there is one, and those that other scopes need."""
 
     def __init__(

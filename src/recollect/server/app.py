@@ -18,12 +18,12 @@ from recollect.server import console, description
 from recollect.server.caller import only_known_parameters
 from recollect.server.description import ABOUT, TAGS, describe, operation_id
 from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
-from recollect.server.identity import Doors, token_check
-from recollect.server.journal import Journal, sending_traces
+from recollect.server.identity import SignInMethods, token_check
 from recollect.server.limits import LimitedRequests, Limits
 from recollect.server.open_sessions import OpenSessions
 from recollect.server.permissions import require_permission
 from recollect.server.problems import RESPONSES, tell_problems
+from recollect.server.request_log import Journal, sending_traces
 from recollect.server.routes import (
     access,
     archives,
@@ -122,7 +122,9 @@ def create_app(
         async with Memory.open(where).expecting(_FIRST_WORDS) as memory:
             app.state.memory = memory
             app.state.sessions = OpenSessions()
-            app.state.doors = Doors(is_open_here, token_check(memory.settings.server.tokens))
+            app.state.sign_in_methods = SignInMethods(
+                is_open_here, token_check(memory.settings.server.tokens)
+            )
             app.state.limits = Limits(memory.settings.server)
             with sending_traces(memory.settings.server.traces_endpoint):
                 async with mcp.serving_mcp() as app.state.mcp:

@@ -12,8 +12,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import FileResponse, HTMLResponse
 from fastapi.routing import APIRoute
 
+from recollect.server.idempotency import HEADER, READS, SECRET
 from recollect.server.identity import COOKIE
-from recollect.server.once import HEADER, READS, SECRET
 from recollect.server.permissions import permission_of
 from recollect.server.problems import Problem
 

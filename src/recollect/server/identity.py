@@ -16,7 +16,7 @@ from fastapi import Depends, Request
 from recollect.domain.access import EVERYTHING, ApiKey, Grant
 from recollect.domain.scope import Role
 from recollect.errors import NotAllowed, NotAuthenticated, NotAvailable, SettingsError
-from recollect.lifecycle.keys import KeyDesk, csrf_token
+from recollect.lifecycle.keys import KeyService, csrf_token
 from recollect.memory import Memory
 from recollect.server.limits import Limits
 
@@ -65,7 +65,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class SignInMethods:
     """How one gets in: whether anybody on this machine may without a key, and by which tokens."""
 
     is_open_here: bool
@@ -82,28 +82,28 @@ async def identify(request: Request) -> Identity:
 
 
 async def _identify(request: Request) -> Identity:
-    doors = cast("Doors", request.app.state.doors)
-    desk = cast("Memory", request.app.state.memory).access
+    methods = cast("SignInMethods", request.app.state.sign_in_methods)
+    keys = cast("Memory", request.app.state.memory).access
     if (given := request.headers.get("authorization")) is not None:
         limits = cast("Limits", request.app.state.limits)
         client = request.client.host if request.client else ""
         limits.require_patience(client)
         try:
-            return await _by_header(given, desk, doors)
+            return await _by_header(given, keys, methods)
         except NotAuthenticated:
             limits.note_wrong_key(client)
             raise
-    if doors.is_open_here and doors.check_token is None and not await desk.has_any():
+    if methods.is_open_here and methods.check_token is None and not await keys.has_any():
         return Identity(name="local", grant=EVERYTHING, means="open")
     if (cookie := request.cookies.get(COOKIE)) is not None:
-        return await _by_cookie(request, cookie, desk)
+        return await _by_cookie(request, cookie, keys)
     raise NotAuthenticated(
         "This server asks for a key; nothing was changed",
         hint="Send it as Authorization: Bearer KEY; recollect keys create makes one.",
     )
 
 
-async def _by_header(given: str, desk: KeyDesk, doors: Doors) -> Identity:
+async def _by_header(given: str, keys: KeyService, methods: SignInMethods) -> Identity:
     scheme, _, secret = given.partition(" ")
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret:
@@ -111,13 +111,13 @@ async def _by_header(given: str, desk: KeyDesk, doors: Doors) -> Identity:
             "The Authorization header is not Bearer and a key; nothing was changed",
             hint="Send it as Authorization: Bearer KEY.",
         )
-    if doors.check_token is not None and not secret.startswith(_KEY_MARK):
-        return await doors.check_token(secret)
-    return of_key(await desk.check(secret))
+    if methods.check_token is not None and not secret.startswith(_KEY_MARK):
+        return await methods.check_token(secret)
+    return of_key(await keys.check(secret))
 
 
-async def _by_cookie(request: Request, cookie: str, desk: KeyDesk) -> Identity:
-    sign_in = await desk.signed_in(cookie)
+async def _by_cookie(request: Request, cookie: str, keys: KeyService) -> Identity:
+    sign_in = await keys.signed_in(cookie)
     expected = csrf_token(cookie)
     given = request.headers.get(CSRF_HEADER, "")
     if request.method not in _SAFE and not hmac.compare_digest(given.encode(), expected.encode()):

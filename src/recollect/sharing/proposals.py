@@ -30,7 +30,7 @@ from recollect.language.units import record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.sharing.parties import Parties
 from recollect.sharing.settlement import RivalFinder, as_record, settle
 from recollect.writing.redaction import Counts, Redactor
@@ -68,7 +68,7 @@ class ProposalService:
         proposals: Proposals,
         parties: Parties,
         rivals: RivalFinder,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
         rules: ProposalRules,

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 from recollect.memory import Memory as AsyncMemory
 from recollect.sync.loop import Loop
-from recollect.sync.rooms import (
+from recollect.sync.session import Session
+from recollect.sync.views import (
     Agents,
     ApiKeys,
     AuditTrail,
@@ -29,7 +30,6 @@ from recollect.sync.rooms import (
     Upkeep,
     WorkspaceView,
 )
-from recollect.sync.session import Session
 
 if TYPE_CHECKING:
     from recollect.domain.archive import ContentRange
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from recollect.domain.turn import Turn
     from recollect.domain.upkeep import BulkChange
     from recollect.domain.write import Route, Trace, WritePolicy, Written
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.memory.facade import Namespace
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
@@ -120,7 +120,7 @@ class Memory:
         return self._memory.caller
 
     @property
-    def access(self) -> KeyDesk:
+    def access(self) -> KeyService:
         """Return the service that checks keys and signs browsers in; for building a face."""
         return self._memory.access
 

@@ -30,18 +30,18 @@ from recollect.tools.arguments import (
     SearchMemory,
 )
 from recollect.tools.metadata import metadata_of
-from recollect.tools.tool_context import Desk
+from recollect.tools.tool_context import ToolContext
 
 # Results stay short: of a text longer than a passage, only the relevant parts are returned.
 _LONG_TEXT_TOKENS: Final = 400
 
 
-async def recall(desk: Desk, asked: RecallMemory) -> list[Json]:
+async def recall(context: ToolContext, asked: RecallMemory) -> list[Json]:
     """Return the records and turns about a query, each with its age."""
     where = make_filter(category=asked.type)
-    limit = asked.limit if "limit" in asked.model_fields_set else int(desk.defaults["limit"])
-    found = await _recall_audited(desk, "memory_recall", asked.query, where, limit=limit)
-    now = desk.parts.clock.now()
+    limit = asked.limit if "limit" in asked.model_fields_set else int(context.defaults["limit"])
+    found = await _recall_audited(context, "memory_recall", asked.query, where, limit=limit)
+    now = context.parts.clock.now()
     return [
         {
             "id": hit.id,
@@ -49,46 +49,46 @@ async def recall(desk: Desk, asked: RecallMemory) -> list[Json]:
             "name": _name(hit.item),
             "content": _shown(hit, asked.query),
             "score": _score(hit),
-            "age": ago(_at(hit.item), now, desk.language),
+            "age": ago(_at(hit.item), now, context.language),
         }
         for hit in found
     ]
 
 
-async def search(desk: Desk, asked: SearchMemory) -> list[Json]:
+async def search(context: ToolContext, asked: SearchMemory) -> list[Json]:
     """Return the records and turns about a query, each with its metadata."""
     found = await _recall_audited(
-        desk,
+        context,
         "memory_search",
         asked.query,
-        desk.places.filter(asked.namespace),
+        context.places.filter(asked.namespace),
         namespace=asked.namespace,
-        **_limits(desk, asked),
+        **_limits(context, asked),
     )
     return [
         {
             "id": hit.id,
             "content": _shown(hit, asked.query),
-            "metadata": metadata_of(hit.item, desk.places),
+            "metadata": metadata_of(hit.item, context.places),
             "score": _score(hit),
         }
         for hit in found
     ]
 
 
-async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
+async def search_knowledge(context: ToolContext, asked: SearchKnowledge) -> list[Json]:
     """Return the passages of documents and archives about a query, with their sources."""
-    wanted = _limits(desk, asked)
-    documents = await _documents(desk, asked.query, wanted["limit"], wanted["min_score"])
+    wanted = _limits(context, asked)
+    documents = await _documents(context, asked.query, wanted["limit"], wanted["min_score"])
     found = await _recall_audited(
-        desk,
+        context,
         "knowledge_search",
         asked.query,
         Filter(owners=frozenset({ARCHIVE})),
         documents=documents,
         **wanted,
     )
-    now = desk.parts.clock.now()
+    now = context.parts.clock.now()
     archived: list[Json] = [
         {
             "id": hit.id,
@@ -96,7 +96,7 @@ async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
             "source": _name(hit.item),
             "content": hit.content,
             "score": _score(hit),
-            "age": ago(_at(hit.item), now, desk.language),
+            "age": ago(_at(hit.item), now, context.language),
         }
         for hit in found
     ]
@@ -104,9 +104,11 @@ async def search_knowledge(desk: Desk, asked: SearchKnowledge) -> list[Json]:
     return sorted(everything, key=lambda found: -found["score"])[: wanted["limit"]]
 
 
-async def _documents(desk: Desk, query: str, limit: int, min_score: float) -> Sequence[Passage]:
-    base = desk.parts.knowledge
-    scopes = await base.scopes(desk.caller)
+async def _documents(
+    context: ToolContext, query: str, limit: int, min_score: float
+) -> Sequence[Passage]:
+    base = context.parts.knowledge
+    scopes = await base.scopes(context.caller)
     return await base.retriever.search(scopes, query, limit=limit, min_score=min_score)
 
 
@@ -122,10 +124,10 @@ def _cited(passage: Passage) -> Json:
     }
 
 
-async def route(desk: Desk, asked: RouteMessage) -> Json:
+async def route(context: ToolContext, asked: RouteMessage) -> Json:
     """Return whether to recall memory for a message, and whether and where to store it."""
     policy = None if asked.policy == "default" else asked.policy
-    judged = await desk.parts.writing.route(desk.caller, asked.message, policy)
+    judged = await context.parts.writing.route(context.caller, asked.message, policy)
     if asked.context and not judged.should_read:
         # A short reply needs the same memory as the question before it, but is stored by itself.
         together = by_rules(f"{asked.context}\n{asked.message}", policy="off")
@@ -144,9 +146,9 @@ async def route(desk: Desk, asked: RouteMessage) -> Json:
     }
 
 
-async def load_tool_history(desk: Desk, asked: LoadToolHistory) -> str:
+async def load_tool_history(context: ToolContext, asked: LoadToolHistory) -> str:
     """Return an archived tool result: all of it, the passages about a query, or a range."""
-    return await desk.memory.load_tool_history(asked.uuid, asked.query, asked.range)
+    return await context.memory.load_tool_history(asked.uuid, asked.query, asked.range)
 
 
 class _Limits(TypedDict):
@@ -154,10 +156,10 @@ class _Limits(TypedDict):
     min_score: float
 
 
-def _limits(desk: Desk, asked: SearchMemory | SearchKnowledge) -> _Limits:
+def _limits(context: ToolContext, asked: SearchMemory | SearchKnowledge) -> _Limits:
     """Return the limit and the minimum score: the model's, else those of the settings."""
     given = asked.model_fields_set
-    usual = desk.defaults
+    usual = context.defaults
     return {
         "limit": asked.top_k if "top_k" in given else int(usual["top_k"]),
         "min_score": asked.min_score if "min_score" in given else usual["min_score"],
@@ -165,7 +167,7 @@ def _limits(desk: Desk, asked: SearchMemory | SearchKnowledge) -> _Limits:
 
 
 async def _recall_audited(
-    desk: Desk,
+    context: ToolContext,
     tool: ToolName,
     query: str,
     where: Filter,
@@ -176,18 +178,18 @@ async def _recall_audited(
     documents: Sequence[Passage] = (),
 ) -> Recalled:
     """Recall, count the hits and audit them, since the tool's result enters the prompt."""
-    caller = desk.caller
-    scopes = desk.places.readable(namespace)
-    found = await desk.parts.recaller.recall(
+    caller = context.caller
+    scopes = context.places.readable(namespace)
+    found = await context.parts.recaller.recall(
         query, scopes, where, limit=limit, min_score=min_score, asked_at=None
     )
-    desk.entered(hit.item for hit in found)
-    desk.parts.usage.injected(
+    context.entered(hit.item for hit in found)
+    context.parts.usage.injected(
         Injection(
             recall_id=new_id("recall"),
             scope=caller.scope,
             actor=caller.principal,
-            at=desk.parts.clock.now(),
+            at=context.parts.clock.now(),
             question=query,
             scopes=scopes,
             where=where,
@@ -196,7 +198,7 @@ async def _recall_audited(
             asked_at=None,
             items=(*map(GivenItem.of, found), *map(GivenItem.of_passage, documents)),
             form=tool,
-            session=desk.session,
+            session=context.session,
         )
     )
     return found

@@ -31,7 +31,7 @@ from recollect.tools.arguments import (
     UpdateScratchpad,
     WriteMemory,
 )
-from recollect.tools.tool_context import Desk
+from recollect.tools.tool_context import ToolContext
 
 # --- The JSON schema of a tool's arguments, short and in one language -----------------------------
 
@@ -102,7 +102,7 @@ def _resolved(schema: Json, definitions: Mapping[str, Json]) -> Json:
 # --- The list of tools that every interface publishes ---------------------------------------------
 
 Given = TypeVar("Given", bound=Arguments)
-Run = Callable[[Desk, Given], Awaitable[object]]
+Run = Callable[[ToolContext, Given], Awaitable[object]]
 
 # Error codes for the validation errors of pydantic.
 _CODES: Final[Mapping[str, str]] = {
@@ -127,7 +127,7 @@ class ToolSpec:
     titles: Mapping[Tongue, str]
     descriptions: Mapping[Tongue, str]
     arguments: type[Arguments]
-    run: Callable[[Desk, Any], Awaitable[object]]
+    run: Callable[[ToolContext, Any], Awaitable[object]]
     needs_session: bool = False
 
     def title(self, language: Tongue) -> str:
@@ -167,7 +167,7 @@ def _tool(
         titles={"zh": titles[0], "en": titles[1]},
         descriptions={"zh": chinese, "en": english},
         arguments=arguments,
-        run=cast("Callable[[Desk, Any], Awaitable[object]]", run),
+        run=cast("Callable[[ToolContext, Any], Awaitable[object]]", run),
         needs_session=needs_session,
     )
 

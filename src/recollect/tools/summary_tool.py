@@ -23,7 +23,7 @@ from recollect.language.summary import Rarity, extract, fitting, sentence_counts
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.tools.arguments import SummarizeMemory
-from recollect.tools.tool_context import Desk
+from recollect.tools.tool_context import ToolContext
 
 _MAX_SUMMARY_TOKENS: Final = 250
 _MAX_SENTENCE_CHARACTERS: Final[Mapping[Tongue, int]] = {"en": 240, "zh": 100}
@@ -49,12 +49,12 @@ _ROLE: Final[Mapping[Tongue, str]] = {
 _log: Final = logging.getLogger(__name__)
 
 
-async def summarize(desk: Desk, asked: SummarizeMemory) -> Json:
+async def summarize(context: ToolContext, asked: SummarizeMemory) -> Json:
     """Return one summary of the items for the goal."""
-    found = [await _item(desk, item) for item in asked.items]
-    desk.entered(found)
+    found = [await _item(context, item) for item in asked.items]
+    context.entered(found)
     texts = [item if isinstance(item, str) else _text_of(item) for item in found]
-    model = desk.parts.working.models.of("summarise")
+    model = context.parts.working.models.of("summarise")
     summary = None
     if model is not None:
         summary = await _written(model, texts, asked.goal)
@@ -83,14 +83,14 @@ def extracted(texts: Sequence[str], goal: str) -> str:
     return ("；" if tongue == "zh" else "; ").join(point.text for point in chosen)
 
 
-async def _item(desk: Desk, item: str) -> Record | Turn | str:
+async def _item(context: ToolContext, item: str) -> Record | Turn | str:
     """Return the record with this id, or the text itself."""
     checked_text(item, "items", MAX_CONTENT)
     if len(item) > _MAX_ID_CHARACTERS or not is_id(item, "mem", "ep", "proc", "turn"):
         return item
     if item.startswith("turn_"):
-        return await desk.memory.turn(item)
-    record = await desk.memory.get(item)
+        return await context.memory.turn(item)
+    record = await context.memory.get(item)
     if record.status is not Status.ACTIVE:
         raise NotFound(f"{item} is {record.status}", hint="Only active memories are summarised.")
     return record

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class ToolContext:
     """The context of one caller's tool calls. `named_session` is set if the caller named one."""
 
     memory: Memory

@@ -26,7 +26,7 @@ from recollect.tools.arguments import (
 )
 from recollect.tools.arguments import WriteMemory as Write
 from recollect.tools.metadata import fields_of
-from recollect.tools.tool_context import Desk
+from recollect.tools.tool_context import ToolContext
 from recollect.writing.outcome import said
 from recollect.writing.strategy import Merged, strategy_of
 
@@ -36,7 +36,7 @@ _LINK: Final = re.compile(r"https?://|www\.", re.IGNORECASE)
 _ABOUT_USER: Final = re.compile(r"\s*(?:(?:the )?user(?:'s)?\b|i\b|my\b|用户|我)", re.IGNORECASE)
 
 
-async def save(desk: Desk, asked: SaveMemory) -> Json:
+async def save(context: ToolContext, asked: SaveMemory) -> Json:
     """Create, update or delete a record of one of the four types."""
     fields: RecordFields = {}
     if asked.name is not None:
@@ -51,32 +51,32 @@ async def save(desk: Desk, asked: SaveMemory) -> Json:
     if action == "create":
         content = _required(asked.content, "content")
         if asked.type is None:
-            fields["category"] = await _type_of(desk, content)
-        return await _written(desk, content, None, fields)
+            fields["category"] = await _type_of(context, content)
+        return await _written(context, content, None, fields)
     record_id = _required(asked.id, "id")
     if action == "delete":
-        await desk.memory.delete(record_id, reason="memory_save")
+        await context.memory.delete(record_id, reason="memory_save")
         return {"id": record_id, "status": "deleted"}
-    record = await desk.memory.update(record_id, asked.content, reason="memory_save", **fields)
+    record = await context.memory.update(record_id, asked.content, reason="memory_save", **fields)
     return {"id": record.id, "status": "updated"}
 
 
-async def write(desk: Desk, asked: Write) -> Json:
+async def write(context: ToolContext, asked: Write) -> Json:
     """Store a text; if it is already known, confirm or update the record."""
-    fields = fields_of(asked.metadata, desk.parts.clock.now())
-    part = desk.places.part(asked.namespace)
+    fields = fields_of(asked.metadata, context.parts.clock.now())
+    part = context.places.part(asked.namespace)
     if part is not None and "category" not in fields:
         fields["category"] = part
-    return await _written(desk, asked.content, desk.places.scope(asked.namespace), fields)
+    return await _written(context, asked.content, context.places.scope(asked.namespace), fields)
 
 
-async def propose(desk: Desk, asked: ProposeMemory) -> Json:
+async def propose(context: ToolContext, asked: ProposeMemory) -> Json:
     """Propose to share something with all agents of the workspace."""
-    made = await desk.memory.shared.propose(asked.content, asked.type, reason=asked.reason or "")
+    made = await context.memory.shared.propose(asked.content, asked.type, reason=asked.reason or "")
     return {"id": made.id, "status": made.status}
 
 
-async def update(desk: Desk, asked: UpdateMemory) -> Json:
+async def update(context: ToolContext, asked: UpdateMemory) -> Json:
     """Change a record: merge the new content with the stored one, or replace it."""
     if asked.content is None and asked.metadata is None:
         raise InvalidInput(
@@ -86,10 +86,10 @@ async def update(desk: Desk, asked: UpdateMemory) -> Json:
     if asked.content is not None:
         checked_text(asked.content, "content", MAX_CONTENT)
     for attempt in count(1):
-        stored = await desk.memory.get(asked.id)
-        merged = await _merged(desk, asked, stored) if asked.merge else None
+        stored = await context.memory.get(asked.id)
+        merged = await _merged(context, asked, stored) if asked.merge else None
         try:
-            record = await _revised(desk, asked, stored, merged)
+            record = await _revised(context, asked, stored, merged)
         except StaleVersion:
             # The record was changed while it was merged.
             if attempt == _MAX_ATTEMPTS:
@@ -104,26 +104,26 @@ async def update(desk: Desk, asked: UpdateMemory) -> Json:
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _merged(desk: Desk, asked: UpdateMemory, stored: Record) -> Merged | None:
+async def _merged(context: ToolContext, asked: UpdateMemory, stored: Record) -> Merged | None:
     """Return the merged text of the stored and the new content; None without new content."""
     # The strategy is for this change only and is not stored.
     strategy = strategy_of(stored.evolve(metadata=asked.metadata or {}), stored)
     if asked.content is None:
         return None
-    writing = desk.parts.writing
+    writing = context.parts.writing
     # Redact first, so that no model sees what is not stored.
     new = writing.redactor.text(asked.content).value
     if new is None:
         return Merged(text=asked.content)
-    statement = Statement(text=new, said_at=desk.parts.clock.now())
+    statement = Statement(text=new, said_at=context.parts.clock.now())
     return await writing.merger.merge(strategy, said(stored), statement)
 
 
 async def _revised(
-    desk: Desk, asked: UpdateMemory, stored: Record, merged: Merged | None
+    context: ToolContext, asked: UpdateMemory, stored: Record, merged: Merged | None
 ) -> Record:
     given = {name: value for name, value in (asked.metadata or {}).items() if name != "strategy"}
-    now = desk.parts.clock.now()
+    now = context.parts.clock.now()
 
     def change(record: Record) -> Record:
         if merged is not None and record.content != stored.content:
@@ -133,18 +133,20 @@ async def _revised(
             fields["metadata"] = {}
         return revised(record, asked.content if merged is None else merged.text, fields, now)
 
-    return await desk.parts.saver.revise(desk.caller, asked.id, change, reason="memory_update")
+    return await context.parts.saver.revise(
+        context.caller, asked.id, change, reason="memory_update"
+    )
 
 
-async def delete(desk: Desk, asked: DeleteMemory) -> Json:
+async def delete(context: ToolContext, asked: DeleteMemory) -> Json:
     """Delete one record, or all that match the filters; undo restores each of them."""
     if (asked.id is None) == (asked.filters is None):
         raise InvalidInput("Give an id or filters, one of the two", code="missing_field")
     if asked.id is not None:
         if asked.dry_run:
-            _require_own(desk, await desk.memory.get(asked.id))
+            _require_own(context, await context.memory.get(asked.id))
         else:
-            await desk.memory.delete(asked.id, reason="memory_delete")
+            await context.memory.delete(asked.id, reason="memory_delete")
         return {"deleted": 1}
     assert asked.filters is not None
     if not asked.filters.model_dump(exclude_defaults=True):
@@ -153,17 +155,19 @@ async def delete(desk: Desk, asked: DeleteMemory) -> Json:
             code="empty_filters",
             hint="Name a category, tags, a time, a session or a task.",
         )
-    going = [record async for record in _matching(desk, asked.filters)]
+    going = [record async for record in _matching(context, asked.filters)]
     if asked.dry_run:
         return {"deleted": len(going)}
-    return {"deleted": sum([await _delete_one(desk, record) for record in going])}
+    return {"deleted": sum([await _delete_one(context, record) for record in going])}
 
 
-async def _written(desk: Desk, content: str, namespace: str | None, fields: RecordFields) -> Json:
-    if desk.named_session is not None:
-        fields = {"session": desk.named_session, **fields}
-    written = await desk.parts.writing.pipeline.write(
-        desk.caller, content, namespace=namespace, **fields
+async def _written(
+    context: ToolContext, content: str, namespace: str | None, fields: RecordFields
+) -> Json:
+    if context.named_session is not None:
+        fields = {"session": context.named_session, **fields}
+    written = await context.parts.writing.pipeline.write(
+        context.caller, content, namespace=namespace, **fields
     )
     if written.record is None:
         raise NotAllowed(
@@ -175,41 +179,41 @@ async def _written(desk: Desk, content: str, namespace: str | None, fields: Reco
     return {"id": written.record.id, "status": written.status, **degraded}
 
 
-async def _matching(desk: Desk, wanted: DeleteFilters) -> AsyncIterator[Record]:
+async def _matching(context: ToolContext, wanted: DeleteFilters) -> AsyncIterator[Record]:
     """Yield the records that match the filters and that this caller may delete."""
     conditions = wanted.model_dump()
-    conditions["namespace"] = desk.places.scope(wanted.namespace)
-    if categories := desk.places.categories(wanted.namespace):
+    conditions["namespace"] = context.places.scope(wanted.namespace)
+    if categories := context.places.categories(wanted.namespace):
         conditions["category"] = [wanted.category] if wanted.category else sorted(categories)
     cursor: str | None = None
     while True:
-        page = await desk.memory.list(limit=MAX_PAGE, cursor=cursor, **conditions)
+        page = await context.memory.list(limit=MAX_PAGE, cursor=cursor, **conditions)
         for record in page.items:
-            if record.scope in desk.caller.writable and _is_own(desk, record):
+            if record.scope in context.caller.writable and _is_own(context, record):
                 yield record
         if (cursor := page.next_cursor) is None:
             return
 
 
-async def _delete_one(desk: Desk, record: Record) -> bool:
+async def _delete_one(context: ToolContext, record: Record) -> bool:
     """Delete a record; return False if it was already deleted."""
     try:
-        await desk.memory.delete(record.id, reason="memory_delete")
+        await context.memory.delete(record.id, reason="memory_delete")
     except NotFound:
         return False
     return True
 
 
-def _is_own(desk: Desk, record: Record) -> bool:
+def _is_own(context: ToolContext, record: Record) -> bool:
     try:
-        _require_own(desk, record)
+        _require_own(context, record)
     except NotAllowed:
         return False
     return True
 
 
-def _require_own(desk: Desk, record: Record) -> None:
-    desk.caller.require_write(record.scope, is_profile=is_user_profile(record.category))
+def _require_own(context: ToolContext, record: Record) -> None:
+    context.caller.require_write(record.scope, is_profile=is_user_profile(record.category))
 
 
 def _with_stored(metadata: Mapping[str, Any], record: Record) -> dict[str, Any]:
@@ -220,9 +224,9 @@ def _with_stored(metadata: Mapping[str, Any], record: Record) -> dict[str, Any]:
     return said
 
 
-async def _type_of(desk: Desk, content: str) -> MemoryType:
+async def _type_of(context: ToolContext, content: str) -> MemoryType:
     """Return the type of a record that was saved without one."""
-    routed = await desk.parts.writing.route(desk.caller, content, None)
+    routed = await context.parts.writing.route(context.caller, content, None)
     if "user-profile" in routed.namespaces or tells_taste(content) or _ABOUT_USER.match(content):
         return "user"
     return "reference" if _LINK.search(content) else "project"
@@ -241,7 +245,7 @@ def _required(value: str | None, name: str) -> str:
 # --- The tool that updates the scratchpad of a task -----------------------------------------------
 
 
-async def update_scratchpad(desk: Desk, asked: UpdateScratchpad) -> Json:
+async def update_scratchpad(context: ToolContext, asked: UpdateScratchpad) -> Json:
     """Update the scratchpad and return it."""
     news = ScratchpadUpdate(
         current_goal=asked.current_goal,
@@ -252,5 +256,5 @@ async def update_scratchpad(desk: Desk, asked: UpdateScratchpad) -> Json:
         blockers=tuple(asked.blockers),
         unblocked=tuple(asked.unblocked),
     )
-    pad = await desk.memory.session(desk.session).scratchpad.update(news)
+    pad = await context.memory.session(context.session).scratchpad.update(news)
     return pad.to_json()

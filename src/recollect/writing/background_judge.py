@@ -26,7 +26,7 @@ from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.runtime import Clock, give_way
 from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.judges import JudgeChain
 from recollect.writing.schedule import is_judged, judged_of
@@ -41,7 +41,7 @@ class BackgroundJudge:
     def __init__(
         self,
         store: Store,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         candidates: Candidates,
         judge: JudgeChain,
         clock: Clock,

@@ -27,7 +27,7 @@ from recollect.language.units import record_units
 from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, Writes
-from recollect.recall.meaning import Embedded, Meaning
+from recollect.recall.meaning import Embedded, EmbeddingService
 from recollect.writing.batch import Batch, Incoming
 from recollect.writing.candidates import (
     Candidate,
@@ -62,7 +62,7 @@ class WritePipeline:
         self,
         store: Store,
         writes: Writes,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         clock: Clock,
         intake: Intake,
         candidates: Candidates,

@@ -33,7 +33,7 @@ from recollect.language.units import is_searched_alike, record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.replaced_turns import corrected
 from recollect.writing.schedule import Judging
@@ -48,7 +48,7 @@ class Saver:
         self,
         store: Store,
         listing: Listing,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         clock: Clock,
         redactor: Redactor | None = None,
         judging: Judging | None = None,

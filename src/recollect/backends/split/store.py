@@ -12,7 +12,7 @@ from recollect.backends.split.reading import read_each, summed
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Weighable
+from recollect.domain.hit import ScoringInput
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
 from recollect.domain.relation import Link
@@ -145,8 +145,8 @@ class SplitStore:
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, Weighable]:
-        found: dict[str, Weighable] = {}
+    ) -> dict[str, ScoringInput]:
+        found: dict[str, ScoringInput] = {}
         for store, some in self._split(scopes):
             found |= await store.weighable(
                 some, where, now=now, records=records, turns=turns, whole=whole

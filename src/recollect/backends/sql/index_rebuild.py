@@ -84,7 +84,7 @@ _OWNERS: Final = tuple(
 
 
 class SqlEditions:
-    """`Editions` on a SQL database."""
+    """`IndexGenerations` on a SQL database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -201,12 +201,12 @@ def version() -> Answer:
 def _protocol() -> type[asyncio.Protocol]:
     """Return HTTP as it is read fastest with what is installed; both say and refuse the same."""
     try:
-        from recollect.server.fast_wire import FastTellingProtocol
+        from recollect.server.fast_wire import HttptoolsProblemProtocol
     except ModuleNotFoundError:
-        from recollect.server.wire import TellingProtocol
+        from recollect.server.wire import H11ProblemProtocol
 
-        return TellingProtocol
-    return FastTellingProtocol
+        return H11ProblemProtocol
+    return HttptoolsProblemProtocol
 
 
 async def _look_at_keys(settings: Settings) -> _Door:

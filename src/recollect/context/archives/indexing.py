@@ -26,7 +26,7 @@ from recollect.ports.archives import Archives
 from recollect.ports.jobs import Jobs
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.ports.store import Store
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 
 INDEX_ARCHIVE: Final = "index_archive"
 _BATCH_ARCHIVES: Final = 50
@@ -50,7 +50,7 @@ class ArchiveIndexer:
     """A job that splits archives into passages and stores them as units with vectors."""
 
     def __init__(
-        self, store: Store, archives: Archives, vault: Vault, meaning: Meaning, jobs: Jobs
+        self, store: Store, archives: Archives, vault: Vault, meaning: EmbeddingService, jobs: Jobs
     ) -> None:
         self._store = store
         self._archives = archives

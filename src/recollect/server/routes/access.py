@@ -17,13 +17,13 @@ from recollect.lifecycle.keys import csrf_token
 from recollect.server import access_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import AdministeredMemory, OpenMemory
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import COOKIE, Asking, Identity
 from recollect.server.limits import Limits
-from recollect.server.once import OnceRoute
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1", tags=["access"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["access"], route_class=IdempotentRoute)
 
 
 class KeyGiven(Body):
@@ -168,7 +168,7 @@ def _told(identity: Identity) -> Json:
 
 # --- Agents: whether and how each of them uses memory ---------------------------------------------
 
-agents_router = APIRouter(prefix="/v1/agents", tags=["agents"], route_class=OnceRoute)
+agents_router = APIRouter(prefix="/v1/agents", tags=["agents"], route_class=IdempotentRoute)
 
 
 class AgentWanted(Body):

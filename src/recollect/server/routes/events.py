@@ -15,11 +15,11 @@ from recollect.domain.views import Json, as_json
 from recollect.memory import Memory
 from recollect.server import answers
 from recollect.server.caller import CallersMemory, WholeWorkspace
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.once import OnceRoute
 from recollect.server.parameters import Limit
 
-router = APIRouter(prefix="/v1", tags=["events"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["events"], route_class=IdempotentRoute)
 
 _EVENTS: Final = "text/event-stream"
 # So often something is sent, so that whoever sits in between keeps the connection open.

@@ -20,7 +20,7 @@ from recollect.errors import Conflict, InvalidInput
 from recollect.server.answers import Answer, Scope
 from recollect.server.bodies import Body, Several, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 from recollect.server.uploads import IN_MEMORY, Upload, uploads
@@ -161,7 +161,7 @@ class Passages(Answer):
 
 # --- The knowledge base: documents that an agent can rely on --------------------------------------
 
-router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=IdempotentRoute)
 
 _BINARY: Final = {"type": "string", "format": "binary"}
 _FILE: Final = {"application/octet-stream": {"schema": _BINARY}}

@@ -23,7 +23,7 @@ from recollect.domain.views import Json, as_json
 from recollect.server import access_answers, answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory, OpenMemory, WholeWorkspace
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 from recollect.settings import settings_file
@@ -98,7 +98,7 @@ _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 _TEXT: Final[dict[str, Any]] = {"schema": {"type": "string"}}
 
-router = APIRouter(tags=["operation"], route_class=OnceRoute)
+router = APIRouter(tags=["operation"], route_class=IdempotentRoute)
 
 
 @router.get("/health", response_model=answers.ServerHealth)
@@ -163,7 +163,7 @@ async def diagnose_server(memory: CallersMemory) -> Json:
 
 # --- Jobs: the background work of the whole database ----------------------------------------------
 
-jobs_router = APIRouter(prefix="/v1/jobs", tags=["jobs"], route_class=OnceRoute)
+jobs_router = APIRouter(prefix="/v1/jobs", tags=["jobs"], route_class=IdempotentRoute)
 
 
 @jobs_router.get("", response_model=answers.JobPage)
@@ -204,7 +204,7 @@ async def cancel_job(memory: CallersMemory, job_id: str) -> Json:
 
 # --- Reindexing: changing the model that makes vectors, in the background -------------------------
 
-reindex_router = APIRouter(prefix="/v1/reindex", tags=["operation"], route_class=OnceRoute)
+reindex_router = APIRouter(prefix="/v1/reindex", tags=["operation"], route_class=IdempotentRoute)
 
 
 class ReindexWanted(Body):
@@ -241,7 +241,7 @@ async def stop_reindexing(memory: CallersMemory) -> Json:
 
 # --- The demo workspace: loaded and removed by one request each -----------------------------------
 
-demo_router = APIRouter(prefix="/v1/demo", tags=["operation"], route_class=OnceRoute)
+demo_router = APIRouter(prefix="/v1/demo", tags=["operation"], route_class=IdempotentRoute)
 
 
 class WantedDemo(Body):

@@ -30,8 +30,8 @@ from recollect.server.bodies import (
     said,
 )
 from recollect.server.caller import CallersMemory
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.once import OnceRoute
 from recollect.server.parameters import (
     ExpectedVersion,
     IdempotencyKey,
@@ -47,7 +47,7 @@ from recollect.server.parameters import (
 )
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1/records", tags=["records"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/records", tags=["records"], route_class=IdempotentRoute)
 
 AsOf = Annotated[datetime | None, Query(description="as it was known at this moment")]
 
@@ -232,7 +232,7 @@ async def record_rejected(memory: CallersMemory, record_id: str) -> Json:
 
 # --- Forgetting: erasing every trace for good, or counting what would go --------------------------
 
-forgetting_router = APIRouter(prefix="/v1", tags=["records"], route_class=OnceRoute)
+forgetting_router = APIRouter(prefix="/v1", tags=["records"], route_class=IdempotentRoute)
 
 
 class Forget(Body):
@@ -297,7 +297,7 @@ def _require_reach(grant: Grant, body: Forget) -> None:
 
 # --- Turns: the messages of conversations, kept as they were said ---------------------------------
 
-turns_router = APIRouter(prefix="/v1", tags=["turns"], route_class=OnceRoute)
+turns_router = APIRouter(prefix="/v1", tags=["turns"], route_class=IdempotentRoute)
 
 
 @turns_router.post(

@@ -21,12 +21,12 @@ from recollect.errors import NotFound
 from recollect.server import answers
 from recollect.server.bodies import Body, Message, Several, described, said
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.open_sessions import CallersSession, SessionsInUse
 from recollect.server.parameters import Limit, PageMark, page_of
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=IdempotentRoute)
 
 
 class NewSession(Body):

@@ -12,7 +12,7 @@ from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import (
     ExpectedVersion,
     IfMatch,
@@ -24,7 +24,7 @@ from recollect.server.parameters import (
 )
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1", tags=["shared"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["shared"], route_class=IdempotentRoute)
 
 OfType = Annotated[str | None, Query(description="only this type")]
 

@@ -19,8 +19,8 @@ from recollect.domain.archive import contents_beside
 from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.caller import CallersMemory
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.once import OnceRoute
 from recollect.server.problems import problems
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class _Arriving(io.RawIOBase):
 
 # --- Transfer: export and import as streams, and a backup of the whole database -------------------
 
-router = APIRouter(prefix="/v1", tags=["operation"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["operation"], route_class=IdempotentRoute)
 
 _LINES: Final = "application/x-ndjson"
 _TAR: Final = "application/x-tar"

@@ -10,11 +10,11 @@ from recollect.domain.write import WritePolicy
 from recollect.server import answers
 from recollect.server.bodies import Body, NewRecord, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import IdempotencyKey
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1", tags=["writing"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["writing"], route_class=IdempotentRoute)
 
 
 class NewClaim(NewRecord):

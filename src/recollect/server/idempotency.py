@@ -25,7 +25,7 @@ from recollect.server.permissions import require_permission
 # --- Names in an address: a slash that is written as %2F belongs to a name and separates nothing
 
 
-class NamingRoute(APIRoute):
+class NamedRoute(APIRoute):
     """A route that also finds sessions, documents and agents with a slash in their names."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -109,7 +109,7 @@ _KEPT_HEADERS: Final = ("location", "etag", "content-type")
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-class OnceRoute(NamingRoute):
+class IdempotentRoute(NamedRoute):
     """A route whose writes happen once under one key, and whose recalls end in time."""
 
     def get_route_handler(self) -> Handler:

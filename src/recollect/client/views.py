@@ -1,4 +1,4 @@
-"""The rooms of a remote memory: shared, upkeep, audit, archives, jobs, keys and the workspace."""
+"""The views of a remote memory: shared, upkeep, audit, archives, jobs, keys and the workspace."""
 
 from __future__ import annotations
 
