@@ -20,7 +20,7 @@ from tests.processes import RECOLLECT
 _WORKERS = 2
 
 
-class ServedUnits:
+class Served:
     """A server in processes of its own."""
 
     def __init__(self, place: str, home: Path) -> None:
@@ -54,15 +54,15 @@ class ServedUnits:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[ServedUnits]:
+def served(tmp_path: Path) -> Iterator[Served]:
     path = tmp_path / "memory.db"
     server = Running.server
-    serving = ServedUnits(str(path) if server is None else server.url_for(path), tmp_path)
+    serving = Served(str(path) if server is None else server.url_for(path), tmp_path)
     yield serving
     serving.kill()
 
 
-def test_whichever_process_answers_knows_what_the_others_were_told(served: ServedUnits):
+def test_whichever_process_answers_knows_what_the_others_were_told(served: Served):
     headers = {"Idempotency-Key": "one"}
 
     def save(number: int) -> httpx.Response:
@@ -82,7 +82,7 @@ def test_whichever_process_answers_knows_what_the_others_were_told(served: Serve
         assert served.ask("GET", f"records/{record['id']}").json()["content"] == record["content"]
 
 
-def test_a_process_that_dies_is_replaced_and_nobody_waits_for_it(served: ServedUnits):
+def test_a_process_that_dies_is_replaced_and_nobody_waits_for_it(served: Served):
     assert served.ask("POST", "records", json={"content": "kept"}).is_success
     ends = time.monotonic() + 240
     while len(before := served.workers) < _WORKERS:

@@ -1,4 +1,4 @@
-"""What a command says: one JSON document for scripts, or text laid out for a person."""
+"""What a command says: one JSON document or text for a person, and progress on stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line on one page: every command, its name and where help lists it."""
+"""The command line on one page: every command, where help lists it, and how errors are told."""
 
 from __future__ import annotations
 

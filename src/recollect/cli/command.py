@@ -1,4 +1,4 @@
-"""How a function becomes a command: options come in, memory is open, one answer goes out."""
+"""How a function becomes a command or a group of them: options in, one answer out."""
 
 from __future__ import annotations
 

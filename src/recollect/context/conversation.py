@@ -1,4 +1,4 @@
-"""The order of messages that every provider accepts."""
+"""Messages that belong together, and the order that every provider accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages in neutral, OpenAI or Anthropic format, read and written."""
+"""Messages in neutral, OpenAI or Anthropic format, and as stored turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Session notes: what the tools of a session have found, so that nothing is fetched twice."""
+"""Session notes: what the tools of a session have found, and the rules that take it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a session between calls: its window and notes, in the state store."""
+"""The services that sessions share, and the state of one between calls."""
 
 from __future__ import annotations
 

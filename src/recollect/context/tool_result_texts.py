@@ -1,4 +1,4 @@
-"""Changing of the texts of tool results, which are shown in full only on request.
+"""Changing of the texts in messages and tool results.
 
 A conversation is stored with every placeholder closed, so that it stays the same from turn to turn.
 What a turn shows in addition is inserted just before sending.

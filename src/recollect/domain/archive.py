@@ -1,4 +1,4 @@
-"""An archive: a large tool result that is stored outside of the database."""
+"""Archives: large tool results stored outside of the database and restored exactly."""
 
 from __future__ import annotations
 

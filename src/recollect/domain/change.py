@@ -1,4 +1,4 @@
-"""A change set: everything one call writes, in one transaction or not at all."""
+"""A change set, written in one transaction or not at all, and the feed of what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a recall: hits in order, each with an explanation."""
+"""The result of a recall: hits in order, each with an explanation of its score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared memory of a workspace: its types, who may propose each, and the roles of agents."""
+"""Shared memory of a workspace: its types, proposals to it, and the roles of agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay of a recall set through the knowledge base, with every unit as a document."""
+"""Benchmarks of the knowledge base: recall sets as documents, and coverage by chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quality metrics of a ranking, over unit ids with binary relevance."""
+"""Quality metrics of a ranking, and the result of a set as JSON and as a table."""
 
 from __future__ import annotations
 

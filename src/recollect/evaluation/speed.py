@@ -1,4 +1,4 @@
-"""Benchmark of the speed of saving, recalling and starting, at a given size."""
+"""Benchmark of the speed of saving, recalling and starting, on synthetic text."""
 
 from __future__ import annotations
 

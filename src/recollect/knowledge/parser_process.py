@@ -1,4 +1,4 @@
-"""The child process that reads files one after another, each from standard input.
+"""The child process that reads files one after another, PDF and Office files included.
 
 A request is a line of JSON (type and size) and the bytes of the file; the answer is a line with its
 size and JSON: the text with its headings and pages, or the error.

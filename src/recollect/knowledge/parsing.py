@@ -1,4 +1,4 @@
-"""Extraction of a file's text, with its headings and pages."""
+"""The text of a file: its type, encoding, headings and pages."""
 
 from __future__ import annotations
 

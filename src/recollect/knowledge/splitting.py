@@ -1,4 +1,4 @@
-"""Splitting of a text into sections, and of sections into the chunks that are searched.
+"""Sections of a text, the chunks that are searched, and their units.
 
 A chunk depends on its section alone, so that the index can be rebuilt from the sections.
 """

@@ -1,4 +1,4 @@
-"""Character ranges of scripts, for the `[...]` of a regular expression."""
+"""Characters: the ranges of scripts, folding of variants, and the language of a text."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Questions: what they are about, what kind of answer they ask for, and which texts have one."""
+"""What a message wants: what it asks for, and whether memory should answer or keep it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers in a text, in digits and in words of both languages, with their units."""
+"""Numbers in a text: quantities with their units, dates, versions and amounts."""
 
 from __future__ import annotations
 

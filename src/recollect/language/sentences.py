@@ -1,4 +1,4 @@
-"""Split what somebody said into sentences, in Chinese and English."""
+"""Split texts into sentences and into passages, in Chinese and English."""
 
 from __future__ import annotations
 

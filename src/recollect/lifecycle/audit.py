@@ -1,4 +1,4 @@
-"""The audit log as a caller may read it: limited to readable scopes and visible proposals."""
+"""The audit log: read as far as a caller may, sealed in batches, and verified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of `doctor` about the database, which it does not change."""
+"""The findings of `doctor` about the database, the settings, the disk and the models."""
 
 from __future__ import annotations
 

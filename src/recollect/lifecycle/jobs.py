@@ -1,4 +1,4 @@
-"""Run background jobs under a lease; failed ones wait longer each time."""
+"""Background jobs: run under a lease, listed with their progress, and cancelled."""
 
 from __future__ import annotations
 

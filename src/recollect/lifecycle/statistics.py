@@ -1,4 +1,4 @@
-"""Statistics about what is stored and the state of the services."""
+"""Statistics of a memory: what is stored, its health, and hourly metrics."""
 
 from __future__ import annotations
 

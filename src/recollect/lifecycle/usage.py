@@ -1,4 +1,4 @@
-"""Record what entered prompts: audited, and counted once per session, in the background.
+"""The use of recalled records: what entered prompts, and feedback on what helped.
 
 Reading never waits for it. Audit entries are written before any model can have answered the prompt
 (see decision 0009), counts within seconds; a killed process loses its counts.

@@ -1,4 +1,4 @@
-"""Hide, restore and remove records."""
+"""Hide, restore and remove records, and change many of them at once."""
 
 from __future__ import annotations
 

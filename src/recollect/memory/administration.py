@@ -1,4 +1,4 @@
-"""Audit entries of administrators' actions on keys and agents."""
+"""`memory.agents`, `memory.keys` and `memory.jobs`, for an administrator or operator."""
 
 from __future__ import annotations
 

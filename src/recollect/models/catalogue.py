@@ -1,4 +1,4 @@
-"""The catalogue of embedders: open, list and check them."""
+"""The catalogue of embedders: open, list, check and calibrate them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cache of recent vectors in front of any embedder."""
+"""Embedders around any embedder: a cache of recent vectors, and a count of calls."""
 
 from __future__ import annotations
 

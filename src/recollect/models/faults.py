@@ -1,4 +1,4 @@
-"""Errors of embedding models."""
+"""Errors of embedding models, and validation of the vectors that they return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embedders in a folder with model.onnx and tokenizer.json, described by their own files."""
+"""Models in a folder with model.onnx and tokenizer.json, described by their own files."""
 
 from __future__ import annotations
 

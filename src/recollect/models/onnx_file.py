@@ -1,4 +1,4 @@
-"""Writing ONNX files: the few protobuf messages that our graphs need.
+"""Small ONNX graphs, written as files, and products of one-byte integers with them.
 
 The `onnx` package would add 29 MB for this one step. The numbers are the field numbers of
 ONNX's onnx.proto, which never change.

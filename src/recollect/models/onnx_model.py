@@ -1,4 +1,4 @@
-"""The base of ONNX models: their own threads, lazy loading, batches by length."""
+"""The base of ONNX models: sessions, tokens, threads of their own and lazy loading."""
 
 from __future__ import annotations
 

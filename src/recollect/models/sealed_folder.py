@@ -1,4 +1,4 @@
-"""Sealed folders: written in one step, and read only if every file is intact."""
+"""Model folders: their paths, and sealed ones, read only if every file is intact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading archives and the references to their blobs. They are written by the store's commit."""
+"""Archives and their blobs: large content outside of the database, never changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embedding models, which turn text into vectors."""
+"""Embedding models, and the service that makes vectors of units and questions with them."""
 
 from __future__ import annotations
 

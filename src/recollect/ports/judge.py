@@ -1,4 +1,4 @@
-"""Judges, which decide how a new statement relates to stored ones."""
+"""Judges of how statements relate, and rerankers of how well texts answer a question."""
 
 from __future__ import annotations
 

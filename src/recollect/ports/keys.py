@@ -1,4 +1,4 @@
-"""Storage of API keys and sign-ins: hashes, never secrets."""
+"""Storage for administrators: API keys and sign-ins as hashes, and settings of agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language models of any provider."""
+"""Language models of any provider, and the counting of their tokens."""
 
 from __future__ import annotations
 

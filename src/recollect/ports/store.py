@@ -1,4 +1,4 @@
-"""The store, which writes change sets and reads records, turns and links."""
+"""The store: change sets written, records and turns read, snapshots, changes and traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads for upkeep: records by state and age, their value, conflicts and figures."""
+"""Reads for upkeep, and maintenance of the whole database."""
 
 from __future__ import annotations
 

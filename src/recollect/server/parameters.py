@@ -1,4 +1,4 @@
-"""Parameters that many routes take."""
+"""Parameters that many routes take: pages, versions (ETag) and idempotency keys."""
 
 from __future__ import annotations
 

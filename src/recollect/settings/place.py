@@ -1,4 +1,4 @@
-"""Checks of the place of a memory: a database file or a data folder."""
+"""Checks of the place of a memory: a file, a data folder, or the URL of a store."""
 
 from __future__ import annotations
 

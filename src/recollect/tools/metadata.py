@@ -1,4 +1,4 @@
-"""Conversion between a tool's metadata and the fields of a record."""
+"""Fields of a record and namespaces as a model names them."""
 
 from __future__ import annotations
 

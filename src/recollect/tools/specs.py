@@ -1,4 +1,4 @@
-"""The list of tools that every interface publishes."""
+"""The list of tools that every interface publishes, with their JSON schemas."""
 
 from __future__ import annotations
 

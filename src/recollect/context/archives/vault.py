@@ -1,4 +1,4 @@
-"""Archived contents in the blob store: compressed, and checked when read."""
+"""Archived contents in the blob store: compressed, checked when read, and expired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for finding times, and what they find."""
+"""Mentions of times: rules that find them, their relations, and elapsed time in words."""
 
 from __future__ import annotations
 

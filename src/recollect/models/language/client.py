@@ -1,4 +1,4 @@
-"""A model of any provider, through pydantic-ai, with retries for busy servers.
+"""A model of any provider, through pydantic-ai: opened by name, asked for forms.
 
 This module imports the library, so it is imported only once a configured model is asked.
 """

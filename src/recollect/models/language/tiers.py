@@ -1,4 +1,4 @@
-"""The language models by tier: opened when needed, shared, and counted separately."""
+"""The language models by tier: shared, counted, limited, and behind a circuit breaker."""
 
 from __future__ import annotations
 
