@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recollect import Memory
-from recollect.cli.commands.bench import bench
+from recollect.cli.commands.bench import benchmarks
 from recollect.errors import InvalidInput, NotFound
 from recollect.evaluation.recall_sets import read_set, sets_in
 from recollect.evaluation.replay import Replay
@@ -99,7 +99,7 @@ def notes(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(bench, ["recall", *map(str, arguments)])
+    return CliRunner().invoke(benchmarks(), ["recall", *map(str, arguments)])
 
 
 def test_one_set_ends_with_the_agreed_line_of_json(chats):

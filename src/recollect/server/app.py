@@ -130,7 +130,7 @@ def create_app(
                 async with mcp.serving_mcp() as app.state.mcp:
                     yield
 
-    # The documentation page of the framework loads its parts from elsewhere; ours is in `description`.
+    # The framework's documentation page loads its parts from elsewhere; `description` has ours.
     app = FastAPI(
         title="Recollect",
         version=version("recollect"),

@@ -27,6 +27,11 @@ from recollect.settings import Settings
 
 def bench(context: typer.Context) -> None:
     """Measure the quality and the speed of recall."""
+    hand_over(context, benchmarks())
+
+
+def benchmarks() -> typer.Typer:
+    """Return the group of benchmarks."""
     group = typer.Typer(
         cls=PlainGroup,
         help="Measure the quality of recall and the speed of memory.",
@@ -38,7 +43,7 @@ def bench(context: typer.Context) -> None:
     for command in (recall, chunks, judge, speed):
         example = example_of(f"bench {command.__name__}")
         group.command(cls=PlainCommand, epilog=example)(command)
-    hand_over(context, group)
+    return group
 
 
 def recall(
