@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 from recollect import Memory
 from recollect.cli.commands.bench import benchmarks
 from recollect.errors import InvalidInput, NotFound
-from recollect.evaluation.recall_sets import read_set, sets_in
-from recollect.evaluation.replay import Replay
+from recollect.evaluation.replay import Replay, read_set, sets_in
 
 KEYS = [
     *("set", "n", "hit@1", "hit@5", "hit@10", "recall@10", "all@5", "all@10", "ndcg@10", "mrr@10"),

@@ -203,8 +203,7 @@ def knowledge_base(
     from recollect.backends.sql.jobs import SqlJobs
     from recollect.backends.sql.store import SqlStore
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.knowledge.ingest import Ingester
-    from recollect.knowledge.originals import Originals
+    from recollect.knowledge.ingest import Ingester, Originals
     from recollect.knowledge.parser import Parser, ParserLimits
     from recollect.knowledge.retrieval import RetrievalOptions, Retriever
     from recollect.knowledge.rewriting import Rewriter

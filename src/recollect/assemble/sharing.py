@@ -22,9 +22,8 @@ from recollect.recall.cache import CachedRecaller
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
-from recollect.sharing.parties import Parties
 from recollect.sharing.proposals import ProposalRules, ProposalService
-from recollect.sharing.records import SharedRecords
+from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.settlement import RivalFinder
 from recollect.writing.candidates import Candidates
 from recollect.writing.redaction import Redactor

@@ -18,8 +18,7 @@ from typer.main import get_command
 from recollect.cli.answer import say
 from recollect.cli.command import as_command, over, with_options
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
-from recollect.cli.input import require_utf8
-from recollect.cli.options import Shared
+from recollect.cli.options import Shared, require_utf8
 from recollect.domain.views import as_json
 from recollect.errors import (
     Conflict,
@@ -134,7 +133,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Run and keep": {
         "serve": "processes.serve",
         "mcp": "processes.mcp",
-        "demo": "demo.demo",
+        "demo": "data.demo",
         "work": "data.work",
         "stats": "lookups.stats",
         "doctor": "repair.doctor",
@@ -154,7 +153,7 @@ _GROUPS: Final[Mapping[str, str]] = {
     "tools": "tools.tools",
     "archives": "archives.archives",
     "kb": "kb.kb",
-    "jobs": "jobs.jobs",
+    "jobs": "data.jobs",
     "keys": "keys.keys",
     "agents": "agents.agents",
     "workspace": "directory.workspace",

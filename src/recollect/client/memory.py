@@ -15,9 +15,8 @@ from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
 
-from recollect.client.connection import Connection, at
+from recollect.client.connection import Connection, at, decoded
 from recollect.client.session import RemoteSession
-from recollect.client.values import decoded
 from recollect.client.views import (
     RemoteAgents,
     RemoteArchives,
@@ -63,7 +62,7 @@ from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.workspace import WorkspaceView
-from recollect.transfer.chat_files import session_name
+from recollect.transfer.chat_import import session_name
 
 if TYPE_CHECKING:
     from recollect.context.session import Session

@@ -6,8 +6,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast, overload
 
-from recollect.client.connection import Connection, at
-from recollect.client.values import decoded
+from recollect.client.connection import Connection, at, decoded
 from recollect.client.views import RemoteArchives, earlier_result, spelled_range
 from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archives.manager import ArchiveOptions, ToolResultManager

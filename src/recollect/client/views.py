@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, Unpack
 
-from recollect.client.connection import Connection, at
-from recollect.client.values import decoded
+from recollect.client.connection import Connection, at, decoded
 from recollect.domain.access import Agent, ApiKey, NewKey
 from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives, ToolResult
 from recollect.domain.audit import AuditEntry, AuditVerdict

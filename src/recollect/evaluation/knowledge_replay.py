@@ -17,8 +17,7 @@ from typing import Any, Final
 from recollect.domain.document import Passage
 from recollect.errors import NotFound
 from recollect.evaluation.metrics import Judged
-from recollect.evaluation.recall_sets import SetQuery
-from recollect.evaluation.replay import LIMIT, Replay, text_of
+from recollect.evaluation.replay import LIMIT, Replay, SetQuery, text_of
 from recollect.memory import Memory
 from recollect.settings import Settings
 

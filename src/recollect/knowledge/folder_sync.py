@@ -13,7 +13,7 @@ from recollect.domain.document import MAX_FILE_BYTES, Document, FileOutcome, Syn
 from recollect.domain.job import Progress
 from recollect.domain.page import Page
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
-from recollect.knowledge.originals import hash_of_file
+from recollect.knowledge.ingest import hash_of_file
 from recollect.knowledge.parsing import is_readable
 
 _PAGE_DOCUMENTS = 200

@@ -35,7 +35,7 @@ from recollect.lifecycle.prompt_replay import Replayer
 from recollect.lifecycle.usage import Usage
 from recollect.ports.audit import Anchor, AuditLog, Sealed
 from recollect.ports.jobs import Jobs
-from recollect.sharing.parties import Parties
+from recollect.sharing.records import Parties
 
 # --- Seal the audit log in batches and verify that nobody changed it ------------------------------
 

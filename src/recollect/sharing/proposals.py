@@ -31,7 +31,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
 from recollect.recall.meaning import EmbeddingService
-from recollect.sharing.parties import Parties
+from recollect.sharing.records import Parties
 from recollect.sharing.settlement import RivalFinder, as_record, settle
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry

@@ -19,8 +19,7 @@ from recollect.errors import NotFound
 from recollect.evaluation.judge_pairs import measure_judge, read_pairs
 from recollect.evaluation.knowledge_replay import DocumentReplay, measure_chunks, read_chunk_set
 from recollect.evaluation.metrics import RecallResult, as_judge_table, as_table
-from recollect.evaluation.recall_sets import RecallSet, read_set, sets_in
-from recollect.evaluation.replay import measure
+from recollect.evaluation.replay import RecallSet, measure, read_set, sets_in
 from recollect.evaluation.speed import measure_speed
 from recollect.settings import Settings
 

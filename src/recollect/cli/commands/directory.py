@@ -9,8 +9,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.command import run_group
-from recollect.cli.input import text_of
-from recollect.cli.options import Limit, PageMark
+from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.directory import (
     Contents,
     LabelEntry,

@@ -10,8 +10,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar, say
 from recollect.cli.command import run_group
-from recollect.cli.input import moment_of
-from recollect.cli.options import Limit, PageMark, Shared
+from recollect.cli.options import Limit, PageMark, Shared, moment_of
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
     Document,

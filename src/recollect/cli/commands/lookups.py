@@ -10,8 +10,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
-from recollect.cli.input import moment_of, text_of
-from recollect.cli.options import FilterOptions, PageMark
+from recollect.cli.options import FilterOptions, PageMark, moment_of, text_of
 from recollect.cli.show import explained
 from recollect.domain.unit import ARCHIVE, OwnerKind
 from recollect.memory import Memory

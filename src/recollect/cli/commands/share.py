@@ -11,8 +11,7 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.command import Body, run_group
 from recollect.cli.commands.records import Reason, RecordId, Text
-from recollect.cli.input import text_of
-from recollect.cli.options import Limit, PageMark
+from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.page import Page
 from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal
 from recollect.memory import Memory

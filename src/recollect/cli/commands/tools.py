@@ -10,7 +10,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.command import run_group
-from recollect.cli.input import text_of
+from recollect.cli.options import text_of
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 

@@ -9,8 +9,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Reason, RecordId
-from recollect.cli.input import moment_of, text_of
-from recollect.cli.options import PageMark
+from recollect.cli.options import PageMark, moment_of, text_of
 from recollect.cli.show import line, page_of_records, record_card
 from recollect.memory import Memory
 
