@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import run_group
+from recollect.cli.command import Body, run_group
 from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.directory import (
     Contents,
@@ -46,12 +47,16 @@ async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None)
 def workspace(context: typer.Context) -> None:
     """List the scopes, users, agents and contents of the whole workspace."""
     commands = {
-        "scopes": _scopes,
+        "scopes": _listing(
+            "scopes", "List the scopes that ever held anything, newest first.", _scope
+        ),
         "users": _users,
         "agents": _agents,
-        "sessions": _sessions,
-        "tags": _tags,
-        "categories": _categories,
+        "sessions": _listing(
+            "sessions", "List the sessions, most recently active first.", _session
+        ),
+        "tags": _listing("tags", "List the tags, most frequent first.", _label),
+        "categories": _listing("categories", "List the categories, most frequent first.", _label),
         "records": _records,
         "recall": _recall,
         "health": _health,
@@ -61,16 +66,22 @@ def workspace(context: typer.Context) -> None:
     run_group(context, "All scopes of a workspace; reading them is audited.", commands)
 
 
-async def _scopes(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the scopes that ever held anything, newest first."""
-    found = await _whole(memory).scopes(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return show.listed(found, _scope)
+def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
+    """Return a command that lists something of the workspace, of one agent or user if asked."""
+
+    async def list_them(
+        memory: Memory,
+        of_agent: OfAgent = None,
+        of_user: OfUser = None,
+        limit: Limit = 50,
+        cursor: PageMark = None,
+    ) -> Answer:
+        listed = getattr(_whole(memory), what)
+        found = await listed(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
+        return show.listed(found, told)
+
+    list_them.__doc__ = about
+    return list_them
 
 
 async def _users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
@@ -81,44 +92,6 @@ async def _users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> 
 async def _agents(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the agents, newest first."""
     return show.listed(await _whole(memory).agents(limit=limit, cursor=cursor), _name)
-
-
-async def _sessions(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the sessions, most recently active first."""
-    found = await _whole(memory).sessions(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return show.listed(found, _session)
-
-
-async def _tags(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the tags, most frequent first."""
-    found = await _whole(memory).tags(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return show.listed(found, _label)
-
-
-async def _categories(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the categories, most frequent first."""
-    found = await _whole(memory).categories(
-        agent=of_agent, user=of_user, limit=limit, cursor=cursor
-    )
-    return show.listed(found, _label)
 
 
 async def _records(
