@@ -6,22 +6,22 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from recollect.cli.command import hand_over
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.errors import NotFound
-from recollect.evaluation.judge_pairs import measure_judge, read_pairs
-from recollect.evaluation.knowledge_replay import DocumentReplay, measure_chunks, read_chunk_set
-from recollect.evaluation.metrics import RecallResult, as_judge_table, as_table
-from recollect.evaluation.replay import RecallSet, measure, read_set, sets_in
-from recollect.evaluation.speed import measure_speed
-from recollect.settings import Settings
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from recollect.evaluation.metrics import RecallResult
+    from recollect.evaluation.replay import RecallSet
+    from recollect.settings import Settings
 
 
 def bench(context: typer.Context) -> None:
@@ -67,6 +67,9 @@ def recall(
     ] = False,
 ) -> None:
     """Measure how often recall finds the right answer, and how fast."""
+    from recollect.evaluation.metrics import as_table
+    from recollect.evaluation.replay import read_set
+
     results: list[RecallResult] = []
     for name, folder in _chosen(set_name, data, suite):
         recall_set = read_set(folder, name)
@@ -91,6 +94,9 @@ def chunks(
     ] = False,
 ) -> None:
     """Measure how much of the answers the first passages of the knowledge base cover."""
+    from recollect.evaluation.knowledge_replay import measure_chunks, read_chunk_set
+    from recollect.settings import Settings
+
     chunk_set = read_chunk_set(data, set_name)
     with _progress() as progress:
         asking = progress.add_task("ask", total=len(chunk_set.queries))
@@ -116,6 +122,10 @@ def judge(
 
     Each pair of FILE (JSON lines: label, old, new, lang) is written through `write`, old first.
     """
+    from recollect.evaluation.judge_pairs import measure_judge, read_pairs
+    from recollect.evaluation.metrics import as_judge_table
+    from recollect.settings import Settings
+
     pairs = read_pairs(file)[:limit]
     with _progress() as progress:
         writing = progress.add_task("pairs", total=len(pairs))
@@ -138,6 +148,9 @@ def speed(
     ] = False,
 ) -> None:
     """Measure how fast saving, recalling and starting are, on synthetic text, half Chinese."""
+    from recollect.evaluation.speed import measure_speed
+    from recollect.settings import Settings
+
     with _progress() as progress:
         filling = progress.add_task("save", total=records)
         result = asyncio.run(
@@ -162,6 +175,14 @@ def _print_values(values: Mapping[str, object]) -> None:
 
 
 def _progress() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     # On standard error, because standard output has only the result.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True))
@@ -169,6 +190,8 @@ def _progress() -> Progress:
 
 def _settings(path: str) -> Settings:
     """Return the settings of this machine, with one search path or all of them."""
+    from recollect.settings import Settings
+
     match path:
         case "fused" | "knowledge":
             return Settings.load()
@@ -183,6 +206,8 @@ def _settings(path: str) -> Settings:
 def _chosen(
     set_name: str | None, data: Path | None, suite: Path | None
 ) -> Sequence[tuple[str, Path]]:
+    from recollect.evaluation.replay import sets_in
+
     if suite is not None and set_name is None and data is None:
         names = sets_in(suite)
         if not names:
@@ -194,6 +219,9 @@ def _chosen(
 
 
 async def _with_progress(recall_set: RecallSet, path: str) -> RecallResult:
+    from recollect.evaluation.knowledge_replay import DocumentReplay
+    from recollect.evaluation.replay import measure
+
     with _progress() as progress:
         telling = progress.add_task(f"{recall_set.name}: tell", total=len(recall_set.units))
         asking = progress.add_task(f"{recall_set.name}: ask", total=len(recall_set.queries))
