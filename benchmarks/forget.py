@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from recollect import Memory
-from recollect.evaluation.synthetic import Writer
+from recollect.evaluation.speed import Writer
 from recollect.settings import Settings
 
 EACH = 1_000

@@ -30,9 +30,7 @@ from numpy.typing import NDArray
 
 from recollect import Memory
 from recollect.assemble.embedding import wanted_embedder
-from recollect.evaluation.agent_view import text_of
-from recollect.evaluation.recall_sets import read_set, sets_in
-from recollect.evaluation.replay import first_told, told_per_second
+from recollect.evaluation.replay import first_told, read_set, sets_in, text_of, told_per_second
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 from recollect.settings import Settings

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recollect import Memory
-from recollect.evaluation.synthetic import Writer
+from recollect.evaluation.speed import Writer
 from recollect.settings import Settings
 
 LARGE = 100_000

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from recollect import Memory
 from recollect.assemble.embedding import wanted_embedder
-from recollect.evaluation.synthetic import Writer
+from recollect.evaluation.speed import Writer
 from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 from recollect.settings import Settings

@@ -61,7 +61,7 @@ class Recollect:
 
     async def opened(self) -> Recollect:
         from recollect import Memory
-        from recollect.domain.calibration import Calibration
+        from recollect.domain.embedding import Calibration
         from recollect.settings import Settings
 
         texts = self._texts

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.evaluation.synthetic import Writer
+from recollect.evaluation.speed import Writer
 
 HERE = Path(__file__).parent
 ENVIRONMENT = HERE / ".venv-peers"

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from recollect import Memory
-from recollect.evaluation.synthetic import Writer
+from recollect.evaluation.speed import Writer
 
 ROUNDS = 40
 SAVES = 20

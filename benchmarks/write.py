@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from recollect import Memory
 from recollect.domain.fields import Draft
-from recollect.evaluation.synthetic import Writer
+from recollect.evaluation.speed import Writer
 from recollect.ports.embedder import Progress, Purpose
 
 RECORDS = 10_000

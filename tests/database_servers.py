@@ -19,13 +19,13 @@ from typing import Any, Literal
 from sqlalchemy import Connection, create_engine, inspect, make_url
 from sqlalchemy.pool import NullPool
 
-from recollect.assemble.database import open_database
+from recollect.assemble.stores import open_database
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.server_database import ServerDatabase
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.settings import Settings
-from recollect.settings.server_url import driver_url
+from recollect.settings.place import driver_url
 
 Kind = Literal["sqlite", "json", "postgresql", "mysql"]
 _TEMPLATE = "recollect_template"

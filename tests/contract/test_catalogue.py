@@ -15,8 +15,8 @@ from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import read_scopes
-from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
+from recollect.domain.unit import UNIT_OWNERS
 from recollect.ports.units import COLUMNS, Ids, UnitRows
 from tests.database_servers import open_at
 from tests.unit.local.unit_writer import UnitWriter, fresh_scope

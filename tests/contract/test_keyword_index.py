@@ -18,8 +18,8 @@ from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql.database import Database
 from recollect.domain.filters import Filter
-from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
+from recollect.domain.unit import UNIT_OWNERS
 from recollect.errors import StorageError
 from recollect.ports.units import Matches, UnitIndex
 from tests.database_servers import open_at

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from recollect.assemble.store_copy import copy_store
+from recollect.assemble.stores import copy_store
 from recollect.errors import StorageError
 from recollect.settings import Settings
 from tests.conftest import TurnedClock

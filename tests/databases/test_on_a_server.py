@@ -12,11 +12,11 @@ from sqlalchemy import make_url
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
 from recollect.backends.sql.server_database import ServerDatabase
-from recollect.domain.diagnosis import Finding
+from recollect.domain.stats import Finding
 from recollect.errors import StorageError
-from recollect.ports.snapshot import one_snapshot
+from recollect.ports.store import one_snapshot
 from recollect.settings import Settings
-from recollect.settings.server_url import driver_url
+from recollect.settings.place import driver_url
 from tests.conftest import TurnedClock
 from tests.database_servers import Server, ask, free_port
 

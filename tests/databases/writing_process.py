@@ -15,9 +15,9 @@ from recollect import Memory
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.server_database import ServerDatabase
 from recollect.domain.job import NewJob
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings
-from recollect.settings.server_url import driver_url
+from recollect.settings.place import driver_url
 
 _LEASE = timedelta(hours=1)
 

@@ -24,16 +24,15 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.context.archives.indexing import INDEX_ARCHIVE, ArchiveIndexer
 from recollect.context.archives.manager import ArchiveOptions, ArchiveParts, ToolResultManager
-from recollect.context.archives.retention import Retention, RetentionLimits
-from recollect.context.archives.vault import Vault
+from recollect.context.archives.vault import Retention, RetentionLimits, Vault
 from recollect.domain.scope import Caller, Scope
 from recollect.embedding.reindex import REINDEX, Reindexer
 from recollect.language.analysis import query_terms, term_keys
-from recollect.lifecycle.job_worker import Worker
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.lifecycle.jobs import Worker
+from recollect.ports.archives import Blobs
 from recollect.ports.embedder import Embedder
-from recollect.recall.meaning import Meaning
+from recollect.ports.runtime import Clock
+from recollect.recall.meaning import EmbeddingService
 
 ANN = Scope(user="ann")
 
@@ -89,7 +88,9 @@ class ArchiveBench:
 
     @cached_property
     def indexer(self) -> ArchiveIndexer:
-        meaning = Meaning(self.embedder, self.clock, absence="" if self.embedder else "none wanted")
+        meaning = EmbeddingService(
+            self.embedder, self.clock, absence="" if self.embedder else "none wanted"
+        )
         jobs = SqlJobs(self.database, self.clock)
         return ArchiveIndexer(self.store, self.archives, self.vault, meaning, jobs)
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from recollect import Memory
 from recollect.cli.app import run
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.server.app import create_app
 from recollect.server.identity import COOKIE, CSRF_HEADER
 from recollect.server.permissions import PERMISSIONS, PUBLIC

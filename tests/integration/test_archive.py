@@ -19,7 +19,7 @@ from recollect.domain.archive import Archive, Blob
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound, StorageError
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
 from tests.integration.archive_bench import ANN, TOKENS, ArchiveBench, open_bench
@@ -523,7 +523,7 @@ async def _rows(bench: ArchiveBench, query: str) -> list[tuple[Any, ...]]:
 _ARCHIVER = """
 import asyncio, sys
 from pathlib import Path
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from tests.integration.archive_bench import open_bench
 from recollect.context.placeholder import find_placeholders
 

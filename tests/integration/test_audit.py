@@ -22,8 +22,8 @@ from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, StorageBusy
-from recollect.lifecycle.audit_integrity import SEAL
-from recollect.lifecycle.job_worker import Worker
+from recollect.lifecycle.audit import SEAL
+from recollect.lifecycle.jobs import Worker
 from recollect.lifecycle.usage import Usage
 from recollect.server.app import create_app
 from tests.command_line import CommandLine

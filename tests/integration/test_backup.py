@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, RecollectError
-from recollect.assemble.store_copy import restore
+from recollect.assemble.stores import restore
 
 
 @pytest.mark.sqlite

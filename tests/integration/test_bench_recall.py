@@ -8,10 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from recollect import Memory
+from recollect.cli.commands.bench import benchmarks
 from recollect.errors import InvalidInput, NotFound
-from recollect.evaluation.command import bench
-from recollect.evaluation.recall_sets import read_set, sets_in
-from recollect.evaluation.replay import Replay
+from recollect.evaluation.replay import Replay, read_set, sets_in
 
 KEYS = [
     *("set", "n", "hit@1", "hit@5", "hit@10", "recall@10", "all@5", "all@10", "ndcg@10", "mrr@10"),
@@ -99,7 +98,7 @@ def notes(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(bench, ["recall", *map(str, arguments)])
+    return CliRunner().invoke(benchmarks(), ["recall", *map(str, arguments)])
 
 
 def test_one_set_ends_with_the_agreed_line_of_json(chats):

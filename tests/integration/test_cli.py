@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recollect.cli.app import run
-from recollect.cli.logs import log_to
+from recollect.cli.command import log_to
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from recollect.errors import (
     StaleVersion,
     Unreachable,
 )
-from recollect.server.fast_wire import FastTellingProtocol
-from recollect.server.wire import TellingProtocol
+from recollect.server.fast_wire import HttptoolsProblemProtocol
+from recollect.server.wire import H11ProblemProtocol
 from recollect.sync import Memory as BlockingMemory
 from tests.serving import served
 
@@ -62,9 +62,9 @@ async def test_records_come_back_as_they_are_stored(memory: Memory, tmp_path: Pa
         await memory.get(event.id)
 
 
-@pytest.mark.parametrize("http", [TellingProtocol, FastTellingProtocol])
+@pytest.mark.parametrize("http", [H11ProblemProtocol, HttptoolsProblemProtocol])
 async def test_names_with_slashes_are_found(
-    tmp_path: Path, http: type[TellingProtocol | FastTellingProtocol]
+    tmp_path: Path, http: type[H11ProblemProtocol | HttptoolsProblemProtocol]
 ):
     """Whatever stands in a name: it is one part of the address."""
     name, document = "team/2026 %2F?#周一", "https://example.org/a/b"

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from recollect.backends.sql.schema import HEAD_REVISION
-from recollect.domain.diagnosis import DatabaseCondition
-from recollect.domain.embedder import EmbedderCheck
+from recollect.domain.embedding import EmbedderCheck
+from recollect.domain.stats import DatabaseCondition
 from recollect.errors import StorageError
-from recollect.lifecycle.doctor import Doctor, IndexBudgets
-from recollect.lifecycle.environment_check import embedder_finding
+from recollect.lifecycle.doctor import Doctor, IndexBudgets, embedder_finding
 from recollect.models import local_model
 from recollect.settings import Settings, settings_file
 from recollect.sync import Memory

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.domain.embedder import EmbedderChoice
+from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import RecollectError
 from recollect.models import local_model
 from recollect.models.catalogue import check, list_embedders, open_embedder
-from recollect.models.local_judge import LocalJudge
-from recollect.models.local_model import LocalModel
-from recollect.models.places import package_folder
+from recollect.models.local_model import LocalJudge, LocalModel
+from recollect.models.sealed_folder import package_folder
 from recollect.ports.embedder import Embedder
 
 SENTENCES = [
@@ -115,7 +114,7 @@ def test_it_needs_no_network_and_no_torch():
         "import asyncio, socket, sys\n"
         "def refuse(*_, **__): raise OSError('no network in this test')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from recollect.domain.embedder import EmbedderChoice\n"
+        "from recollect.domain.embedding import EmbedderChoice\n"
         "from recollect.models.catalogue import open_embedder\n"
         "embedder = open_embedder(EmbedderChoice())\n"
         "print(asyncio.run(embedder.embed(['你好'], 'query')).shape)\n"

@@ -20,8 +20,8 @@ from recollect.backends.sql.erasers import ERASERS, content_columns
 from recollect.backends.sql.erasers_clean import overwrite, rewrite
 from recollect.backends.sql.erasers_ledger import Entry
 from recollect.backends.sql.schema import metadata
+from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.record import Evidence
-from recollect.domain.scratchpad import ScratchpadUpdate
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from recollect.server.app import create_app
 from recollect.settings import Settings

@@ -12,7 +12,7 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
-from recollect.assemble.store_copy import copy_store
+from recollect.assemble.stores import copy_store
 from recollect.backends.sql import journaled_database
 from recollect.errors import StorageError
 from recollect.settings import Settings

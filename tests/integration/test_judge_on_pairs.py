@@ -2,8 +2,7 @@
 
 from collections import defaultdict
 
-from recollect.models.local_judge import LocalJudge
-from recollect.models.local_model import LocalModel
+from recollect.models.local_model import LocalJudge, LocalModel
 from training.judge.own import DATA, read_lines
 
 _LABELS = ("same", "update", "conflict", "different")

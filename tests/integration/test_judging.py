@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from recollect.domain.link import Link
 from recollect.domain.record import Record, Status
+from recollect.domain.relation import Link
 from recollect.errors import Conflict
 from recollect.models.language.scripted import Reply, ScriptedModel
 from recollect.ports.judge import Judged, Statement

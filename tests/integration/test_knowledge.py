@@ -11,7 +11,7 @@ from recollect import Memory
 from recollect.cli.app import run
 from recollect.embedding import reindex
 from recollect.errors import InvalidInput, ModelError, NotAllowed, NotFound
-from recollect.knowledge import units
+from recollect.knowledge import splitting
 from recollect.knowledge.parsing import parse_text
 from recollect.knowledge.rewriting import Rewriter, Rewritten
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
@@ -390,7 +390,7 @@ async def test_an_index_is_made_anew_from_the_sections(
     async with Memory.open(database_path) as memory:
         await memory.knowledge.add(_GUIDE, "handbook.md")
         before = await memory.knowledge.search("hotel night")
-    for module in (units, reindex):
+    for module in (splitting, reindex):
         monkeypatch.setattr(module, "ANALYZER_VERSION", "a-new-one")
 
     async with Memory.open(database_path) as memory:

@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 
 from recollect.domain.model_tier import ModelChoice, ProviderAccess, TierNames
 from recollect.errors import ModelError
-from recollect.models.language.providers import open_model
+from recollect.models.language.client import open_model
 from recollect.models.language.tiers import Tiers
-from recollect.ports.clock import SystemClock
 from recollect.ports.language_model import Prompt
+from recollect.ports.runtime import SystemClock
 
 if TYPE_CHECKING:
     from tests.real_model import RealModelServer

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from recollect.models.local_judge import open_judge
+from recollect.models.local_model import open_judge
 from recollect.ports.judge import Statement
 from recollect.writing.judges import ThresholdJudge
 from tests.conftest import TurnedClock

@@ -20,7 +20,7 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from recollect import Memory
 from recollect.domain.memory_tools import MEMORY_TOOLS, READING_TOOLS
-from recollect.mcp.tools import ANNOTATIONS
+from recollect.mcp.server import ANNOTATIONS
 from recollect.settings import Settings
 from tests.adapters.running import check_stories, run_example
 from tests.processes import RECOLLECT

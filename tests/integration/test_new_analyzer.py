@@ -27,8 +27,8 @@ from recollect.domain.unit import OwnerUnits
 from recollect.embedding import reindex
 from recollect.embedding.reindex import Reindexer
 from recollect.language.analysis import ANALYZER_VERSION, query_terms, term_key
-from recollect.lifecycle.job_worker import Worker
-from recollect.ports.index_generations import Left
+from recollect.lifecycle.jobs import Worker
+from recollect.ports.units import Left
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
 

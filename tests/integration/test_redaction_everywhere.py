@@ -7,7 +7,7 @@ import pytest
 import zstandard
 
 from recollect import Memory
-from recollect.domain.scratchpad import ScratchpadUpdate
+from recollect.domain.notes import ScratchpadUpdate
 from recollect.settings import Settings
 
 _MAIL = "lin.yuan@fastmail.example"

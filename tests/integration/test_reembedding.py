@@ -12,18 +12,17 @@ import pytest
 from recollect import Memory
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.vector_index import LocalVectorIndex
-from recollect.backends.sql.scope_models import SqlServing
+from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.change import ChangeSet
-from recollect.domain.embedder import EmbedderChoice
-from recollect.domain.embedding import EmbeddingModel, UnitVector
+from recollect.domain.embedding import EmbedderChoice, EmbeddingModel, UnitVector
 from recollect.domain.hit import Recalled
 from recollect.domain.scope import Scope
 from recollect.embedding import model_switch
 from recollect.errors import NotAvailable, RecollectError
 from recollect.models import catalogue
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
@@ -355,7 +354,7 @@ async def test_packed_vectors_follow_a_change_to_and_fro(opened, database_path: 
     async with opened(OLD) as memory:
         saved = {it.id for it in await memory.remember_many(NOTES)}
     database = SqliteDatabase(database_path)
-    serving, store = SqlServing(database), SqlStore(database, SystemClock())
+    serving, store = SqlScopeModels(database), SqlStore(database, SystemClock())
     index = LocalVectorIndex(database, Catalogue(1 << 20), 1 << 20)
     clock, scope = SystemClock(), Scope(user="me")
     old, other = EmbeddingModel(name=OLD, dimension=64), EmbeddingModel(name="x", dimension=2)

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from recollect import Memory
-from recollect.domain.embedder import EmbedderChoice
+from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import NotAvailable
 from recollect.models import catalogue
 from recollect.ports.embedder import Purpose

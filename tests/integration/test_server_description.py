@@ -12,27 +12,22 @@ from fastapi.routing import APIRoute
 
 from recollect.domain import (
     access,
-    agent,
     archive,
     audit,
-    conflict,
+    change,
     context,
-    diagnosis,
     directory,
     embedding,
-    event,
     forgetting,
-    health,
     hit,
+    injection,
     job,
-    link,
     meter,
     model_tier,
-    proposal,
     record,
-    replay,
-    route,
+    relation,
     scope,
+    sharing,
     stats,
     transfer,
     turn,
@@ -40,7 +35,7 @@ from recollect.domain import (
     write,
 )
 from recollect.server import access_answers, answers
-from recollect.server.app import RESOURCES, create_app
+from recollect.server.app import ROUTERS, create_app
 from recollect.server.caller import query_parameters
 from recollect.settings import origins
 from tools.write_openapi import TARGET, description
@@ -122,38 +117,38 @@ _PAIRS: list[tuple[type, type[answers.Answer]]] = [
     (context.MemoryContext, answers.MemoryContext),
     (write.Written, answers.Written),
     (write.Trace, answers.Trace),
-    (route.Route, answers.Route),
+    (write.Route, answers.Route),
     (stats.Stats, answers.Stats),
     (meter.Metrics, answers.Metrics),
     (meter.MetricPoint, answers.MetricPoint),
     (meter.MetricFigures, answers.MetricFigures),
-    (agent.Agent, access_answers.Agent),
+    (access.Agent, access_answers.Agent),
     (access.ApiKey, access_answers.Key),
     (access.NewKey, access_answers.NewKey),
     (origins.SettingInUse, access_answers.Setting),
     (stats.StoreCounts, answers.StoreCounts),
     (stats.IndexStats, answers.IndexStats),
     (model_tier.ModelUsage, answers.ModelUsage),
-    (health.Health, answers.MemoryHealth),
-    (conflict.Conflict, answers.Conflict),
+    (stats.Health, answers.MemoryHealth),
+    (relation.Conflict, answers.Conflict),
     (upkeep.Dispute, answers.Dispute),
     (upkeep.Swept, answers.Swept),
-    (proposal.Proposal, answers.Proposal),
+    (sharing.Proposal, answers.Proposal),
     (audit.AuditEntry, answers.AuditEntry),
-    (replay.ReplayedItem, answers.ReplayedItem),
+    (injection.ReplayedItem, answers.ReplayedItem),
     (forgetting.Forgotten, answers.Forgotten),
     (forgetting.Verification, answers.Verification),
     (embedding.Reindexing, answers.Reindexing),
-    (link.Link, answers.Link),
-    (health.DuplicatePair, answers.DuplicatePair),
+    (relation.Link, answers.Link),
+    (stats.DuplicatePair, answers.DuplicatePair),
     (archive.Archive, answers.Archive),
     (archive.SweptArchives, answers.SweptArchives),
     (upkeep.BulkChange, answers.BulkChange),
-    (diagnosis.Finding, answers.Finding),
+    (stats.Finding, answers.Finding),
     (directory.Contents, answers.Contents),
     (directory.Facets, answers.Facets),
     (directory.SessionEntry, answers.SessionEntry),
-    (event.ScopeChange, answers.ScopeChange),
+    (change.ScopeChange, answers.ScopeChange),
     (job.JobReport, answers.Job),
     (context.SessionUsage, answers.SessionUsage),
     (transfer.Imported, answers.Imported),
@@ -188,8 +183,8 @@ def test_an_address_takes_exactly_what_the_description_says():
     }
     taken = {
         it.name: query_parameters(it)
-        for resource in RESOURCES
-        for it in resource.router.routes
+        for router in ROUTERS
+        for it in router.routes
         if isinstance(it, APIRoute)
     }
     assert taken == {name: described[name] for name in taken}

@@ -20,7 +20,7 @@ from recollect.context.openai_messages import openai_rule_breaks
 from recollect.context.placeholder import find_placeholders
 from recollect.context.session import Session
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
-from recollect.domain.scratchpad import ScratchpadUpdate
+from recollect.domain.notes import ScratchpadUpdate
 from recollect.errors import (
     Closed,
     InvalidInput,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.domain.proposal import Proposal
+from recollect.domain.sharing import Proposal
 from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError, SettingsError
 from recollect.settings import Settings
 from tests.command_line import CommandLine
@@ -174,7 +174,7 @@ async def test_all_of_it_is_in_the_audit(database_path: Path, clock: TurnedClock
         await rita.shared.update(record, "Rule alpha, said better")
         await boss.shared.delete(record)
         clock.turn(days=20)
-        await memory._parts.sharing.desk.expire_stale()
+        await memory._parts.sharing.proposals.expire_stale()
         told = [(it.action, it.actor, it.target) for it in await memory.audit.tail()]
         assert told[::-1] == [
             *(("propose", "rita", it.id) for it in (taken, refused, left, stale)),

@@ -11,21 +11,21 @@ import pytest
 import uvicorn
 
 from recollect.server.app import create_app
-from recollect.server.fast_wire import FastTellingProtocol
-from recollect.server.wire import TellingProtocol
+from recollect.server.fast_wire import HttptoolsProblemProtocol
+from recollect.server.wire import H11ProblemProtocol
 
 POST = b"POST /v1/records HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 HEALTH = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 BODY = b'{"content": "tea"}'
 
 
-class ImpatientProtocol(TellingProtocol):
+class ImpatientProtocol(H11ProblemProtocol):
     """The server's own protocol, in less time."""
 
     patience = 1.0
 
 
-class FastImpatientProtocol(FastTellingProtocol):
+class FastImpatientProtocol(HttptoolsProblemProtocol):
     """The same on httptools."""
 
     patience = 1.0

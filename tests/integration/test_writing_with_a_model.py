@@ -13,7 +13,7 @@ from recollect import Memory
 from recollect.domain.record import Status
 from recollect.domain.relation import Strategy
 from recollect.errors import ModelError
-from recollect.language.intent.routing import route
+from recollect.language.intent import route
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
 from recollect.ports.judge import Statement
 from recollect.settings import Settings

@@ -13,11 +13,11 @@ import pytest
 import zstandard
 
 from recollect import Memory
-from recollect.assemble.store_copy import restore
+from recollect.assemble.stores import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import open_scope
+from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.record import Evidence
-from recollect.domain.scratchpad import ScratchpadUpdate
 from recollect.errors import NotFound, StorageError
 from recollect.language.analysis import term_keys, terms
 from tests.database_servers import place_of

@@ -25,7 +25,7 @@ REPORT_AFTER = 12
 EVERY_DEPENDENCY = """
 import importlib, re
 from importlib import metadata
-import recollect.models.onnx_session as onnx
+import recollect.models.onnx_model as onnx
 onnx.session_errors()
 wanted = {re.match(r"[\\w.-]+", it)[0].lower() for it in metadata.requires("recollect")}
 wanted |= {"anthropic", "openai"}  # what pydantic-ai speaks through

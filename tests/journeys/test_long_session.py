@@ -14,6 +14,7 @@ from recollect.context.background_compression import BackgroundCompression
 from recollect.context.compression import (
     Compression,
     CompressionOptions,
+    Trimmer,
     digested_to,
     edits_of,
     segments,
@@ -23,11 +24,10 @@ from recollect.context.compression import (
 from recollect.context.edits import apply
 from recollect.context.openai_messages import valid_for_openai
 from recollect.context.summariser import Summariser
-from recollect.context.trimming import Trimmer
 from recollect.domain.message import Message
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
-from recollect.ports.tokens import message_tokens
+from recollect.ports.language_model import message_tokens
 from tests.conversations import Planted, long_log
 from tests.reports import write_report
 

@@ -11,7 +11,7 @@ import pytest
 
 from recollect import Memory, RecollectError
 from recollect.assemble.doctor import diagnose
-from recollect.assemble.store_copy import restore
+from recollect.assemble.stores import restore
 from recollect.settings import Settings
 
 pytestmark = pytest.mark.sqlite
@@ -34,7 +34,7 @@ asyncio.run(main())
 _RESTORER = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from recollect.assemble.store_copy import restore
+from recollect.assemble.stores import restore
 
 left = int(sys.argv[3])
 

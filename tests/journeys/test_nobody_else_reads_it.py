@@ -15,8 +15,8 @@ _BUSY = """
 import asyncio, logging, os, sys
 from pathlib import Path
 from recollect import Memory
-from recollect.assemble.store_copy import restore
-from recollect.cli.logs import log_to
+from recollect.assemble.stores import restore
+from recollect.cli.command import log_to
 from recollect.settings import Settings
 
 async def main(data):

@@ -300,8 +300,8 @@ async def test_a_proposal_is_withdrawn_or_expires(team: Memory, clock: TurnedClo
     with pytest.raises(RecollectError) as late:
         await boss.shared.approve(second.id)
     assert late.value.code == "already_decided"
-    assert await team._parts.sharing.desk.expire_stale() == 1
-    assert await team._parts.sharing.desk.expire_stale() == 0
+    assert await team._parts.sharing.proposals.expire_stale() == 1
+    assert await team._parts.sharing.proposals.expire_stale() == 0
     assert (await rita.shared.proposal(second.id)).decided_by == "sweep"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
-from recollect.assemble.store_copy import restore
+from recollect.assemble.stores import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql.audits import erase_audit_of
 from recollect.backends.sql.sqlite_database import SqliteDatabase

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Memory
-from recollect.domain.guide import memory_guide
+from recollect.domain.memory_tools import memory_guide
 from recollect.settings import Settings
 from tests.chat_server import chat_server, openai_text
 from tests.fakes import FakeEmbedder

@@ -13,7 +13,7 @@ from recollect.context.openai_messages import openai_rule_breaks
 from recollect.context.placeholder import find_placeholders
 from recollect.context.session import Session
 from recollect.domain.message import Message
-from recollect.domain.scratchpad import Decision, ScratchpadUpdate
+from recollect.domain.notes import Decision, ScratchpadUpdate
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
 from tests.conftest import TurnedClock

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.audit_chain import ChainHead, SealableEntry, first_head, link_after
+from recollect.domain.audit import ChainHead, SealableEntry, first_head, link_after
 from recollect.domain.filters import Filter
 from recollect.domain.injection import filter_form, filter_from
 from recollect.domain.record import Kind, Status

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from recollect.context.anthropic_messages import valid_for_anthropic
 from recollect.context.background_compression import BackgroundCompression
 from recollect.context.compression import Compression, CompressionOptions
+from recollect.context.conversation import grouped
 from recollect.context.edits import Drop, apply
-from recollect.context.groups import grouped
 from recollect.context.openai_messages import valid_for_openai
 from recollect.context.summariser import Summariser
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.ports.tokens import message_tokens
+from recollect.ports.language_model import message_tokens
 
 _COUNTER = EstimatedTokens()
 # Small numbers, so that short conversations meet every border.

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect import Memory, RecollectError, Record, Status
-from recollect.domain.proposal import Proposal
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.errors import Conflict
 from recollect.settings import Settings
 

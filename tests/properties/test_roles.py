@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.server.app import create_app
 from recollect.server.permissions import PERMISSIONS, PUBLIC
 from recollect.settings import Settings

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from recollect import Memory
 from recollect.context.anthropic_messages import valid_for_anthropic
+from recollect.context.message_formats import messages_of
 from recollect.context.openai_messages import valid_for_openai
 from recollect.context.session import Session
-from recollect.context.stored_messages import messages_of
 from recollect.context.window import TOO_SMALL
 from recollect.domain.message import Message
 from recollect.errors import InvalidInput
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.ports.tokens import message_tokens
+from recollect.ports.language_model import message_tokens
 from recollect.settings import Settings
 from tests.properties.test_windows import conversations
 from tests.reports import write_report

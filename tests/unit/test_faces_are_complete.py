@@ -8,7 +8,8 @@ import pytest
 
 from recollect.cli.app import run
 from recollect.client.memory import RemoteMemory
-from recollect.client.rooms import (
+from recollect.client.session import RemoteScratchpad, RemoteSession, RemoteToolResults
+from recollect.client.views import (
     RemoteAgents,
     RemoteArchives,
     RemoteAudit,
@@ -20,17 +21,14 @@ from recollect.client.rooms import (
     RemoteUpkeep,
     RemoteWorkspace,
 )
-from recollect.client.session import RemoteScratchpad, RemoteSession, RemoteToolResults
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.context.session import Session
 from recollect.memory import Memory
-from recollect.memory.agents import Agents
+from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
 from recollect.memory.items import Items
-from recollect.memory.jobs import BackgroundJobs
-from recollect.memory.keys import ApiKeys
 from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep

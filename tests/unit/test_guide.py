@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.domain.guide import memory_guide
-from recollect.language.detection import language
+from recollect.domain.memory_tools import memory_guide
+from recollect.language.characters import language
 from recollect.language.memory_block import strip_memory
 
 _STATED = {

@@ -13,7 +13,7 @@ from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
 from recollect.domain.turn import new_turn
 from recollect.language.memory_block import strip_memory
-from recollect.language.passages import passages
+from recollect.language.sentences import passages
 from recollect.recall.inject import build_context, placed
 
 _NOW = datetime(2026, 3, 15, 12, 0, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.intent import Intent, Lean, judge, lean_of
+from recollect.recall.intent import Intent, IntentFactors, judge, lean_of
 from tests.growth import grows_in_proportion
 
 _DATA = Path(__file__).parents[1] / "data"
@@ -68,7 +68,7 @@ def test_general_questions_of_knowledge_are_plain_questions():
 )
 def test_questions_about_the_past_are_not_bent_by_the_words_in_them(text: str):
     assert judge(text).intent == "question"
-    assert lean_of(judge(text).intent) == Lean()
+    assert lean_of(judge(text).intent) == IntentFactors()
 
 
 @pytest.mark.parametrize(
@@ -195,4 +195,4 @@ def test_each_intent_leans_to_the_memories_of_the_seeds_table():
     assert lean_of("bug_fix").episodic > 1
     assert lean_of("preference").preference > 1
     assert lean_of("cross_agent").shared > lean_of("cross_agent").procedural > 1
-    assert lean_of("question") == Lean()
+    assert lean_of("question") == IntentFactors()

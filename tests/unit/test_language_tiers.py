@@ -23,11 +23,9 @@ from recollect.domain.model_tier import (
 )
 from recollect.errors import ModelError, NotAvailable, RecollectError, SettingsError
 from recollect.models.language import tiers as tiers_module
-from recollect.models.language.counted import CountedModel
 from recollect.models.language.faults import ModelUnavailable
-from recollect.models.language.guarded import GuardedModel, Limits
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
-from recollect.models.language.tiers import Tiers
+from recollect.models.language.tiers import CountedModel, GuardedModel, Limits, Tiers
 from recollect.ports.language_model import LanguageModel, Prompt, Written
 from tests.conftest import TurnedClock
 

@@ -8,13 +8,13 @@ import recollect
 import recollect.sync
 from recollect.context.session import Session
 from tools.generate_sync import (
-    ROOM_TARGET,
     SESSION_TARGET,
     SOURCE,
     TARGET,
+    VIEW_TARGET,
     generated,
-    generated_rooms,
     generated_sessions,
+    generated_views,
 )
 
 
@@ -32,9 +32,9 @@ def test_the_generated_sessions_are_current():
     )
 
 
-def test_the_generated_rooms_are_current():
-    assert ROOM_TARGET.read_text(encoding="utf-8") == generated_rooms(), (
-        "recollect/sync/rooms.py is stale: run .venv/bin/python tools/generate_sync.py"
+def test_the_generated_views_are_current():
+    assert VIEW_TARGET.read_text(encoding="utf-8") == generated_views(), (
+        "recollect/sync/views.py is stale: run .venv/bin/python tools/generate_sync.py"
     )
 
 

@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from recollect.domain.context import Tongue
-from recollect.domain.guide import memory_guide, reasons_to_load, types_of_memory
-from recollect.domain.memory_tools import MEMORY_TOOLS, is_memory_tool
+from recollect.domain.memory_tools import (
+    MEMORY_TOOLS,
+    is_memory_tool,
+    memory_guide,
+    reasons_to_load,
+    types_of_memory,
+)
 from recollect.domain.sharing import SHARED_TYPES
 from recollect.errors import InvalidInput
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.tools import SPECS, ToolSpec
 
 # As agreed in INTERFACES.md: an argument ending with ? may be left out, = gives its default.

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from recollect.language.folding import fold
-from recollect.language.scripts import HAN
+from recollect.language.characters import HAN, fold
 
 _ENTRY: Final = re.compile(r"\S+ (?P<word>\S+) \[(?P<pinyin>[^\]]*)\] /(?P<glosses>.*)/")
 _SURNAME: Final = re.compile(r"(?:two-character )?surname (\w+)|(\w+) \(surname\)")

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from training.embedder import vocabulary
 from training.embedder.glosses import read_glosses
 from training.judge.own import DATA, read_lines

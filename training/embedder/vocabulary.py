@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 
 WORDS = 26_000
 # A run is cut into pieces of so many characters, so that the longest match stays linear.

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from training.judge.slots import is_chinese, read_table
 
 Row = tuple[str, str, str, int]

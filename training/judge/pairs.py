@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from training.judge import auxiliary
 from training.judge.lives import pairs_of_life, read_lives
 from training.judge.own import DATA, read_lines

@@ -26,7 +26,7 @@ from agent_framework import Message as ChatMessage
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, newest_words, text_message
 from recollect.domain.context import Tongue
-from recollect.domain.guide import memory_guide
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, Role
 
 __all__ = ["RecollectProvider"]

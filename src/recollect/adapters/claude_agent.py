@@ -20,8 +20,7 @@ from claude_agent_sdk import HookMatcher, SdkMcpTool, create_sdk_mcp_server, too
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, text_message
 from recollect.domain.context import Tongue
-from recollect.domain.guide import memory_guide
-from recollect.domain.memory_tools import is_memory_tool
+from recollect.domain.memory_tools import is_memory_tool, memory_guide
 
 __all__ = ["ClaudeAgentMemory"]
 

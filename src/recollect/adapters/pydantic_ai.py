@@ -40,7 +40,7 @@ from recollect.context.edits import Drop, Insert, Replace
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
-from recollect.domain.guide import memory_guide
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import FilePart, Message, Part, ToolCall
 from recollect.domain.message import TextPart as OurText
 

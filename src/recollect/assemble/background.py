@@ -1,17 +1,27 @@
-"""The background work of a memory: the handler of each job, and the work queued at the start."""
+"""The background work of a memory: the handler of each job, and embedding what is stored."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.assemble.writing import reading_handlers
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.backends.sql.unclassified_turns import SqlUndecidedTurns
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
-from recollect.domain.link import JUDGE
+from recollect.domain.relation import JUDGE
+from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
+from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
-from recollect.lifecycle.job_worker import Worker
+from recollect.lifecycle.jobs import Worker
+from recollect.ports.jobs import Jobs
+from recollect.ports.scope_models import ScopeModels
+from recollect.ports.store import Store
+from recollect.recall.late_vectors import LateVectors
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.act_decider import DECIDE_ACTS, ActDecider
 from recollect.writing.reread_job import REREAD
 from recollect.writing.schedule import EXTRACT_IDLE
@@ -30,7 +40,7 @@ def worker_of(parts: Wiring) -> Worker:
     working, embedding = parts.working, parts.embedding
     # Every sweep covers records, proposals and items, as well as archives.
     working.sweeper.also(parts.upkeep.sweep.everything)
-    working.sweeper.also(parts.sharing.desk.expire_stale)
+    working.sweeper.also(parts.sharing.proposals.expire_stale)
     working.sweeper.also(parts.items.sweep)
     reindexer = parts.reindexer
     decider = ActDecider(SqlUndecidedTurns(parts.database), parts.jobs)
@@ -65,3 +75,31 @@ def worker_of(parts: Wiring) -> Worker:
         unhurried=unhurried,
         lanes=[[INGEST_DOCUMENT], [JUDGE]],
     )
+
+
+# --- Settings → the services that embed what is already stored ------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingWork:
+    """The services that embed what is already stored."""
+
+    serving: ScopeModels
+    filler: VectorBackfill
+    reembedder: ModelSwitch
+
+
+def embedding_work(
+    database: Database,
+    store: Store,
+    meaning: EmbeddingService,
+    jobs: Jobs,
+    late: LateVectors,
+    stored_units: StoredUnits,
+) -> EmbeddingWork:
+    """Return the services that embed what is already stored."""
+    serving = SqlScopeModels(database)
+    maker = VectorMaker(store, stored_units)
+    filler = VectorBackfill(serving, maker, meaning, jobs, late)
+    reembedder = ModelSwitch(serving, maker, filler, meaning, jobs)
+    return EmbeddingWork(serving=serving, filler=filler, reembedder=reembedder)

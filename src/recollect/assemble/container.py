@@ -31,23 +31,23 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.errors import StorageError
 from recollect.memory.parts import Parts
-from recollect.models.byte_product import quick_product
-from recollect.ports.clock import Clock
+from recollect.models.onnx_file import quick_product
 from recollect.ports.judge import Judge
+from recollect.ports.runtime import Clock
 from recollect.recall.cache import CachedRecaller, CacheOptions
 from recollect.recall.entity_path import EntityPath
 from recollect.recall.fresh_links import FreshLinks, LinkAmong
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.pipeline import Recaller
 from recollect.recall.scan import Scan
 from recollect.recall.split_recall import SplitRecaller
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
-    from recollect.assemble.agent_stores import AgentWiring
-    from recollect.assemble.vectors import EmbeddingWork
+    from recollect.assemble.background import EmbeddingWork
+    from recollect.assemble.stores import AgentWiring
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.audit_log import SqlAudit
@@ -64,29 +64,23 @@ if TYPE_CHECKING:
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.lifecycle.audit_trail import AuditService
-    from recollect.lifecycle.bulk_edits import Bulk
+    from recollect.lifecycle.audit import AuditService
     from recollect.lifecycle.change_feed import ChangeFeed
-    from recollect.lifecycle.feedback import FeedbackCounter
     from recollect.lifecycle.idempotency import IdempotentWork
     from recollect.lifecycle.items import ItemKeeper
-    from recollect.lifecycle.job_control import JobControl
-    from recollect.lifecycle.job_worker import Worker
-    from recollect.lifecycle.keys import KeyDesk
-    from recollect.lifecycle.metrics import MetricsKeeper
+    from recollect.lifecycle.jobs import JobControl, Worker
+    from recollect.lifecycle.keys import KeyService
     from recollect.lifecycle.short_term import Promoter
-    from recollect.lifecycle.statistics import StatisticsCollector
-    from recollect.lifecycle.usage import Usage
-    from recollect.lifecycle.versions import Versions
+    from recollect.lifecycle.statistics import MetricsKeeper, StatisticsCollector
+    from recollect.lifecycle.usage import FeedbackCounter, Usage
+    from recollect.lifecycle.versions import Bulk, Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.memory.parts import SharingParts, UpkeepServices
-    from recollect.ports.agents import AgentOverlays
-    from recollect.ports.archives import Archives
-    from recollect.ports.blobs import Blobs
-    from recollect.ports.store import Store
+    from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.keys import AgentOverlays
+    from recollect.ports.store import Store, Writes
     from recollect.ports.upkeep import UpkeepReader
-    from recollect.ports.writes import Writes
     from recollect.recall.prefetch import Prefetch
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
@@ -114,7 +108,7 @@ class Wiring(Parts):
         settings: Settings,
         clock: Clock,
         database: Database,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         embedding_cache: Callable[[], CacheStats],
         forget_texts: Callable[[], None],
         embedder_usage: Callable[[], tuple[ModelUsage, ...]],
@@ -195,7 +189,7 @@ class Wiring(Parts):
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
         if ledger_of(self.database.path).exists():
-            from recollect.assemble.erasure import hide_forgotten
+            from recollect.assemble.upkeep import hide_forgotten
 
             await hide_forgotten(self.database, self.clock)
 
@@ -269,7 +263,7 @@ class Wiring(Parts):
 
     async def open_stores(self) -> None:
         if any(map(self.settings.has_own_store, self.settings.agents)):
-            from recollect.assemble.agent_stores import open_agent_stores
+            from recollect.assemble.stores import open_agent_stores
 
             await open_agent_stores(self)
 
@@ -361,7 +355,7 @@ class Wiring(Parts):
 
     @cached_property
     def feedback(self) -> FeedbackCounter:
-        from recollect.lifecycle.feedback import FeedbackCounter
+        from recollect.lifecycle.usage import FeedbackCounter
 
         return FeedbackCounter(self.store, self.listing, self.meter)
 
@@ -418,7 +412,7 @@ class Wiring(Parts):
 
     @cached_property
     def own_blobs(self) -> ObjectBlobs:
-        from recollect.assemble.contents import contents_of
+        from recollect.assemble.stores import contents_of
 
         return contents_of(self.settings, self.database)
 
@@ -445,7 +439,7 @@ class Wiring(Parts):
 
     @cached_property
     def prefetch(self) -> Prefetch:
-        from recollect.assemble.prefetch import prefetch_of
+        from recollect.assemble.recall import prefetch_of
 
         return prefetch_of(
             self.settings,
@@ -498,9 +492,9 @@ class Wiring(Parts):
 
     @cached_property
     def upkeep(self) -> UpkeepServices:
-        from recollect.assemble.upkeep import tending_of
+        from recollect.assemble.upkeep import upkeep_services_of
 
-        return tending_of(
+        return upkeep_services_of(
             self.settings,
             self.upkeep_reader,
             self.clock,
@@ -556,7 +550,7 @@ class Wiring(Parts):
 
     @cached_property
     def forgetting(self) -> Forgetting:
-        from recollect.assemble.erasure import forgetting_of
+        from recollect.assemble.upkeep import forgetting_of
 
         return forgetting_of(
             self.settings,
@@ -584,7 +578,7 @@ class Wiring(Parts):
 
     @cached_property
     def embedding(self) -> EmbeddingWork:
-        from recollect.assemble.vectors import embedding_work
+        from recollect.assemble.background import embedding_work
 
         return embedding_work(
             self.database,
@@ -605,7 +599,7 @@ class Wiring(Parts):
 
     @cached_property
     def knowledge(self) -> KnowledgeBase:
-        from recollect.assemble.knowledge import knowledge_base
+        from recollect.assemble.sessions import knowledge_base
 
         is_rewriting = self.settings.knowledge.rewrite and self.settings.tiers.classify
         return knowledge_base(
@@ -717,7 +711,7 @@ class Wiring(Parts):
 
     @cached_property
     def job_desk(self) -> JobControl:
-        from recollect.lifecycle.job_control import JobControl
+        from recollect.lifecycle.jobs import JobControl
 
         return JobControl(
             self.jobs,
@@ -756,14 +750,14 @@ class Wiring(Parts):
 
     @cached_property
     def bulk(self) -> Bulk:
-        from recollect.lifecycle.bulk_edits import Bulk
+        from recollect.lifecycle.versions import Bulk
 
         return Bulk(self.saver, self.versions, self.clock)
 
     @cached_property
     def metrics(self) -> MetricsKeeper:
         from recollect.backends.sql.metrics import SqlMetricHours
-        from recollect.lifecycle.metrics import MetricsKeeper
+        from recollect.lifecycle.statistics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
         return MetricsKeeper(self.meter, hours, self.clock, self._collect_totals)
@@ -789,11 +783,11 @@ class Wiring(Parts):
         return SqlAgentOverlays(self.database)
 
     @cached_property
-    def keys(self) -> KeyDesk:
+    def keys(self) -> KeyService:
         from recollect.backends.sql.keys import SqlKeys
-        from recollect.lifecycle.keys import KeyDesk
+        from recollect.lifecycle.keys import KeyService
 
-        return KeyDesk(SqlKeys(self.database), self.clock)
+        return KeyService(SqlKeys(self.database), self.clock)
 
     @cached_property
     def once(self) -> IdempotentWork:

@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from pathlib import Path
 
-from recollect.assemble.database import database_at, journal_at, server_at
 from recollect.assemble.embedding import check_embedder, embedder_in_use
 from recollect.assemble.sessions import model_choice
+from recollect.assemble.stores import database_at, journal_at, server_at
 from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
 from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of
@@ -16,30 +16,27 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
-from recollect.backends.sql.scope_models import SqlServing
-from recollect.domain.diagnosis import Diagnosis, Finding
-from recollect.domain.embedder import EmbedderCheck
-from recollect.domain.embedding import EmbeddingModel
-from recollect.domain.private_files import is_private
-from recollect.domain.private_files import make_private as make_path_private
+from recollect.backends.sql.scope_models import SqlScopeModels
+from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
+from recollect.domain.files import is_private
+from recollect.domain.files import make_private as make_path_private
+from recollect.domain.stats import Diagnosis, Finding
 from recollect.errors import SettingsError, StorageError
-from recollect.lifecycle.audit_integrity import Verifier
+from recollect.lifecycle.audit import Verifier
 from recollect.lifecycle.doctor import (
     Doctor,
     IndexBudgets,
-    contents_finding,
-    nothing_stored,
-    unreadable,
-)
-from recollect.lifecycle.environment_check import (
     Places,
     check_models,
+    contents_finding,
     embedder_finding,
     look_around,
+    nothing_stored,
+    unreadable,
     unusable_settings,
 )
 from recollect.models.language.tiers import Tiers
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings, settings_file
 
 
@@ -129,7 +126,7 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
     recall = settings.recall
     return Doctor(
         SqlMaintenance(database),
-        SqlServing(database),
+        SqlScopeModels(database),
         str(journal_of(settings.database)) if settings.is_journal else settings.store_name,
         EmbeddingModel(name=tried.model, dimension=tried.dimension) if tried.model else None,
         IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),

@@ -7,19 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.calibration import MemoryCalibration
-from recollect.domain.embedder import EmbedderCheck, EmbedderChoice, EmbedderState
+from recollect.domain.embedding import (
+    EmbedderCheck,
+    EmbedderChoice,
+    EmbedderState,
+    MemoryCalibration,
+)
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
 from recollect.errors import NotAvailable
 from recollect.models import catalogue, local_model
-from recollect.models.counted_embedder import CountedEmbedder
-from recollect.models.embedding_cache import CachedEmbedder
+from recollect.models.embedding_cache import CachedEmbedder, CountedEmbedder
 from recollect.models.onnx_embedder import OnnxEmbedder
-from recollect.models.places import folder_named, is_folder
-from recollect.ports.clock import Clock
+from recollect.models.sealed_folder import folder_named, is_folder
 from recollect.ports.embedder import Embedder
-from recollect.recall.meaning import Meaning
+from recollect.ports.runtime import Clock
+from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
 
 _FOLDER: Final = "folder:"
@@ -29,7 +32,7 @@ _LOCAL: Final = "local"
 def meaning_of(
     settings: Settings, clock: Clock, embedder: Embedder | None, question: str | None = None
 ) -> tuple[
-    Meaning,
+    EmbeddingService,
     Callable[[], CacheStats],
     Callable[[], None],
     Callable[[], tuple[ModelUsage, ...]],
@@ -69,11 +72,16 @@ def meaning_of(
         else:
             closing, choice = embedder, lasting_choice(settings.embedder.model)
     if embedder is None:
-        return Meaning(None, clock, absence=absence, opener=opener), CacheStats, clear, usage
+        return (
+            EmbeddingService(None, clock, absence=absence, opener=opener),
+            CacheStats,
+            clear,
+            usage,
+        )
     if question is not None and isinstance(embedder, OnnxEmbedder):
         embedder.expect(question)
     own = cached(embedder)
-    meaning = Meaning(own, clock, choice=choice, closing=closing, opener=opener)
+    meaning = EmbeddingService(own, clock, choice=choice, closing=closing, opener=opener)
     return meaning, own.stats, clear, usage
 
 
@@ -126,7 +134,7 @@ async def check_embedder(settings: Settings, model: str | None = None) -> Embedd
 
 async def calibrate_folder(folder: Path) -> tuple[Path, MemoryCalibration]:
     """Measure the model in a folder; return the file with the result, and the figures."""
-    from recollect.models.calibration import measure, store
+    from recollect.models.catalogue import measure, store
     from recollect.models.model_folder import open_folder
 
     embedder = open_folder(folder, EmbedderChoice(model=f"{_FOLDER}{folder}"))

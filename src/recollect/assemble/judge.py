@@ -7,9 +7,9 @@ from typing import Final
 
 from recollect.domain.job import NewJob
 from recollect.domain.record import Record
-from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
+from recollect.domain.write import WritePolicy
 from recollect.ports.judge import Judge
 from recollect.ports.language_model import LanguageModels
 from recollect.recall.fresh_links import FreshLinks
@@ -36,7 +36,7 @@ def judge_of(settings: Settings, models: LanguageModels, own: Judge | None) -> J
 def _local_judge(settings: Settings) -> Judge | None:
     if settings.writing.judge == "rules":
         return None
-    from recollect.models.local_judge import open_judge
+    from recollect.models.local_model import open_judge
 
     classifier = open_judge(settings.embedding.folder)
     if classifier is None:

@@ -6,14 +6,36 @@ import asyncio
 from pathlib import Path
 
 from recollect.assemble.embedding import meaning_of
-from recollect.assemble.places import first_caller, settings_at
+from recollect.domain.scope import Caller, Scope
 from recollect.errors import RecollectError
 from recollect.memory import Memory
-from recollect.ports.clock import Clock, SystemClock
 from recollect.ports.embedder import Embedder
 from recollect.ports.judge import Judge
+from recollect.ports.runtime import Clock, SystemClock
 from recollect.settings import Settings
 from recollect.settings.working import ModelSettings
+
+# --- Arguments → the settings, and the default caller ---------------------------------------------
+
+
+def settings_at(where: str | Path | Settings | None) -> Settings:
+    """Return the settings for a path, or the default ones."""
+    if isinstance(where, Settings):
+        return where
+    return Settings.load() if where is None else Settings.at(where)
+
+
+def first_caller(settings: Settings) -> Caller:
+    """Return the caller that the settings name."""
+    scope = settings.scope
+    agent = settings.agents.get(scope.agent or "")
+    here = Scope(org=scope.org, workspace=scope.workspace, agent=scope.agent, user=scope.user)
+    return Caller(
+        scope=here, children=agent.children if agent is not None else (), principal=here.actor
+    )
+
+
+# --- Settings → a wired `Memory` ------------------------------------------------------------------
 
 
 async def assemble(
@@ -33,7 +55,7 @@ async def assemble(
     meaning = understood[0]
     # Imported here, while the model loads in a thread of its own.
     from recollect.assemble.container import Wiring
-    from recollect.assemble.database import open_database
+    from recollect.assemble.stores import open_database
     from recollect.backends.sql.agents import read_overlays
     from recollect.settings.agents import with_agents
 

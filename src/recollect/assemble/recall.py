@@ -1,35 +1,46 @@
-"""Settings → the paths of recall and their weights."""
+"""Settings → the paths of recall and their weights, and the prefetch service."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from recollect.backends.sql.archives import SqlArchives
-from recollect.backends.sql.database import Database
-from recollect.domain.archive import Archive
-from recollect.domain.calibration import MemoryCalibration
-from recollect.domain.meter import Meter
-from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
-from recollect.ports.units import UnitIndex
-from recollect.ports.vectors import VectorIndex
+from recollect.domain.context import ContextOptions
+from recollect.models.rerankers import RerankerChoice, open_reranker
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Weights
-from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import Meaning
 from recollect.recall.neighbourhood import NeighbourhoodOptions
 from recollect.recall.paths import KeywordPath, RecentPath, TimedPath, VectorPath
-from recollect.recall.paths import Path as RecallPath
 from recollect.recall.pipeline import RecallOptions
 from recollect.recall.reranking import Reranking, RerankingOptions
 from recollect.recall.scoring import ScoringOptions
 from recollect.recall.time_path import TimePath
-from recollect.settings import Settings
-from recollect.settings.sections import RecallSettings
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.database import Database
+    from recollect.domain.archive import Archive
+    from recollect.domain.embedding import MemoryCalibration
+    from recollect.domain.meter import Meter
+    from recollect.lifecycle.usage import Usage
+    from recollect.ports.language_model import TokenCounter
+    from recollect.ports.runtime import Clock
+    from recollect.ports.units import UnitIndex, VectorIndex
+    from recollect.ports.upkeep import UpkeepReader
+    from recollect.recall.cache import CachedRecaller
+    from recollect.recall.late_vectors import LateVectors
+    from recollect.recall.meaning import EmbeddingService
+    from recollect.recall.paths import Path as RecallPath
+    from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
+    from recollect.settings import Settings
+    from recollect.settings.sections import RecallSettings
 
 
 def recall_paths(
     settings: Settings,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: Meaning,
+    meaning: EmbeddingService,
     late: LateVectors,
     meter: Meter,
 ) -> list[RecallPath]:
@@ -54,7 +65,7 @@ def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
 
     async def text_of(archive: Archive) -> str:
         # Imported here: few questions lead to an archive, and reading one takes many modules.
-        from recollect.assemble.contents import contents_of
+        from recollect.assemble.stores import contents_of
         from recollect.context.archives.vault import Vault
 
         vault = Vault(contents_of(settings, database))
@@ -135,3 +146,56 @@ def second_look(settings: Settings) -> Reranking | None:
         candidates=wanted.candidates, weight=wanted.weight, patience=settings.recall.patience
     )
     return Reranking(reranker, options)
+
+
+# --- Settings → the prefetch service --------------------------------------------------------------
+
+
+def prefetch_of(
+    settings: Settings,
+    recaller: CachedRecaller,
+    clock: Clock,
+    usage: Usage,
+    upkeep: UpkeepReader,
+    meter: Meter,
+    source: Callable[[], PassageSource],
+) -> Prefetch:
+    """Return the service that makes memory blocks for prompts and counts their use."""
+    from recollect.recall.prefetch import Prefetch
+
+    tokens, options = token_counter(settings), _options(settings)
+    return Prefetch(
+        recaller, tokens, clock, options, upkeep, usage.entered, usage.injected, meter, source
+    )
+
+
+def token_counter(settings: Settings) -> TokenCounter:
+    """Return the token counter: an estimate, or one of OpenAI's encodings."""
+    from recollect.language.token_estimate import EstimatedTokens
+    from recollect.models.exact_tokens import ExactTokens
+
+    encoding = settings.session.tokens
+    return EstimatedTokens() if encoding == "estimate" else ExactTokens(encoding)
+
+
+def _options(settings: Settings) -> PrefetchOptions:
+    from recollect.recall.prefetch import PrefetchOptions
+
+    recall = settings.recall
+
+    def limit_of(name: str) -> int:
+        # Looked up each time: agents may be changed while memory is open.
+        agent = settings.agent(name)
+        return (agent.prefetch_limit or recall.prefetch_limit) if agent.enabled else 0
+
+    return PrefetchOptions(
+        limit=recall.prefetch_limit,
+        limit_of_agent=limit_of,
+        context=ContextOptions(
+            form=recall.context_form,
+            max_tokens=recall.max_context_tokens,
+            place=recall.context_place,
+        ),
+        clause_hits=recall.clause_hits,
+        document_tokens=settings.knowledge.context_tokens,
+    )

@@ -1,45 +1,38 @@
-"""Settings → the working memory: sessions, archives, notes and language models."""
+"""Settings → the working memory (sessions, archives, notes, models) and the knowledge base."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from recollect.assemble.prefetch import token_counter
+from recollect.assemble.recall import token_counter
+from recollect.assemble.stores import contents_of
 from recollect.assemble.writing import schedule_of
-from recollect.backends.sql.database import Database
-from recollect.backends.sql.jobs import SqlJobs
-from recollect.backends.sql.state import SqlState
-from recollect.context.archives.improvement import ArchiveImprover
-from recollect.context.archives.indexing import ArchiveIndexer
-from recollect.context.archives.manager import ArchiveOptions, ArchiveParts
-from recollect.context.archives.retention import Retention, RetentionLimits
-from recollect.context.archives.triggers import TriggerOptions
-from recollect.context.archives.vault import Vault
-from recollect.context.compression import CompressionOptions
-from recollect.context.notes import NotesOptions
-from recollect.context.notes_rules import NotesRule
-from recollect.context.session_parts import SessionOptions, SessionParts
-from recollect.context.sessions import Sessions
-from recollect.context.summariser import Summariser
-from recollect.domain.meter import Meter
 from recollect.domain.model_tier import LANGUAGE_TASKS, ModelChoice, ProviderAccess
-from recollect.domain.scope import Caller
 from recollect.errors import InvalidInput, SettingsError
-from recollect.lifecycle.sweep import Sweeper
-from recollect.lifecycle.working_memory import WorkingMemory
-from recollect.models.language.tiers import Tiers
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
-from recollect.ports.state import State
-from recollect.ports.store import Store
-from recollect.recall.meaning import Meaning
-from recollect.recall.prefetch import Prefetch
-from recollect.settings import Settings
-from recollect.settings.working import NotesRuleSettings
-from recollect.writing.observer import Observer
-from recollect.writing.redaction import RedactedState, Redactor
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.database import Database
+    from recollect.context.notes import NotesRule
+    from recollect.context.session_state import SessionOptions
+    from recollect.domain.meter import Meter
+    from recollect.domain.scope import Caller
+    from recollect.knowledge.base import KnowledgeBase
+    from recollect.lifecycle.working_memory import WorkingMemory
+    from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.embedder import VectorSource
+    from recollect.ports.language_model import LanguageModel
+    from recollect.ports.runtime import Clock
+    from recollect.ports.state import State
+    from recollect.ports.store import Store
+    from recollect.ports.units import UnitIndex, VectorIndex
+    from recollect.recall.meaning import EmbeddingService
+    from recollect.recall.prefetch import Prefetch
+    from recollect.settings import Settings
+    from recollect.settings.working import NotesRuleSettings
+    from recollect.writing.observer import Observer
+    from recollect.writing.redaction import Redactor
 
 
 def working_memory(
@@ -49,12 +42,25 @@ def working_memory(
     archives: Archives,
     blobs: Blobs,
     clock: Clock,
-    meaning: Meaning,
+    meaning: EmbeddingService,
     observer: Observer,
     prefetch: Prefetch,
     meter: Meter,
 ) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
+    from recollect.backends.sql.jobs import SqlJobs
+    from recollect.backends.sql.state import SqlState
+    from recollect.context.archives.indexing import ArchiveImprover, ArchiveIndexer
+    from recollect.context.archives.manager import ArchiveParts
+    from recollect.context.archives.vault import Retention, RetentionLimits, Vault
+    from recollect.context.session_state import SessionParts
+    from recollect.context.sessions import Sessions
+    from recollect.context.summariser import Summariser
+    from recollect.lifecycle.sweep import Sweeper
+    from recollect.lifecycle.working_memory import WorkingMemory
+    from recollect.models.language.tiers import Tiers
+    from recollect.writing.redaction import RedactedState, Redactor
+
     jobs = SqlJobs(database, clock)
     redactor = Redactor(settings.writing.redact)
     state: State = RedactedState(SqlState(database, clock), redactor)
@@ -126,6 +132,12 @@ def model_choice(settings: Settings) -> ModelChoice:
 
 
 def _session_options(settings: Settings) -> SessionOptions:
+    from recollect.context.archives.manager import ArchiveOptions
+    from recollect.context.archives.triggers import TriggerOptions
+    from recollect.context.compression import CompressionOptions
+    from recollect.context.notes import NotesOptions
+    from recollect.context.session_state import SessionOptions
+
     session, archive, notes = settings.session, settings.archive, settings.notes
     return SessionOptions(
         context_tokens=session.context_tokens,
@@ -163,9 +175,72 @@ def _session_options(settings: Settings) -> SessionOptions:
 
 
 def _notes_rules(rules: Mapping[str, NotesRuleSettings]) -> dict[str, NotesRule]:
+    from recollect.context.notes import NotesRule
+
     try:
         return {tool: NotesRule(**rule.model_dump()) for tool, rule in rules.items()}
     except InvalidInput as problem:
         raise SettingsError(
             f"A rule in notes.rules cannot be used: {problem.message}", hint=problem.hint
         ) from None
+
+
+# --- Settings → the knowledge base ----------------------------------------------------------------
+
+
+def knowledge_base(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    units: UnitIndex,
+    vectors: VectorIndex,
+    meaning: VectorSource,
+    redactor: Redactor,
+    model: LanguageModel | None,
+) -> KnowledgeBase:
+    """Return the knowledge base on this database."""
+    from recollect.backends.sql.documents import SqlDocuments
+    from recollect.backends.sql.jobs import SqlJobs
+    from recollect.backends.sql.store import SqlStore
+    from recollect.knowledge.base import KnowledgeBase
+    from recollect.knowledge.ingest import Ingester, Originals
+    from recollect.knowledge.parser import Parser, ParserLimits
+    from recollect.knowledge.retrieval import RetrievalOptions, Retriever
+    from recollect.knowledge.rewriting import Rewriter
+
+    documents = SqlDocuments(database)
+    originals = Originals(contents_of(settings, database), documents)
+    ingester = Ingester(
+        SqlStore(database, clock),
+        documents,
+        originals,
+        meaning,
+        SqlJobs(database, clock),
+        clock,
+        Parser(
+            ParserLimits(
+                seconds=settings.knowledge.parse_seconds,
+                memory_megabytes=settings.knowledge.parse_memory_mb,
+            )
+        ),
+        None if redactor.mode == "off" else lambda text: redactor.counting().text(text),
+        settings.knowledge.max_file_bytes,
+    )
+    retriever = Retriever(
+        documents,
+        units,
+        vectors,
+        meaning,
+        token_counter(settings),
+        clock,
+        RetrievalOptions(),
+        Rewriter(model),
+    )
+    return KnowledgeBase(
+        documents,
+        originals,
+        ingester,
+        retriever,
+        prompt_limit=settings.knowledge.context_passages,
+        min_score=settings.knowledge.min_score,
+    )

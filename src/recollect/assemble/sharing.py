@@ -9,24 +9,21 @@ from recollect.backends.audit_anchor import AnchorFile, anchor_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.proposals import SqlProposals
-from recollect.domain.placement import Holding
-from recollect.domain.scope import Caller, Scope
-from recollect.lifecycle.audit_integrity import Sealer, Verifier
-from recollect.lifecycle.audit_trail import AuditService
+from recollect.domain.scope import Caller, Holding, Scope
+from recollect.lifecycle.audit import AuditService, Sealer, Verifier
 from recollect.lifecycle.prompt_replay import Replayer
 from recollect.lifecycle.usage import Usage
 from recollect.memory.parts import SharingParts
 from recollect.ports.audit import AuditLog
-from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
-from recollect.sharing.parties import Parties
 from recollect.sharing.proposals import ProposalRules, ProposalService
-from recollect.sharing.records import SharedRecords
+from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.settlement import RivalFinder
 from recollect.writing.candidates import Candidates
 from recollect.writing.redaction import Redactor
@@ -40,7 +37,7 @@ def sharing_of(
     candidates: Candidates,
     listing: Listing,
     saver: Saver,
-    meaning: Meaning,
+    meaning: EmbeddingService,
     redactor: Redactor,
     clock: Clock,
     judge: Judge,
@@ -53,10 +50,9 @@ def sharing_of(
         auto_confidence=settings.sharing.auto_confidence,
     )
     rivals = RivalFinder(store, meaning, candidates, judge)
-    proposals = SqlProposals(database)
-    desk = ProposalService(store, proposals, parties, rivals, meaning, redactor, clock, rules)
+    stored = SqlProposals(database)
     return SharingParts(
-        desk=desk,
+        proposals=ProposalService(store, stored, parties, rivals, meaning, redactor, clock, rules),
         records=SharedRecords(listing, parties, saver, clock),
     )
 

@@ -1,39 +1,38 @@
-"""Settings → upkeep: short-term tier, expiry, retention, capacity, conflicts and quarantine."""
+"""Settings → upkeep and forgetting, including the caches of this process."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recollect.backends.sql.database import Database
-from recollect.backends.sql.state import SqlState
-from recollect.domain.placement import Holding
+from recollect.assemble.stores import contents_of
 from recollect.domain.upkeep import RetentionRule
-from recollect.lifecycle.conflicts import Conflicts
-from recollect.lifecycle.health import HealthCheck
-from recollect.lifecycle.quarantine import Quarantine
-from recollect.lifecycle.short_term import Buffer, Promoter
-from recollect.lifecycle.sweep import (
-    Capacity,
-    CapacityOptions,
-    Expiry,
-    ExpiryOptions,
-    RecordSweep,
-    RetentionRules,
-    SweepRunner,
-)
-from recollect.lifecycle.usage import Usage
-from recollect.lifecycle.working_memory import WorkingMemory
-from recollect.memory.parts import UpkeepServices
-from recollect.ports.clock import Clock
-from recollect.ports.store import Store
-from recollect.ports.units import UnitIndex
-from recollect.ports.upkeep import UpkeepReader
-from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
-from recollect.settings import Settings
-from recollect.settings.upkeep import RetentionRuleSettings
-from recollect.writing.redaction import Redactor
-from recollect.writing.saver import Saver
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.database import Database
+    from recollect.context.sessions import Sessions
+    from recollect.domain.document import Document
+    from recollect.domain.forgetting import Target
+    from recollect.domain.scope import Caller, Holding
+    from recollect.erasure.forgetting import Forgetting
+    from recollect.lifecycle.short_term import Promoter
+    from recollect.lifecycle.usage import Usage
+    from recollect.lifecycle.working_memory import WorkingMemory
+    from recollect.memory.parts import UpkeepServices
+    from recollect.ports.runtime import Clock
+    from recollect.ports.store import Store
+    from recollect.ports.units import UnitIndex
+    from recollect.ports.upkeep import UpkeepReader
+    from recollect.recall.cache import CachedRecaller
+    from recollect.recall.listing import Listing
+    from recollect.recall.meaning import EmbeddingService
+    from recollect.settings import Settings
+    from recollect.settings.working import RetentionRuleSettings
+    from recollect.writing.redaction import Redactor
+    from recollect.writing.saver import Saver
 
 
 def usage_of(
@@ -45,6 +44,12 @@ def usage_of(
     clock: Clock,
 ) -> tuple[Usage, Promoter]:
     """Return the counter of recalls, and the promoter of records that are recalled often."""
+    from recollect.backends.sql.state import SqlState
+    from recollect.lifecycle.short_term import Promoter
+    from recollect.lifecycle.sweep import SweepRunner
+    from recollect.lifecycle.usage import Usage
+    from recollect.writing.redaction import Redactor
+
     clearing = SweepRunner(store, reader, clock)
     promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
     state = SqlState(database, clock)
@@ -53,7 +58,7 @@ def usage_of(
     return usage, promoter
 
 
-def tending_of(
+def upkeep_services_of(
     settings: Settings,
     reader: UpkeepReader,
     clock: Clock,
@@ -61,13 +66,27 @@ def tending_of(
     listing: Listing,
     saver: Saver,
     units: Holding[UnitIndex],
-    meaning: Meaning,
+    meaning: EmbeddingService,
     redactor: Redactor,
     usage: Usage,
     promoter: Promoter,
     working: WorkingMemory,
 ) -> UpkeepServices:
     """Return the services of upkeep."""
+    from recollect.lifecycle.conflicts import Conflicts
+    from recollect.lifecycle.short_term import Buffer, Quarantine
+    from recollect.lifecycle.statistics import HealthCheck
+    from recollect.lifecycle.sweep import (
+        Capacity,
+        CapacityOptions,
+        Expiry,
+        ExpiryOptions,
+        RecordSweep,
+        RetentionRules,
+        SweepRunner,
+    )
+    from recollect.memory.parts import UpkeepServices
+
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
     sweep = RecordSweep(
@@ -103,3 +122,70 @@ def tending_of(
 def _rule(rule: RetentionRuleSettings) -> RetentionRule:
     said = rule.model_dump(exclude={"older_than_days"})
     return RetentionRule(older_than=timedelta(days=rule.older_than_days), **said)
+
+
+# --- Settings → the service that forgets, including the caches of this process --------------------
+
+
+async def hide_forgotten(database: Database, clock: Clock) -> None:
+    """Hide what an older copy of the database brought back, before anybody sees it."""
+    from recollect.backends.sql.erasure import SqlErasure
+
+    await SqlErasure(database, clock).reapply()
+
+
+def forgetting_of(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    store: Store,
+    listing: Listing,
+    usage: Usage,
+    recaller: CachedRecaller,
+    sessions: Sessions,
+    forget_texts: Callable[[], None],
+    own_document: Callable[[Caller, str], Awaitable[Document]],
+) -> Forgetting:
+    """Return the service that forgets; it also clears the caches of this process."""
+    from recollect.backends.sql.erasers_proof import SqlProof
+    from recollect.backends.sql.erasure import SqlErasure
+    from recollect.erasure.forgetting import Forgetting
+
+    async def let_go(target: Target) -> None:
+        recaller.clear()
+        forget_texts()
+        await sessions.discard(target)
+
+    blobs = contents_of(settings, database)
+    erasure = SqlErasure(database, clock, in_place=settings.storage.erase_in_place)
+    return Forgetting(
+        erasure,
+        SqlProof(database, blobs, partial(_other_files, settings)),
+        store,
+        listing,
+        blobs,
+        clock,
+        settle=usage.flush,
+        let_go=let_go,
+        own_document=own_document,
+    )
+
+
+async def forget_again(settings: Settings, database: Database) -> None:
+    """Erase what was forgotten after the backup was made that this database comes from."""
+    from recollect.backends.sql.erasure import SqlErasure
+    from recollect.erasure.forgetting import clean_up, erase
+    from recollect.ports.runtime import SystemClock
+
+    erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
+    for forget_id in await erasure.reapply():
+        await erase(erasure, contents_of(settings, database), forget_id)
+        await clean_up(erasure, forget_id, even_large=True)
+
+
+def _other_files(settings: Settings) -> Sequence[Path]:
+    """Return the files beside the database that a verification searches too."""
+    from recollect.backends.audit_anchor import anchor_of
+
+    logs = settings.log_file.parent.glob(f"{settings.log_file.name}*")
+    return [*sorted(logs), anchor_of(settings.database)]

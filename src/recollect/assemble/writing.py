@@ -11,20 +11,17 @@ from recollect.backends.sql.jobs import SqlJobs
 from recollect.context.compression import CompressionOptions
 from recollect.context.session_episode import SessionEpisodes
 from recollect.context.summariser import Summariser
-from recollect.domain.extraction import BufferTimes
-from recollect.domain.link import JUDGE
 from recollect.domain.meter import Meter
-from recollect.domain.placement import Holding
-from recollect.domain.route import WritePolicy
-from recollect.domain.scope import Caller
+from recollect.domain.relation import JUDGE
+from recollect.domain.scope import Caller, Holding
+from recollect.domain.write import BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.lifecycle.job_worker import Handler
-from recollect.ports.clock import Clock
+from recollect.lifecycle.jobs import Handler
 from recollect.ports.language_model import LanguageModels
-from recollect.ports.store import Store
-from recollect.ports.writes import Writes
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, Writes
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.background_judge import BackgroundJudge
@@ -56,7 +53,7 @@ def writing_of(
     store: Store,
     writes: Writes,
     indexes: Holding[Indexes],
-    meaning: Meaning,
+    meaning: EmbeddingService,
     clock: Clock,
     redactor: Redactor,
     models: LanguageModels,

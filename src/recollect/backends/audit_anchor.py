@@ -9,9 +9,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from recollect.domain.audit_chain import ChainHead
-from recollect.domain.disk_space import is_full, what_to_free
-from recollect.domain.private_files import open_new
+from recollect.domain.audit import ChainHead
+from recollect.domain.files import is_full, open_new, what_to_free
 from recollect.errors import StorageError
 
 

@@ -9,10 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from recollect.domain.disk_space import means_full, what_to_free
-from recollect.domain.private_files import make_folder, make_private
+from recollect.domain.files import make_folder, make_private, means_full, what_to_free
 from recollect.errors import StorageError
-from recollect.ports.blobs import StoredBlob
+from recollect.ports.archives import StoredBlob
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from recollect.domain.fields import checked_text
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.state import ABSENT, MAX_STATE, StateEntry, StateKey, require_version
 
 

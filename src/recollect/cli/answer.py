@@ -1,14 +1,16 @@
-"""What a command says: one JSON document for scripts, or text laid out for a person."""
+"""What a command says: one JSON document or text for a person, and progress on stderr."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from recollect.domain.job import Progress
 from recollect.domain.views import as_json
 from recollect.errors import StorageError
 
@@ -54,3 +56,39 @@ def _console() -> Console:
 
     # What is remembered is shown as it is: `[red]` and `:tea:` in it are text.
     return Console(markup=False, emoji=False, highlight=False)
+
+
+# --------------------------------------------------------------------------------------------------
+# Telling how far long work is: on stderr while somebody looks, because stdout has the result.
+
+
+@contextmanager
+def bar(what: str) -> Generator[Progress]:
+    """A bar for work whose size is known."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = _stderr()
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+        task = drawn.add_task(what, total=None)
+        yield lambda done, total: drawn.update(task, completed=done, total=total)
+
+
+@contextmanager
+def steps(what: str) -> Generator[Callable[[str], None]]:
+    """A spinner for work that can only say what it does now; what it said stays readable."""
+    console = _stderr()
+
+    def tell(step: str) -> None:
+        status.update(step)
+        console.print(f"{step} …", markup=False, highlight=False)
+
+    with console.status(what) as status:
+        yield tell
+
+
+def _stderr() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)

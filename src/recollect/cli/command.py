@@ -1,21 +1,90 @@
-"""How a function becomes a command: options come in, memory is open, one answer goes out."""
+"""How a function becomes a command or a group of them: options in, one answer out."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Coroutine
+import json
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 from functools import cache
 from inspect import Parameter, Signature
-from typing import Any, TypeVar, get_type_hints
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any, Final, TypeVar, get_type_hints
 
 import typer
+from typer.main import get_command
 
 from recollect.cli.answer import Answer, say
-from recollect.cli.logs import log_to
+from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import OptionGroup, Shared
+from recollect.domain.files import make_file, make_folder
 from recollect.memory import Memory
+
+# --- The log file: warnings of the library, for when something has to be looked into later --------
+
+_MOST_BYTES: Final = 1_000_000
+_KEPT: Final = 3
+# The logger of the server's requests.
+REQUESTS: Final = "recollect.server.requests"
+
+
+def log_to(path: Path, *, is_structured: bool = False, with_requests: bool = False) -> None:
+    """Send warnings to a file, which is made when there is something to tell.
+
+    A structured log is one JSON object a line; `with_requests` adds a line for each request.
+    """
+    log = logging.getLogger()
+    for earlier in [it for it in log.handlers if isinstance(it, _BestEffort)]:
+        log.removeHandler(earlier)
+        earlier.close()
+    handler = _BestEffort(
+        path, maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8", delay=True
+    )
+    handler.setFormatter(
+        _JsonLines()
+        if is_structured
+        else logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    )
+    handler.addFilter(lambda record: record.levelno >= logging.WARNING or record.name == REQUESTS)
+    log.addHandler(handler)
+    logging.getLogger(REQUESTS).setLevel(logging.INFO if with_requests else logging.WARNING)
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object a line: when, how grave, who says it, what, and the fields it comes with."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            told["exception"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False)
+
+
+class _BestEffort(RotatingFileHandler):
+    """Where the file cannot be written, nothing is logged and nobody is bothered."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        make_folder(path.parent)
+        make_file(path)
+        return super()._open()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (logging's name)
+        pass
+
+
+# --- How a function becomes a command: options come in, memory is open, one answer goes out -------
 
 Body = Callable[..., Answer | Coroutine[Any, Any, Answer | None] | None]
 Group = TypeVar("Group", bound=OptionGroup)
@@ -118,3 +187,44 @@ def _gathered(group: type[Group], given: dict[str, Any]) -> Group:
 
 def _is_group(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, OptionGroup)
+
+
+# --- Groups of commands, such as `recollect tools list`: made when one of them is called ----------
+
+
+def run_group(context: typer.Context, about: str, commands: Mapping[str, Body]) -> None:
+    """Hand the arguments on to the group that these commands make."""
+    hand_over(context, _group(context.command_path.rpartition(" ")[2], about, commands))
+
+
+def hand_over(context: typer.Context, group: typer.Typer) -> None:
+    """Hand the arguments on to a group that is loaded only now."""
+    status = get_command(group).main(
+        args=context.args,
+        prog_name=context.command_path,
+        standalone_mode=False,
+        obj=context.obj,
+    )
+    if isinstance(status, int):
+        raise typer.Exit(status)
+
+
+def _group(group_name: str, about: str, commands: Mapping[str, Body]) -> typer.Typer:
+    group = typer.Typer(
+        cls=PlainGroup,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    def before_any_command(context: typer.Context, **given: Any) -> None:
+        context.obj = over(context.obj, Shared(**given))
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    before_any_command.__doc__ = about
+    group.callback(invoke_without_command=True)(with_options(before_any_command))
+    for name, body in commands.items():
+        example = example_of(f"{group_name} {name}")
+        group.command(name, cls=PlainCommand, epilog=example)(as_command(body))
+    return group

@@ -19,6 +19,7 @@ _VALUE_NAMES: Final[Mapping[str, str]] = {
     "path": "PATH",
     "file": "PATH",
     "directory": "PATH",
+    "dir": "PATH",
 }
 _TYPE: Final = re.compile(r"<(?:list\[(?P<item>.*)\]|(?P<value>.*))>")
 
@@ -74,6 +75,10 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "keys create": "console --role reader --bind-user ann --days 30",
     "keys list": "",
     "keys revoke": "key_01J0",
+    "bench recall": "--suite ./sets",
+    "bench chunks": "--data ./sets",
+    "bench judge": "pairs.jsonl",
+    "bench speed": "--records 10000",
     "models use": "local",
     "models list": "",
     "models check": "openai:text-embedding-3-small",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recollect.domain.private_files import make_folder
+from recollect.domain.files import make_folder
 from recollect.errors import SettingsError
 
 

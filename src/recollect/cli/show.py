@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recollect.domain.diagnosis import Diagnosis
-from recollect.domain.embedder import EmbedderCheck, EmbedderState
+from recollect.cli.answer import Answer
+from recollect.domain.audit import AuditEntry, AuditVerdict
+from recollect.domain.embedding import EmbedderCheck, EmbedderState
 from recollect.domain.hit import ArchivePassage, Hit, Item, NearMiss, Recalled
-from recollect.domain.link import Link
+from recollect.domain.injection import Replay
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.page import Page
 from recollect.domain.record import Episode, Record, Version
-from recollect.domain.stats import Stats
+from recollect.domain.relation import Link
+from recollect.domain.stats import Diagnosis, Health, Stats
 from recollect.domain.turn import Turn
+from recollect.domain.upkeep import Dispute, Swept
 from recollect.domain.views import as_json
+
+T = TypeVar("T")
 
 # What is remembered may come from anywhere; it must not steer the terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -65,22 +71,41 @@ def in_full(console: Console, item: Record | Turn) -> None:
     console.print(Text(harmless(content)), soft_wrap=True)
 
 
-def page_of_records(console: Console, page: Page[Record]) -> None:
-    for record in page:
-        record_card(console, record)
+def page_of(
+    console: Console,
+    page: Page[T],
+    tell: Callable[[Console, T], None],
+    *more: str,
+    none: str = "There are none.",
+) -> None:
+    """Show each item of a page, and how to go on; or say that there is none."""
+    for item in page:
+        tell(console, item)
+    for text in more:
+        line(console, text)
     if not page.items:
-        line(console, "No records.")
+        line(console, none)
     if page.next_cursor is not None:
         line(console, f"More: --cursor {page.next_cursor}")
+
+
+def listed(
+    page: Page[T], told: Callable[[T], str], *more: str, none: str = "There are none."
+) -> Answer:
+    """Return the answer of a command that lists something, a line an item."""
+
+    def tell(console: Console, item: T) -> None:
+        line(console, told(item))
+
+    return Answer(page, lambda console: page_of(console, page, tell, *more, none=none))
+
+
+def page_of_records(console: Console, page: Page[Record]) -> None:
+    page_of(console, page, record_card, none="No records.")
 
 
 def page_of_turns(console: Console, page: Page[Turn]) -> None:
-    for turn in page:
-        turn_card(console, turn)
-    if not page.items:
-        line(console, "No turns.")
-    if page.next_cursor is not None:
-        line(console, f"More: --cursor {page.next_cursor}")
+    page_of(console, page, turn_card, none="No turns.")
 
 
 def recalled(console: Console, found: Recalled) -> None:
@@ -374,3 +399,148 @@ def _left_out(near_misses: Sequence[NearMiss]) -> Table:
     for missed in near_misses:
         table.add_row(missed.id, f"{missed.score:.3f}", harmless(missed.reason))
     return table
+
+
+# --- How the audit looks on a terminal ------------------------------------------------------------
+
+
+def page_of_entries(console: Console, page: Page[AuditEntry]) -> None:
+    """An entry a line: ids in it can be copied."""
+
+    def tell(console: Console, entry: AuditEntry) -> None:
+        place = "unsealed" if entry.seq is None else f"seq {entry.seq}"
+        line(console, f"{_told(entry)}  in {entry.scope.key}  {place}")
+
+    page_of(console, page, tell, none="No entries.")
+
+
+def entries_in_full(console: Console, entries: Sequence[AuditEntry]) -> None:
+    for entry in entries:
+        console.print(Text(harmless(_told(entry)), style="bold"), soft_wrap=True)
+        table = plain_table("", "")
+        for name, value in entry.payload.items():
+            if name == "digests":
+                continue
+            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            table.add_row(Text(f"  {name}", style="dim"), harmless(told))
+        console.print(table)
+
+
+def verdict(console: Console, found: AuditVerdict) -> None:
+    for fault in found.faults:
+        place = "-" if fault.seq is None else str(fault.seq)
+        line(console, f"seq {place}: {fault.what}")
+    line(
+        console,
+        f"{found.org}/{found.workspace}: {found.sealed:,} entries sealed, {found.unsealed:,} not "
+        f"sealed yet, {found.erased:,} erased by forgetting",
+    )
+    line(
+        console,
+        f"{found.proved:,} records and turns match the audit log, {found.unproved:,} "
+        "were stored before it held digests",
+    )
+    if found.is_intact:
+        line(console, f"Audit log intact. The chain ends with {found.head}")
+    else:
+        line(console, f"{len(found.faults):,} entries were changed after sealing.")
+
+
+def replay(console: Console, found: Replay) -> None:
+    line(
+        console, f"{_moment(found.at, 'seconds')}  {found.actor} in {found.session} ({found.form})"
+    )
+    line(console, f"asked: {found.question}")
+    for item in found.items:
+        version = "" if item.version is None else f"  version {item.version}"
+        if item.version is not None and item.version_now not in (None, item.version):
+            version += f", now {item.version_now}"
+        scores = f"{_score(item.score)}, now {_score(item.score_now)}"
+        line(console, f"{item.fate:12}  {scores}  {item.id}{version}")
+        line(console, f"  {_shortened(item.content)}")
+    for note in found.degraded:
+        line(console, f"degraded: {note}")
+
+
+def _told(entry: AuditEntry) -> str:
+    who = "(erased)" if entry.is_erased else entry.actor
+    return f"{_moment(entry.at, 'seconds')}  {entry.action} {entry.target}  by {who}"
+
+
+def _score(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2f}"
+
+
+# --- How upkeep looks on a terminal ---------------------------------------------------------------
+
+
+def health(console: Console, found: Health) -> None:
+    trust = found.mean_confidence
+    room = "any number" if found.capacity is None else f"{found.capacity:,}"
+    rows = {
+        "records": f"{found.total:,}",
+        "by kind": _counts(found.by_kind.items()),
+        "mean confidence": "-" if trust is None else f"{trust:.2f}",
+        "short-term": f"{found.buffered:,}",
+        "conflicts": _to_do(found.conflicts, "recollect conflicts"),
+        "quarantined": _to_do(found.quarantined, "recollect quarantine"),
+        "expired": f"{found.expired:,}",
+        "expired because of": _counts(found.expired_by.items()),
+        "suspected duplicates": f"{found.suspected_duplicates:,} among the latest "
+        f"{found.compared:,} records",
+        "fullest scope": f"{found.fullest:,} of {room}",
+    }
+    _table(console, rows)
+    for pair in found.duplicates:
+        line(console, f"alike ({pair.probability:.2f}): {pair.first} {pair.second}")
+
+
+def disputes(console: Console, found: Sequence[Dispute]) -> None:
+    for each in found:
+        dispute(console, each)
+    if not found:
+        line(console, "No conflicts.")
+
+
+def dispute(console: Console, each: Dispute) -> None:
+    conflict = each.conflict
+    line(console, f"{conflict.id}  {conflict.resolution or conflict.reason}")
+    record_card(console, each.first)
+    record_card(console, each.second)
+
+
+def buffered(console: Console, entries: Sequence[Record]) -> None:
+    for record in entries:
+        record_card(console, record)
+        ends = "-" if record.expires_at is None else _moment(record.expires_at)
+        line(console, f"  until {ends}, recalled in {record.access_count} sessions")
+    if not entries:
+        line(console, "The buffer is empty.")
+
+
+def swept(console: Console, found: Swept) -> None:
+    done = "A sweep would do:" if found.is_dry_run else "Swept:"
+    line(console, done if found.records or found.archives else "Nothing to sweep.")
+    rows = {
+        "promoted": found.promoted,
+        "expired": found.expired,
+        "deleted": found.deleted,
+        "purged": found.purged,
+        "archives": found.archives,
+    }
+    _table(console, {name: f"{number:,}" for name, number in rows.items() if number})
+    _table(console, {name: _counts(did.items()) for name, did in found.by_category.items()})
+    for action, ids in found.ids.items():
+        line(console, f"{action}: {' '.join(ids)}")
+
+
+def _to_do(number: int, command: str) -> str:
+    return f"{number:,}  → {command}" if number else "0"
+
+
+def _table(console: Console, rows: Mapping[str, str]) -> None:
+    table = plain_table("", "")
+    for name, value in rows.items():
+        table.add_row(Text(name, style="dim"), value)
+    if rows:
+        console.print(table)

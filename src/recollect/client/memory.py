@@ -15,8 +15,9 @@ from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
 
-from recollect.client.connection import Connection, at
-from recollect.client.rooms import (
+from recollect.client.connection import Connection, at, decoded
+from recollect.client.session import RemoteSession
+from recollect.client.views import (
     RemoteAgents,
     RemoteArchives,
     RemoteAudit,
@@ -30,48 +31,42 @@ from recollect.client.rooms import (
     RemoteWorkspace,
     spelled_range,
 )
-from recollect.client.session import RemoteSession
-from recollect.client.values import decoded
 from recollect.domain.archive import ContentRange, contents_beside
+from recollect.domain.change import Changes
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
-from recollect.domain.event import Changes
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields
 from recollect.domain.forgetting import Forgotten
-from recollect.domain.guide import memory_guide
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.ids import new_id
+from recollect.domain.job import Progress
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page
-from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
-from recollect.domain.role import Role
-from recollect.domain.route import Route, WritePolicy
-from recollect.domain.scope import Caller, Scope, namespace_of, parse_namespace
+from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
 from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Trace, Written
+from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.errors import Conflict, NotAvailable, StorageError
 from recollect.memory import Memory, Namespace
-from recollect.memory.agents import Agents
+from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
 from recollect.memory.items import Items
-from recollect.memory.jobs import BackgroundJobs
-from recollect.memory.keys import ApiKeys
 from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.workspace import WorkspaceView
-from recollect.transfer.chat_files import session_name
+from recollect.transfer.chat_import import session_name
 
 if TYPE_CHECKING:
     from recollect.context.session import Session
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.settings import Settings
     from recollect.tools import Toolbox
 
@@ -123,7 +118,7 @@ class RemoteMemory(Memory):
         raise _decided_there("Who a caller is")
 
     @property
-    def access(self) -> KeyDesk:
+    def access(self) -> KeyService:
         raise _decided_there("Whether a key is right")
 
     @property

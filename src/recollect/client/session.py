@@ -6,12 +6,10 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast, overload
 
-from recollect.client.connection import Connection, at
-from recollect.client.rooms import RemoteArchives, earlier_result, spelled_range
-from recollect.client.values import decoded
+from recollect.client.connection import Connection, at, decoded
+from recollect.client.views import RemoteArchives, earlier_result, spelled_range
 from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archives.manager import ArchiveOptions, ToolResultManager
-from recollect.context.archives.message_texts import AnyMessage
 from recollect.context.edits import Drop, Edit, Insert, Keep, Replace
 from recollect.context.history import SessionPlan, Synced
 from recollect.context.message_formats import Format, GivenMessage, Prepared
@@ -20,16 +18,15 @@ from recollect.context.offers import Offer
 from recollect.context.openai_messages import to_openai
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.context.session import Session
-from recollect.domain.archive import ContentRange, EarlierResult
+from recollect.context.tool_result_texts import AnyMessage
+from recollect.domain.archive import ContentRange, EarlierResult, ToolResult
 from recollect.domain.context import SessionUsage
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.message import Message
-from recollect.domain.notes import Cached, Hint
+from recollect.domain.notes import Cached, Hint, Scratchpad, ScratchpadUpdate
 from recollect.domain.scope import Scope
-from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
-from recollect.domain.tool_result import ToolResult
 from recollect.domain.turn import Turn
 
 _UNUSED = SessionUsage(

@@ -18,6 +18,7 @@ from recollect.context.compression import (
     Compression,
     CompressionOptions,
     Level,
+    Trimmer,
     content_key,
     ids_key,
 )
@@ -25,11 +26,10 @@ from recollect.context.conversation import is_unread
 from recollect.context.edits import Edit, apply
 from recollect.context.summariser import Summariser
 from recollect.context.summary_text import summary_message
-from recollect.context.trimming import Trimmer
 from recollect.context.window import RememberedCounts
 from recollect.domain.message import Message
 from recollect.domain.summary import SegmentSummary, Summary
-from recollect.ports.tokens import TokenCounter, message_tokens
+from recollect.ports.language_model import TokenCounter, message_tokens
 
 _log: Final = logging.getLogger(__name__)
 

@@ -1,14 +1,126 @@
-"""The order of messages that every provider accepts."""
+"""Messages that belong together, and the order that every provider accepts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
-from recollect.context.groups import grouped
-from recollect.domain.message import Message
+from recollect.domain.message import ROLES, Message
 from recollect.errors import InvalidInput
+
+# --- Groups of messages that belong together: a message with tool calls, and their results --------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Messages, by index, that are sent together or not at all.
+
+    A group is one plain message, or a message with tool calls and the results so far; `pending`
+    says that some are missing.
+    """
+
+    members: tuple[int, ...]
+    pending: bool = False
+
+
+def grouped(messages: Sequence[Message]) -> tuple[Group, ...]:
+    """Return the groups in order; raise an error that names a bad message."""
+    results = _answered_calls(messages)
+    groups: list[Group] = []
+    for index, message in enumerate(messages):
+        if message.tool_calls:
+            answers = [results.get((index, call.id)) for call in message.tool_calls]
+            there = sorted(answer for answer in answers if answer is not None)
+            groups.append(Group(members=(index, *there), pending=len(there) < len(answers)))
+        elif message.role != "tool":
+            groups.append(Group(members=(index,)))
+    return tuple(groups)
+
+
+# The index of the message that makes a call, and the call's id. An id may be used again later:
+# some servers number calls from the start in every message.
+_Call: TypeAlias = tuple[int, str]
+
+
+def _answered_calls(messages: Sequence[Message]) -> dict[_Call, int]:
+    """Return the index of each call's result; raise an error for what no provider accepts."""
+    newest: dict[str, _Call] = {}
+    results: dict[_Call, int] = {}
+    for index, message in enumerate(messages):
+        _check_role(index, message)
+        for call in message.tool_calls:
+            before = newest.get(call.id)
+            if before is not None and before not in results:
+                raise _refused(
+                    "duplicate_call",
+                    f"Messages {before[0]} and {index} both make the tool call {call.id!r}, "
+                    "of which the first has no result",
+                    "Give a call an id of its own, or that of one whose result is there.",
+                )
+            newest[call.id] = index, call.id
+        if message.role == "tool":
+            results[_answered_call(index, message, newest, results, messages)] = index
+    return results
+
+
+def _check_role(index: int, message: Message) -> None:
+    if message.role not in ROLES:
+        raise _refused(
+            "unknown_role",
+            f"Message {index} has the role {message.role!r}",
+            f"Use one of: {', '.join(ROLES)}.",
+        )
+    if message.tool_calls and message.role != "assistant":
+        raise _refused(
+            "calls_outside_assistant",
+            f"Message {index} has tool calls and the role {message.role!r}",
+            "Only an assistant's message can call tools.",
+        )
+
+
+def _answered_call(
+    index: int,
+    message: Message,
+    newest: Mapping[str, _Call],
+    results: Mapping[_Call, int],
+    messages: Sequence[Message],
+) -> _Call:
+    """Return the call that a result answers: the newest one with its id."""
+    answered = message.answers
+    call = newest.get(answered or "")
+    if call is None:
+        raise _without_call(index, answered, messages)
+    if call in results:
+        raise _refused(
+            "duplicate_result",
+            f"Messages {results[call]} and {index} both answer the tool call {answered!r}",
+            "Give one result for each call.",
+        )
+    return call
+
+
+def _without_call(index: int, answered: str | None, messages: Sequence[Message]) -> InvalidInput:
+    for later in range(index + 1, len(messages)):
+        if any(call.id == answered for call in messages[later].tool_calls):
+            return _refused(
+                "result_before_call",
+                f"Message {index} answers the tool call {answered!r}, which message {later} makes",
+                "Give the messages in the order in which they were said.",
+            )
+    return _refused(
+        "result_without_call",
+        f"Message {index} answers the tool call {answered!r}, which no message makes",
+        "Give the assistant's message with that call too.",
+    )
+
+
+def _refused(code: str, message: str, hint: str) -> InvalidInput:
+    return InvalidInput(message, code=code, hint=hint)
+
+
+# --- The order of messages that every provider accepts --------------------------------------------
 
 _UNREAD: Final = MappingProxyType({"recollect_unread": True})
 

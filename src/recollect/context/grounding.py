@@ -6,8 +6,8 @@ import asyncio
 import re
 from typing import Final
 
+from recollect.language.characters import fold
 from recollect.language.entities.recognition import entities
-from recollect.language.folding import fold
 from recollect.ports.language_model import LanguageModel, Prompt
 
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3})")

@@ -15,7 +15,7 @@ from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, ToolCall
 from recollect.domain.notes import Cached, Hint
 from recollect.errors import StorageError
-from recollect.language.times.elapsed import ago
+from recollect.language.times.mentions import ago
 
 Offer: TypeAlias = Hint | Cached | EarlierResult
 

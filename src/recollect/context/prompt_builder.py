@@ -16,7 +16,7 @@ from recollect.context.tool_result_texts import edited_places, newest_places, sp
 from recollect.context.window import TOO_SMALL, Budget, plan_window
 from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput
-from recollect.ports.tokens import TokenCounter, message_tokens
+from recollect.ports.language_model import TokenCounter, message_tokens
 
 _SEPARATOR: Final = "\n\n"
 

@@ -6,11 +6,11 @@ import json
 from datetime import timedelta
 from typing import Final
 
+from recollect.domain.notes import Scratchpad, ScratchpadUpdate
 from recollect.domain.scope import Scope
-from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
 from recollect.errors import StaleVersion
-from recollect.language.detection import Language
-from recollect.language.detection import language as language_of
+from recollect.language.characters import Language
+from recollect.language.characters import language as language_of
 from recollect.ports.state import ABSENT, State, StateKey
 
 SCRATCHPAD: Final = "scratchpad"

@@ -31,21 +31,25 @@ from recollect.context.notes import SessionNotes
 from recollect.context.offers import Offer, Offers
 from recollect.context.prompt_builder import BuiltPrompt, PromptBuilder, PromptExtras
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
-from recollect.context.session_parts import SessionOptions, SessionParts
-from recollect.context.session_state import SessionStateStore, WindowState
+from recollect.context.session_state import (
+    SessionOptions,
+    SessionParts,
+    SessionStateStore,
+    WindowState,
+)
 from recollect.context.tool_result_texts import newest_places, with_result
 from recollect.context.window import Budget, RememberedCounts
 from recollect.domain.archive import EarlierResult
 from recollect.domain.context import MemoryContext, SessionUsage, Tongue
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
-from recollect.domain.guide import memory_guide
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, ToolCall
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
 from recollect.errors import Closed, InvalidInput, NotFound, StorageError
-from recollect.language.detection import language
+from recollect.language.characters import language
 
 _log: Final = logging.getLogger(__name__)
 # How much of a long message is used as the query of the notes.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.context.stored_messages import messages_of
+from recollect.context.message_formats import messages_of
 from recollect.context.summariser import Summariser
 from recollect.domain.fields import MAX_ITEMS, MAX_LABEL, Draft, RecordFields
 from recollect.domain.filters import Filter
@@ -17,7 +17,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.summary import PointKind, SegmentSummary
 from recollect.domain.turn import Turn
 from recollect.language.memory_block import strip_memory
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.writing.saver import Saver
 from recollect.writing.schedule import session_of

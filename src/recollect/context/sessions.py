@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.session import Session
-from recollect.context.session_parts import SessionOptions, SessionParts
+from recollect.context.session_state import SessionOptions, SessionParts
 from recollect.context.window import Budget
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.forgetting import Target

@@ -13,18 +13,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from recollect.context.compression import CompressionOptions, content_key
+from recollect.context.compression import CompressionOptions, Trimmer, content_key
 from recollect.context.grounding import Ground
-from recollect.context.trimming import Trimmer
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.errors import ModelError
-from recollect.language.rarity import Rarity, sentence_counts
-from recollect.language.summary import Said, Speaker, fitting, points_of, tongue_of
-from recollect.ports.language_model import LanguageModel, Prompt
-from recollect.ports.tokens import TokenCounter
+from recollect.language.summary import (
+    Rarity,
+    Said,
+    Speaker,
+    fitting,
+    points_of,
+    sentence_counts,
+    tongue_of,
+)
+from recollect.ports.language_model import LanguageModel, Prompt, TokenCounter
 
 if TYPE_CHECKING:
     from recollect.context.summary_form import SummaryForm

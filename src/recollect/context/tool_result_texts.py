@@ -1,4 +1,4 @@
-"""Changing of the texts of tool results, which are shown in full only on request.
+"""Changing of the texts in messages and tool results.
 
 A conversation is stored with every placeholder closed, so that it stays the same from turn to turn.
 What a turn shows in addition is inserted just before sending.
@@ -7,14 +7,14 @@ What a turn shows in addition is inserted just before sending.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
+from recollect.context.conversation import grouped
 from recollect.context.edits import Edit, Insert
-from recollect.context.groups import grouped
 from recollect.context.placeholder import find_placeholders
-from recollect.domain.message import Message, TextPart, ToolCall
+from recollect.domain.message import Message, Part, TextPart, ToolCall
 
 _SIGN: Final = "📎 ["
 
@@ -92,3 +92,43 @@ def _with_text(native: object, text: str) -> object:
         case _:
             form["content"] = text
     return form
+
+
+# --- Changing of the texts in messages, neutral ones and those of providers -----------------------
+
+AnyMessage = TypeVar("AnyMessage", Message, Mapping[str, Any])
+
+# The fields in which providers' messages keep texts and nested parts.
+_TEXT_FIELDS: Final = ("content", "text", "output")
+
+
+def with_texts(message: AnyMessage, change: Callable[[str], str]) -> AnyMessage:
+    """Return the message with its texts changed; the same object if nothing changes."""
+    if isinstance(message, Message):
+        parts = tuple(_change_part(part, change) for part in message.parts)
+        return message if parts == message.parts else replace(message, parts=parts)
+    return cast("AnyMessage", _change_texts(message, change))
+
+
+def _change_part(part: Part, change: Callable[[str], str]) -> Part:
+    return TextPart(text=change(part.text)) if isinstance(part, TextPart) else part
+
+
+def _change_texts(value: object, change: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        changed = [_change_texts(item, change) for item in items]
+        return items if all(map(_is_same, items, changed)) else changed
+    if isinstance(value, Mapping):
+        mapping = cast("Mapping[str, object]", value)
+        texts = {name: mapping[name] for name in _TEXT_FIELDS if name in mapping}
+        new = {name: _change_texts(inner, change) for name, inner in texts.items()}
+        is_same = all(map(_is_same, texts.values(), new.values()))
+        return mapping if is_same else {**mapping, **new}
+    return value
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other or (isinstance(one, str) and one == other)

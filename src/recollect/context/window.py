@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
+from recollect.context.conversation import Group, grouped
 from recollect.context.edits import Drop, Edit, Insert, Keep
-from recollect.context.groups import Group, grouped
 from recollect.context.summary_text import OUTSIDE_MARK, is_summary
 from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput
-from recollect.language.detection import language
-from recollect.ports.tokens import TokenCounter, message_tokens
+from recollect.language.characters import language
+from recollect.ports.language_model import TokenCounter, message_tokens
 
 # The error code for a window that cannot hold even what must stay.
 TOO_SMALL: Final = "window_too_small"

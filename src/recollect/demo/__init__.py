@@ -10,9 +10,8 @@ from typing import Any, Final, Literal, cast
 
 from recollect.context.session import Session
 from recollect.domain.fields import RecordFields
-from recollect.domain.notes import ContentChunk
+from recollect.domain.notes import ContentChunk, Decision, ScratchpadUpdate
 from recollect.domain.record import Evidence, Kind
-from recollect.domain.scratchpad import Decision, ScratchpadUpdate
 from recollect.errors import Conflict
 from recollect.memory import Memory
 

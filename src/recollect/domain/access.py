@@ -1,13 +1,14 @@
-"""Network access: API keys, what they grant, and browser sign-ins."""
+"""What an administrator manages: API keys, browser sign-ins and agents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
-from recollect.domain.role import Role
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Role, Scope
+from recollect.domain.write import WritePolicy
 from recollect.errors import NotAllowed
 
 
@@ -124,3 +125,25 @@ class SignIn:
     token: str = field(repr=False)
     key: ApiKey
     expires_at: datetime
+
+
+# --- Agents: whether they have memory, where it is stored and how it is used ----------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An agent as it is configured now, by the settings file and by overrides in the database.
+
+    `store` is a name declared under `stores` in the settings file; empty means the common
+    store. `prefetch_limit` and `write_policy` are None where the common settings apply.
+    """
+
+    name: str
+    enabled: bool
+    store: str
+    prefetch_limit: int | None
+    write_policy: WritePolicy | None
+    role: str
+    children: tuple[str, ...]
+    origin: Literal["file", "database"]
+    """`database` if the database overrides the settings file."""

@@ -1,25 +1,24 @@
-"""A change set: everything one call writes, in one transaction or not at all."""
+"""A change set, written in one transaction or not at all, and the feed of what changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from recollect.domain.archive import Archive, NewArchive
 from recollect.domain.audit import NewAuditEntry
-from recollect.domain.conflict import Conflict
 from recollect.domain.document import Document, DocumentChange
 from recollect.domain.embedding import EmbeddingModel, UnitVector
 from recollect.domain.fields import MAX_REASON, checked_text
 from recollect.domain.job import NewJob
-from recollect.domain.link import Link
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record, Status
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.turn import Turn
-from recollect.domain.unit import OwnerUnits
+from recollect.domain.unit import OwnerKind, OwnerUnits
 from recollect.domain.write import Trace, Watermark
 
 
@@ -128,3 +127,37 @@ class Committed:
     replayed: Mapping[str, Any] | None = None
     unused_blobs: tuple[str, ...] = ()
     without_vectors: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+
+
+# --- The change feed of a scope, in the order in which changes were written -----------------------
+
+
+ChangeKind = Literal["put", "use", "purge"]
+"""put: new, or a new version. use: feedback was counted. purge: removed for good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A record, turn or archive that changed."""
+
+    entity: OwnerKind
+    id: str
+    op: ChangeKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeChange:
+    """What one write changed in one scope; `mark` is the position after it."""
+
+    mark: str
+    scope: Scope
+    version: int
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What changed since a mark, and the mark to continue from."""
+
+    items: tuple[ScopeChange, ...]
+    mark: str

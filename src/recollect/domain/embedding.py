@@ -1,13 +1,15 @@
-"""Embedding models and vectors. Vectors of different models are never compared."""
+"""Embedding models: their choice and state, their calibration, and their vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar, cast
 
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
+from recollect.domain.stats import CacheStats
 
 EMBED: Final = "embed"
 # The job that changes to another model.
@@ -60,3 +62,162 @@ class Reindexing:
     lacking: int
     stale: int
     served: Mapping[str, int] = field(hash=False)
+
+
+# --- Embedders: the choice in the settings, the state of each, and the result of a check ----------
+
+
+EmbedderCondition = Literal["ready", "unprepared", "not_found", "damaged", "not_installed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderChoice:
+    """An embedder as settings name it.
+
+    `model` is empty for the local default, `none` for no embedder at all, or one of
+    `folder:PATH`, `openai:NAME`, `fastembed:NAME`, `sentence-transformers:NAME`. Fields that are
+    left empty are read from the model's own files or have the defaults of the model.
+    """
+
+    model: str = ""
+    dimension: int | None = None
+    folder: Path | None = None
+    pooling: Literal["mean", "cls"] | None = None
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    longest: int | None = None
+    languages: tuple[str, ...] = ()
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    batch_size: int = 64
+    timeout: float = 30.0
+    retries: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderState:
+    """An embedder that can be chosen, and what is missing to use it."""
+
+    name: str
+    condition: EmbedderCondition
+    where: str = ""
+    detail: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderCheck:
+    """The result of trying an embedder on a few texts."""
+
+    name: str
+    works: bool
+    model: str = ""
+    dimension: int = 0
+    first_ms: float = 0.0
+    query_ms: float = 0.0
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingCacheStats(CacheStats):
+    """Statistics of the embedding cache, with the memory that it uses."""
+
+    bytes: int
+    budget_bytes: int
+
+
+# --- Calibration of a model: figures measured once for each model, in its `calibration.json` ------
+
+
+Section = TypeVar("Section", "MemoryCalibration", "JudgeCalibration")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCalibration:
+    """How to interpret the cosines of a model when records and turns are searched.
+
+    The other figures were measured with cosines whose `unrelated` and `related` are the defaults
+    here; cosines of another model are mapped to that scale first.
+    """
+
+    unrelated: float = 0.05
+    """The usual cosine of texts about different things."""
+    related: float = 0.55
+    """The usual cosine of a question and its answer."""
+    vector_weight: float = 0.7
+    """The weight of similarity compared with that of words."""
+    nearness: float = 2.0
+    """How much a cosine says about relevance, compared with the same share of words."""
+    doubtful: float = 0.3
+    """If the best candidate is less relevant than this, nothing is found."""
+    sure: float = 0.7
+    """From this relevance on, the best candidate is certain."""
+    question_doubtful: float = 0.45
+    """The lower limit for a message that is a single question: its answer is about all of it."""
+    question_sure: float = 0.95
+    """The upper limit for such a message; for a task, being about a part of it is enough."""
+    foreign: float = 0.1
+    """A candidate that is less relevant than this is unrelated to the question."""
+    fitting: float = 0.4
+    """A candidate that is at least this relevant keeps its full score."""
+    translation: float = 0.5
+    """The words that a text in another language is taken to share, as a share of its cosine."""
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Return the slope and the offset that map a cosine to the common scale."""
+        usual = MemoryCalibration()
+        width = max(self.related - self.unrelated, 0.01)
+        slope = (usual.related - usual.unrelated) / width
+        return slope, usual.unrelated - slope * self.unrelated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCalibration:
+    """The probabilities from which on the local judge makes each decision."""
+
+    temperature: float = 1.0
+    """The temperature: scores are divided by it, so that probabilities are calibrated."""
+    update: float = 0.8
+    """Keep both, linked as an update: p(update)."""
+    surface: float = 0.8
+    """Keep both, linked as update or conflict: p(update) + p(conflict), in both directions."""
+    near: float = 0.3
+    """A record that is less similar than this is neither updated nor contradicted."""
+    margin: float = 0.1
+    """A statement changes one record: those less similar than the nearest by this are skipped."""
+    replace: float = 0.8
+    """Add a version to the stored record: the probability of a change, in both directions."""
+    replace_near: float = 2.0
+    """The similarity that a new version needs as well; above 1 means never."""
+    same: float = 0.4
+    """Keep both, linked as the same: p(same), in both directions."""
+    merge: float = 2.0
+    """Confirm the stored record and drop the new one; above 1 means never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The figures of a model, by use."""
+
+    memory: MemoryCalibration = field(default_factory=MemoryCalibration)
+    judge: JudgeCalibration = field(default_factory=JudgeCalibration)
+    is_measured: bool = False
+    """Whether the figures were measured with this model; otherwise they are the defaults."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Calibration:
+        """Return the figures of a `calibration.json`, with defaults for what it leaves out."""
+        return cls(
+            memory=_taken(MemoryCalibration(), values.get("memory")),
+            judge=_taken(JudgeCalibration(), values.get("judge")),
+            is_measured="memory" in values,
+        )
+
+
+def _taken(usual: Section, given: object) -> Section:
+    values = cast("Mapping[str, Any]", given if isinstance(given, dict) else {})
+    known = {field.name for field in fields(usual)}
+    return replace(usual, **{name: float(value) for name, value in values.items() if name in known})

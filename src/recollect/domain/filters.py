@@ -8,12 +8,11 @@ from datetime import datetime
 from typing import Final, TypedDict, TypeVar, Unpack
 
 from recollect.domain.archive import Archive
-from recollect.domain.category import with_aliases
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
-from recollect.domain.owner import ARCHIVE, OWNER_KINDS, RECORD, TURN, OwnerKind
-from recollect.domain.record import Kind, Record, Status
+from recollect.domain.record import Kind, Record, Status, with_aliases
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
+from recollect.domain.unit import ARCHIVE, OWNER_KINDS, RECORD, TURN, OwnerKind
 from recollect.errors import InvalidInput
 
 # Archives are left out by default: tool results are not memories.

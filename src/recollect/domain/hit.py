@@ -1,14 +1,14 @@
-"""The result of a recall: hits in order, each with an explanation."""
+"""The result of a recall: hits in order, each with an explanation of its score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import overload
+from typing import NamedTuple, overload
 
-from recollect.domain.record import Record
-from recollect.domain.turn import Turn
+from recollect.domain.record import Kind, Record
+from recollect.domain.turn import Act, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,3 +142,29 @@ class Recalled(Sequence[Hit]):
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
+
+
+# --- Properties of a record or turn that affect its score, besides its relevance ------------------
+
+
+class Standing(NamedTuple):
+    """The properties of a record or, without a kind, of a turn."""
+
+    observed_at: datetime
+    kind: Kind | None = None
+    category: str = ""
+    source: str = ""
+    confidence: float = 1.0
+    helped: int = 0
+    rejected: int = 0
+    # Whether it is shared, or belongs to another agent than the caller.
+    is_of_others: bool = False
+    # The act of a turn, once it is decided.
+    act: Act | None = None
+
+
+class ScoringInput(NamedTuple):
+    """The properties of a candidate, and access to the record or turn if it was loaded."""
+
+    standing: Standing
+    item: Callable[[], Record | Turn] | None = None

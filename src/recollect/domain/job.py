@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from recollect.domain.ids import new_id
 
 JobState = Literal["waiting", "running", "failed", "done", "cancelled"]
 
@@ -63,3 +67,41 @@ class JobReport:
     @property
     def is_over(self) -> bool:
         return self.state in ("failed", "done", "cancelled")
+
+
+# --- Names of lease holders, so that the lease of a dead process is free at once ------------------
+
+
+_MAX_NAME_CHARACTERS: Final = 20
+
+
+def new_holder() -> str:
+    """Return the name of a new holder: its machine, its process and a number."""
+    return f"{_machine()}/{os.getpid()}/{new_id('job')}"
+
+
+def is_gone(holder: str) -> bool:
+    """Return whether the process of a holder is known to have ended."""
+    machine, _, rest = holder.partition("/")
+    process = rest.partition("/")[0]
+    # Other machines cannot be asked, and on Windows `os.kill` would end the process.
+    if machine != _machine() or not process.isdecimal() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _machine() -> str:
+    return platform.node()[:_MAX_NAME_CHARACTERS].replace("/", "-")
+
+
+# --- The callback by which long work reports its progress -----------------------------------------
+
+
+# Called with the amount done and the total.
+Progress = Callable[[int, int], None]

@@ -3,11 +3,58 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from enum import StrEnum
+from typing import Final, TypeVar
 
-from recollect.domain.role import Role
-from recollect.errors import InvalidInput, NotAllowed
+from recollect.errors import InvalidInput, NotAllowed, StorageError
+
+# --- Roles of callers, from reader to admin. Each includes the one before -------------------------
+
+
+class Role(StrEnum):
+    """What a caller may do in its scopes."""
+
+    READER = "reader"
+    WRITER = "writer"
+    COORDINATOR = "coordinator"
+    ADMIN = "admin"
+
+    def includes(self, other: Role) -> bool:
+        """Return whether this role may do everything that the other one may."""
+        return _RANKS[self] >= _RANKS[other]
+
+    def at_most(self, other: Role) -> Role:
+        """Return the lower of two roles."""
+        return other if self.includes(other) else self
+
+    def require(self, needed: Role, what: str) -> None:
+        """Raise `NotAllowed` if this role is below the needed one."""
+        if not self.includes(needed):
+            raise NotAllowed(
+                f"{what} needs the role {needed}, and this caller is a {self}; nothing was changed",
+                code="role_too_low",
+                hint=f"Use a key with the role {needed}: recollect keys create NAME --role {needed}"
+                ".",
+            )
+
+
+_RANKS: Final = {role: rank for rank, role in enumerate(Role)}
+
+
+def role_of(name: str) -> Role:
+    """Return the role with this name."""
+    try:
+        return Role(name.strip().lower())
+    except ValueError:
+        raise InvalidInput(
+            f"{name!r} is no role", code="unknown_value", hint=f"One of: {', '.join(Role)}."
+        ) from None
+
+
+# --- Scopes: whose memory it is, the spellings of a scope, and who may read and write what --------
+
 
 MAX_PART: Final = 100
 # The agent of shared memory, a name that no caller can have.
@@ -206,3 +253,36 @@ def _check_part(name: str, value: object) -> None:
             f"The scope's {name} {value!r} is '-' or has '/', control characters or broken text",
             code="bad_scope",
         )
+
+
+# --- Which of several stores holds which scopes ---------------------------------------------------
+
+
+T = TypeVar("T")
+Holding = Callable[[Scope], T]
+"""Returns the store that holds a scope; raises a `StorageError` when it cannot be opened."""
+
+
+def split(scopes: Iterable[Scope], holding: Holding[T]) -> list[tuple[T, tuple[Scope, ...]]]:
+    """Return every store that holds some of these scopes, with those that it holds."""
+    places, problems = split_reachable(scopes, holding)
+    if problems:
+        raise problems[0]
+    return places
+
+
+def split_reachable(
+    scopes: Iterable[Scope], holding: Holding[T]
+) -> tuple[list[tuple[T, tuple[Scope, ...]]], list[StorageError]]:
+    """Return the same of the stores that are open, and why the others are not."""
+    places: dict[int, tuple[T, list[Scope]]] = {}
+    problems: list[StorageError] = []
+    for scope in scopes:
+        try:
+            store = holding(scope)
+        except StorageError as problem:
+            if problem not in problems:
+                problems.append(problem)
+            continue
+        places.setdefault(id(store), (store, []))[1].append(scope)
+    return [(store, tuple(some)) for store, some in places.values()], problems

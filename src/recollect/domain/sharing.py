@@ -1,13 +1,15 @@
-"""Shared memory of a workspace: its types, who may propose each, and the roles of agents."""
+"""Shared memory of a workspace: its types, proposals to it, and the roles of agents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
 
 from recollect.domain.record import Record
-from recollect.errors import InvalidInput
+from recollect.domain.scope import Scope
+from recollect.errors import Conflict, InvalidInput
 
 COORDINATOR: Final = "coordinator"
 PERSON: Final = "person"
@@ -94,3 +96,57 @@ class Party:
         """Return whether this party wrote the current version of a shared record."""
         wrote = (record.metadata.get("creator"), record.metadata.get("creator_role") == PERSON)
         return wrote == (self.name, self.is_person)
+
+
+# --- Proposals of agents for the shared memory of their workspace ---------------------------------
+
+
+ProposalStatus = Literal["pending", "approved", "rejected", "expired", "withdrawn"]
+PROPOSAL_STATUSES: Final[tuple[ProposalStatus, ...]] = get_args(ProposalStatus)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A record that waits to become shared memory; `scope` is that of the future shared record."""
+
+    id: str
+    scope: Scope
+    type: str
+    proposer: str
+    role: str
+    user: str | None = None
+    """The user whom the proposer worked for."""
+    status: ProposalStatus
+    title: str
+    content: str
+    reason: str
+    confidence: float
+    created_at: datetime
+    expires_at: datetime | None = None
+    target: str | None = None
+    """The shared record that it would change; None for a new one."""
+    record: str | None = None
+    """The shared record that it became."""
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+    decision: str = ""
+    """The reason of the decision."""
+    body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    """The other fields of the record: kind, tags, metadata …"""
+
+    def evolve(self, **changes: Any) -> Proposal:
+        """Return the proposal with some fields changed."""
+        return replace(self, **changes)
+
+    def is_by(self, party: Party) -> bool:
+        """Return whether this party made it, working for the same user."""
+        made = (self.proposer, self.role == PERSON, self.user)
+        return made == (party.name, party.is_person, party.user)
+
+
+def already_decided(proposal_id: str, status: str = "decided") -> Conflict:
+    return Conflict(
+        f"{proposal_id} is {status} already; nothing was changed",
+        code="already_decided",
+        hint="A proposal is decided once; make a new one to change what came of it.",
+    )

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from recollect.domain.archive import Archive
-from recollect.domain.conflict import Conflict
 from recollect.domain.document import Document
 from recollect.domain.item import StoredItem
-from recollect.domain.link import Link
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Procedure, Record, Version
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.turn import Turn
 
 

@@ -6,11 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntFlag
-from typing import Final
+from typing import Final, Literal, get_args
 
-from recollect.domain.owner import UnitOwner
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Act
+
+# --- The kinds of things that are stored with texts of their own: whose pieces are searched -------
+
+
+OwnerKind = Literal["record", "turn", "archive"]
+"""What a memory holds; a filter chooses among them."""
+UnitOwner = OwnerKind | Literal["document"]
+"""The same, and what is knowledge."""
+
+RECORD: Final = "record"
+TURN: Final = "turn"
+ARCHIVE: Final = "archive"
+DOCUMENT: Final = "document"
+
+OWNER_KINDS: Final[tuple[OwnerKind, ...]] = get_args(OwnerKind)
+# Their places are stored in indexes: a new kind comes last.
+UNIT_OWNERS: Final[tuple[UnitOwner, ...]] = (*OWNER_KINDS, DOCUMENT)
+
+
+# --- Units: the searchable pieces of records, turns, archives and documents -----------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from recollect.domain.conflict import Conflict
 from recollect.domain.record import Kind, Record, Status, Tier
+from recollect.domain.relation import Conflict
 from recollect.domain.scope import Scope
 
 RetentionAction = Literal["expire", "delete", "purge"]

@@ -11,8 +11,8 @@ from typing import Any, Final, cast
 from recollect.domain.audit import AuditVerdict
 from recollect.domain.document import Document
 from recollect.domain.hit import Hit
+from recollect.domain.injection import Replay
 from recollect.domain.record import Record, Version
-from recollect.domain.replay import Replay
 from recollect.domain.stats import CacheStats
 from recollect.errors import RecollectError
 

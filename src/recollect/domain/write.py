@@ -1,13 +1,13 @@
-"""Runs of the write pipeline: the trace of the steps, and the result."""
+"""The values of the write pipeline: routes, extracted claims, the trace, and the result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
 
-from recollect.domain.record import Record
+from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Tier
 from recollect.domain.scope import Scope
 
 WriteStatus = Literal["created", "merged", "versioned", "quarantined", "buffered", "skipped"]
@@ -66,3 +66,116 @@ class Watermark:
     session: str
     ordinal: int
     before: int = 0
+
+
+# --- Routes: whether to recall memory for a message, and whether and where to store it ------------
+
+
+WritePolicy = Literal["auto", "explicit", "off"]
+Namespace = Literal["user-profile", "domain-facts", "task-traces", "tool-effects"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """The namespaces to read and write for one message, and the words that decided it."""
+
+    should_read: bool
+    should_write: bool
+    namespaces: tuple[Namespace, ...]
+    """Where to write; if nothing is written, where to look first."""
+    reason: str
+    degraded: str = ""
+    """Why the configured model did not decide."""
+
+
+# --- Modes of redaction of personal data and secrets in texts to store ----------------------------
+
+
+RedactMode = Literal["off", "mask", "drop"]
+"""Keep them, mask them, or do not store the text."""
+
+
+# --- The results of extraction: claims, each with its evidence ------------------------------------
+
+
+Topic = Literal["identity", "health", "relationship", "instruction"]
+"""Topics that are long-term at once: they stay true for long, or apply from now on."""
+BufferClass = Literal["preference", "decision", "follow-up", "sentiment"]
+
+# Categories that are not listed have the time to live of a decision.
+_CLASSES: Final[Mapping[str, BufferClass]] = {
+    "preference": "preference",
+    "user": "preference",
+    "feedback": "preference",
+    "follow-up": "follow-up",
+    "sentiment": "sentiment",
+}
+
+
+def buffer_class(category: str) -> BufferClass:
+    """Return the class that determines the time to live of a short-term record."""
+    return _CLASSES.get(category, "decision")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferTimes:
+    """The times to live of short-term records, by class."""
+
+    preference: timedelta = timedelta(days=7)
+    decision: timedelta = timedelta(days=7)
+    follow_up: timedelta = timedelta(days=3)
+    sentiment: timedelta = timedelta(days=1)
+
+    def of(self, category: str) -> timedelta:
+        """Return the time to live of a short-term record of this category."""
+        times = {
+            "preference": self.preference,
+            "decision": self.decision,
+            "follow-up": self.follow_up,
+            "sentiment": self.sentiment,
+        }
+        return times[buffer_class(category)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Something a conversation says that may become a record, not yet checked or stored."""
+
+    kind: Kind
+    category: str
+    content: str
+    """A self-contained sentence in the language of its source."""
+    evidence: tuple[Evidence, ...]
+    """The first one supports the content; the others confirm it."""
+    confidence: float
+    importance: float
+    explicit: bool
+    """Whether the user asked to remember it or to apply it from now on."""
+    title: str = ""
+    """The name of a procedure."""
+    details: Episode | Procedure | None = None
+    topic: Topic | None = None
+    """The reason to store it as long-term at once, if there is one."""
+    corrects: bool = False
+    """Whether it is introduced as a correction of an earlier statement."""
+    explained_by: tuple[Evidence, ...] = ()
+    """Earlier evidence of the subject, for a correction that only gives a value."""
+
+    @property
+    def tier(self) -> Tier:
+        """Return the initial tier: long-term for explicit requests and lasting topics."""
+        return Tier.LONG if self.explicit or self.topic else Tier.SHORT
+
+    @property
+    def buffer_class(self) -> BufferClass:
+        """Return the class that determines its time to live while it is short-term."""
+        return buffer_class(self.category)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounded:
+    """Whether the source supports a claim, and which parts of the claim it does not support."""
+
+    ok: bool
+    missing: tuple[str, ...] = ()
+    reason: str = ""

@@ -16,10 +16,10 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.language.units import record_units, turn_units
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import PlainUnit, Serving
+from recollect.ports.scope_models import PlainUnit, ScopeModels
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.reader import Reader
 
 # Returns the units of an archive or document from its stored text; None if it cannot be read.
@@ -79,9 +79,9 @@ class VectorBackfill:
 
     def __init__(
         self,
-        serving: Serving,
+        serving: ScopeModels,
         maker: VectorMaker,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         jobs: Jobs,
         late: LateVectors,
     ) -> None:

@@ -16,14 +16,13 @@ from contextlib import contextmanager
 from typing import Final
 
 from recollect.domain.embedding import REEMBED, EmbeddingModel
-from recollect.domain.job import Job, NewJob
-from recollect.domain.progress import Progress
+from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Scope
 from recollect.embedding.backfill import VectorBackfill, VectorMaker
 from recollect.errors import RecollectError
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import Served, Serving
-from recollect.recall.meaning import Meaning
+from recollect.ports.scope_models import ScopeModels, ServedUnits
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.reader import Reader
 
 _BATCH_UNITS: Final = 64
@@ -44,10 +43,10 @@ class ModelSwitch:
 
     def __init__(
         self,
-        serving: Serving,
+        serving: ScopeModels,
         maker: VectorMaker,
         filler: VectorBackfill,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         jobs: Jobs,
     ) -> None:
         self._jobs = jobs
@@ -119,7 +118,7 @@ class ModelSwitch:
         finally:
             self._tell = before
 
-    async def _served_by_missing(self) -> list[Served]:
+    async def _served_by_missing(self) -> list[ServedUnits]:
         """Return what is served by models that no longer exist.
 
         A model that cannot be reached now, such as a server or a folder of another machine, may

@@ -15,8 +15,7 @@ from recollect.context.archives.indexing import ArchiveIndexer
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
 from recollect.domain.embedding import MISSING_VECTORS, REEMBED, EmbeddingModel, Reindexing
-from recollect.domain.job import Job, NewJob
-from recollect.domain.progress import Progress
+from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
@@ -26,11 +25,11 @@ from recollect.embedding.model_switch import ModelSwitch, reembed_job
 from recollect.errors import NotAvailable
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.language.units import record_units, turn_units
-from recollect.lifecycle.job_worker import Worker
-from recollect.ports.index_generations import Editions
+from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import Serving
-from recollect.recall.meaning import Meaning
+from recollect.ports.scope_models import ScopeModels
+from recollect.ports.units import IndexGenerations
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.reader import Reader
 
 REINDEX: Final = "reindex"
@@ -46,7 +45,7 @@ _POLL_SECONDS: Final = 1.0
 class Reindexer:
     """A job that updates the index to the current analyzer; until then old terms serve a scope."""
 
-    def __init__(self, editions: Editions, stored_units: StoredUnits, jobs: Jobs) -> None:
+    def __init__(self, editions: IndexGenerations, stored_units: StoredUnits, jobs: Jobs) -> None:
         self._editions = editions
         self._stored_units = stored_units
         self._jobs = jobs
@@ -117,11 +116,11 @@ class ReindexService:
 
     def __init__(
         self,
-        serving: Serving,
+        serving: ScopeModels,
         indexer: ArchiveIndexer,
         reindexer: Reindexer,
         reembedder: ModelSwitch,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         jobs: Jobs,
         worker: Worker,
     ) -> None:

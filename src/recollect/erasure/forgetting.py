@@ -11,22 +11,20 @@ from dataclasses import dataclass
 from typing import Final, Unpack
 from weakref import WeakValueDictionary
 
-from recollect.domain.category import is_user_profile
 from recollect.domain.document import Document, is_document_id
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.filters import CommonFilters, Filter, make_filter
 from recollect.domain.forgetting import Forgotten, Person, Target
 from recollect.domain.ids import new_id
-from recollect.domain.job import Job
+from recollect.domain.job import Job, Progress
 from recollect.domain.page import Cursor
-from recollect.domain.progress import Progress
-from recollect.domain.record import Record, Status
+from recollect.domain.record import Record, Status, is_user_profile
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotAllowed, StorageBusy, StorageError
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Cleaning, Erasure, Proof
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from recollect.domain.category import is_user_profile
 from recollect.domain.document import is_document_id
 from recollect.domain.forgetting import Forgotten, Verification
-from recollect.domain.placement import Holding, split
-from recollect.domain.progress import Progress
-from recollect.domain.scope import Caller
+from recollect.domain.job import Progress
+from recollect.domain.record import is_user_profile
+from recollect.domain.scope import Caller, Holding, split
 from recollect.erasure.forgetting import ForgetRequest, Forgetting
 from recollect.recall.listing import Listing
 

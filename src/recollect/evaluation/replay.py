@@ -1,36 +1,251 @@
-"""Replay of a recall set through the public API: save everything in order, then ask."""
+"""Recall sets on disk, and their replay through the public API."""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import math
+import re
 import sqlite3
 import tempfile
 import time
+import zlib
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from itertools import accumulate, takewhile
+from itertools import accumulate, groupby, takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from recollect.assemble.embedding import wanted_embedder
-from recollect.domain.default_paths import cache_folder
+from recollect.domain.fields import Draft
+from recollect.domain.files import cache_folder
 from recollect.domain.hit import Recalled
-from recollect.evaluation.agent_view import Batch, batches, message_of, record_of, text_of
-from recollect.evaluation.metrics import Judged, percentile, quality, quality_by_category
-from recollect.evaluation.recall_sets import RecallSet, SetQuery, SetUnit, parse_time
-from recollect.evaluation.result import RecallResult
+from recollect.domain.turn import MessageFields
+from recollect.errors import InvalidInput, NotFound
+from recollect.evaluation.metrics import (
+    Judged,
+    RecallResult,
+    percentile,
+    quality,
+    quality_by_category,
+)
 from recollect.memory import Memory
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 from recollect.settings import Settings
+
+# --------------------------------------------------------------------------------------------------
+# Recall sets on disk: `<set>.corpus.jsonl.gz` and `<set>.queries.jsonl.gz`, one item per line.
+
+T = TypeVar("T")
+
+_CORPUS: Final = ".corpus.jsonl.gz"
+_QUERIES: Final = ".queries.jsonl.gz"
+# Its answers are spans of characters, not units.
+_NOT_RECALL: Final = frozenset({"chunking"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUnit:
+    """A unit that can be found: a turn, a session or a passage."""
+
+    scope: str
+    id: str
+    text: str
+    time: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+
+    @property
+    def order(self) -> int:
+        """Return its position in the history of its scope; only replayed sets have one."""
+        return int(self.meta.get("order", 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetQuery:
+    """A question, the units that answer it, and the position in history where it is asked."""
+
+    id: str
+    scope: str
+    query: str
+    gold: frozenset[str]
+    category: str = ""
+    time: str | None = None
+    before: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSet:
+    """A recall set in the order of its files."""
+
+    name: str
+    units: tuple[SetUnit, ...]
+    queries: tuple[SetQuery, ...]
+
+    def first(self, queries: int) -> RecallSet:
+        """Return a smaller set: the first questions, and only their scopes."""
+        chosen = self.queries[:queries]
+        asked = {query.scope for query in chosen}
+        return RecallSet(
+            name=self.name,
+            units=tuple(unit for unit in self.units if unit.scope in asked),
+            queries=chosen,
+        )
+
+
+def sets_in(folder: Path) -> tuple[str, ...]:
+    """Return the names of the recall sets in a folder."""
+    names = sorted(path.name.removesuffix(_CORPUS) for path in folder.glob(f"*{_CORPUS}"))
+    return tuple(
+        name
+        for name in names
+        if name not in _NOT_RECALL and (folder / f"{name}{_QUERIES}").is_file()
+    )
+
+
+def read_set(folder: Path, name: str) -> RecallSet:
+    """Read one set; questions that nothing answers are left out, they measure nothing."""
+    if name not in sets_in(folder):
+        raise NotFound(
+            f"There is no recall set {name!r} in {folder}",
+            code="unknown_set",
+            hint=f"Found there: {', '.join(sets_in(folder)) or 'none'}.",
+        )
+    queries = _lines(folder / f"{name}{_QUERIES}", TypeAdapter(SetQuery))
+    return RecallSet(
+        name=name,
+        units=_lines(folder / f"{name}{_CORPUS}", TypeAdapter(SetUnit)),
+        queries=tuple(query for query in queries if query.gold),
+    )
+
+
+def _lines(path: Path, shape: TypeAdapter[T]) -> tuple[T, ...]:
+    items: list[T] = []
+    try:
+        with gzip.open(path, "rb") as lines:
+            items.extend(shape.validate_json(line) for line in lines)
+    except (ValidationError, OSError, EOFError, zlib.error) as problem:
+        raise InvalidInput(
+            f"{path.name} cannot be read after line {len(items)}: {problem}",
+            code="bad_recall_set",
+        ) from None
+    return tuple(items)
+
+
+# --- Parsing of the time notations of recall sets, as UTC -----------------------------------------
+
+
+# A weekday adds nothing to the date, and is written in many ways.
+_WEEKDAY: Final = re.compile(r"\s*(?:\([A-Za-z]+\)|周[一二三四五六日天]|星期[一二三四五六日天])")
+
+_MONTH: Final = re.compile(r"\d{4}-\d{2}")
+_NOTATIONS: Final = (
+    "%I:%M %p on %d %B, %Y",
+    "%B-%d-%Y",
+    "%Y年%m月%d日 %H:%M",
+    "%Y年%m月%d日",
+    "%Y/%m/%d %H:%M",
+    "%Y-%m",
+)
+
+
+def parse_time(text: str | None, *, at_end: bool = False) -> datetime | None:
+    """Return the moment of a set's own notation, or None if there is none.
+
+    A month means its beginning or, optionally, its end.
+    """
+    if text is None:
+        return None
+    plain = _WEEKDAY.sub("", text).strip()
+    if at_end and _MONTH.fullmatch(plain):
+        first = datetime.strptime(plain, "%Y-%m").replace(tzinfo=UTC)
+        return (first + timedelta(days=31)).replace(day=1) - timedelta(seconds=1)
+    try:
+        moment = datetime.fromisoformat(plain)
+    except ValueError:
+        return _by_notation(plain)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _by_notation(plain: str) -> datetime | None:
+    for notation in _NOTATIONS:
+        try:
+            return datetime.strptime(plain, notation).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return None
+
+
+# --- Recall sets on disk, and their replay through the public API ---------------------------------
+
+# --- Units of a recall set in the form that an agent sees: messages of a session, or records ------
+
+# Sets whose units are messages of one user, although the lines do not say so.
+_SETS_OF_USER_MESSAGES: Final = frozenset({"memdaily_noise"})
+_ONLY_SESSION: Final = "messages"
+_BATCH: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Units that are saved in one call: messages of one session, or records."""
+
+    session: str | None
+    units: tuple[SetUnit, ...]
+
+
+def batches(set_name: str, units: Iterable[SetUnit]) -> Iterator[Batch]:
+    """Yield the units in order, split where the session changes and at a maximum size."""
+    for session, group in groupby(units, lambda unit: session_of(set_name, unit)):
+        rest = tuple(group)
+        for start in range(0, len(rest), _BATCH):
+            yield Batch(session=session, units=rest[start : start + _BATCH])
+
+
+def session_of(set_name: str, unit: SetUnit) -> str | None:
+    """Return the session of a unit; None if it is not a turn."""
+    if set_name in _SETS_OF_USER_MESSAGES:
+        return _ONLY_SESSION
+    if "speaker" in unit.meta or "role" in unit.meta:
+        return str(unit.meta.get("session", unit.meta.get("batch", _ONLY_SESSION)))
+    return None
+
+
+def text_of(unit: SetUnit) -> str:
+    """Return the text of a unit without the name or role before it."""
+    said_by = unit.meta.get("speaker") or unit.meta.get("role")
+    return unit.text.removeprefix(f"{said_by}:").strip() if said_by else unit.text
+
+
+def message_of(unit: SetUnit) -> MessageFields:
+    """Return a unit as a message: role, content, speaker and time."""
+    message = MessageFields(role=str(unit.meta.get("role", "user")), content=text_of(unit))
+    if "speaker" in unit.meta:
+        message["name"] = str(unit.meta["speaker"])
+    at = parse_time(unit.time)
+    if at is not None:
+        message["at"] = at
+    return message
+
+
+def record_of(unit: SetUnit) -> Draft:
+    """Return a unit as a record: its text, and its time if known."""
+    draft = Draft(content=text_of(unit))
+    at = parse_time(unit.time)
+    if at is not None:
+        draft["created_at"] = at
+    return draft
+
+
+# --- Replay of a recall set through the public API: save everything in order, then ask ------------
 
 Advance = Callable[[int], None]
 

@@ -15,8 +15,7 @@ from recollect.domain.document import (
 )
 from recollect.domain.scope import Caller, Scope
 from recollect.errors import NotAllowed, NotFound
-from recollect.knowledge.ingest import GivenFile, Ingested, Ingester, Tell
-from recollect.knowledge.originals import Originals
+from recollect.knowledge.ingest import GivenFile, Ingested, Ingester, Originals, Tell
 from recollect.knowledge.retrieval import Retriever
 from recollect.ports.documents import Documents
 

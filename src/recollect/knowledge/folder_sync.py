@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from recollect.domain.document import MAX_FILE_BYTES, Document, FileOutcome, SyncedFolder
+from recollect.domain.job import Progress
 from recollect.domain.page import Page
-from recollect.domain.progress import Progress
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
-from recollect.knowledge.formats import is_readable
-from recollect.knowledge.originals import hash_of_file
+from recollect.knowledge.ingest import hash_of_file
+from recollect.knowledge.parsing import is_readable
 
 _PAGE_DOCUMENTS = 200
 

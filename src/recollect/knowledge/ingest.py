@@ -7,16 +7,21 @@ interrupted ingestion is a job that continues: the original file is kept and rea
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import logging
 import os
+import tempfile
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import PurePath
-from typing import Any, BinaryIO, Final, Literal
+from typing import Any, BinaryIO, Final, Literal, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from recollect.domain.archive import Blob
 from recollect.domain.change import ChangeSet
 from recollect.domain.document import (
     INGEST_DOCUMENT,
@@ -32,20 +37,121 @@ from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits, Unit
-from recollect.errors import InvalidInput, RecollectError, StaleVersion
-from recollect.knowledge.encodings import decode
-from recollect.knowledge.formats import BINARY_TYPES, type_of
-from recollect.knowledge.originals import Originals, hash_of_file
+from recollect.errors import InvalidInput, RecollectError, StaleVersion, StorageError
 from recollect.knowledge.parser import Parser
-from recollect.knowledge.parsing import ParsedText
-from recollect.knowledge.splitting import split_chunks, split_sections
-from recollect.knowledge.units import SUMMARISED_FROM, document_units
+from recollect.knowledge.parsing import BINARY_TYPES, ParsedText, decode, type_of
+from recollect.knowledge.splitting import (
+    SUMMARISED_FROM,
+    document_units,
+    split_chunks,
+    split_sections,
+)
 from recollect.language.summary import extract
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Blobs
 from recollect.ports.documents import Documents
+from recollect.ports.embedder import VectorSource
 from recollect.ports.jobs import Jobs
-from recollect.ports.meaning import MeaningService
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+
+# --- The original files of documents in the blob store: compressed, and checked when read ---------
+
+_COMPRESSION_LEVEL: Final = 3
+_PIECE_BYTES: Final = 1 << 20
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Originals:
+    """The store of original files, which returns them byte for byte or raises an error."""
+
+    def __init__(self, blobs: Blobs, documents: Documents) -> None:
+        self._blobs = blobs
+        self._documents = documents
+
+    async def put(
+        self, scope: Scope, content_hash: str, content: BinaryIO, size: int
+    ) -> Blob | None:
+        """Store an original file unless the workspace has it; nothing refers to it yet."""
+        if await self._documents.blob(scope, content_hash) is not None:
+            return None
+        # A small file stays in memory until it is stored.
+        with tempfile.SpooledTemporaryFile(_PIECE_BYTES) as stored:
+            stored_size = await asyncio.to_thread(
+                _compress, content, size, cast("BinaryIO", stored)
+            )
+            # The name of a scope may contain anything; its digest is safe in a path.
+            workspace = content_hash_of(f"{scope.org}/{scope.workspace}".encode())[:16]
+            blob = Blob(
+                hash=content_hash,
+                key=f"{workspace}/{content_hash}-{uuid.uuid4().hex[:12]}.zst",
+                size=size,
+                stored_size=stored_size,
+                stored_hash=await asyncio.to_thread(hash_of_file, cast("BinaryIO", stored)),
+            )
+            await self._blobs.put(blob.key, cast("BinaryIO", stored))
+        return blob
+
+    async def read(self, scope: Scope, content_hash: str) -> bytes:
+        """Return an original file, or raise an error that describes the damage."""
+        blob = await self._documents.blob(scope, content_hash)
+        stored = None if blob is None else await self._blobs.get(blob.key)
+        if blob is None or stored is None:
+            raise _damaged(content_hash, "it is not in the blob store")
+        if content_hash_of(stored) != blob.stored_hash:
+            raise _damaged(content_hash, "its checksum does not match")
+        return await asyncio.to_thread(_decompress, stored, blob.size)
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Delete unreferenced contents; what cannot be deleted now is deleted later."""
+        if not keys:
+            return
+        try:
+            await self._blobs.delete(keys)
+        except StorageError as problem:
+            _log.warning("%d unused blobs stay for now: %s", len(keys), problem)
+
+
+def content_hash_of(data: bytes) -> str:
+    """Return the hash that identifies a content."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def hash_of_file(content: BinaryIO) -> str:
+    """Return the hash of a file's content; the file is at its start afterwards."""
+    content.seek(0)
+    digest = hashlib.sha256()
+    while piece := content.read(_PIECE_BYTES):
+        digest.update(piece)
+    content.seek(0)
+    return digest.hexdigest()
+
+
+def _compress(content: BinaryIO, size: int, stored: BinaryIO) -> int:
+    import zstandard
+
+    content.seek(0)
+    _, written = zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL).copy_stream(
+        content, stored, size=size
+    )
+    return written
+
+
+def _decompress(stored: bytes, size: int) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)
+
+
+def _damaged(content_hash: str, why: str) -> StorageError:
+    return StorageError(
+        f"The original file {content_hash[:12]} cannot be read: {why}",
+        code="document_damaged",
+        hint="Put the blob back from a backup, or add the file again.",
+    )
+
+
+# --- Ingestion of documents: the original file is stored durably first, then read in one step -----
 
 Outcome = Literal["added", "updated", "unchanged"]
 # Reports how many of how many chunks of a document are embedded.
@@ -85,7 +191,7 @@ class Ingester:
         store: Store,
         documents: Documents,
         originals: Originals,
-        meaning: MeaningService,
+        meaning: VectorSource,
         jobs: Jobs,
         clock: Clock,
         parser: Parser,

@@ -14,9 +14,7 @@ from typing import Any, Final
 
 from recollect.domain.document import DocumentType
 from recollect.errors import InvalidInput, NotAvailable, RecollectError
-from recollect.knowledge.formats import BINARY_TYPES
-from recollect.knowledge.headings import Heading
-from recollect.knowledge.parsing import ParsedText, parse_text
+from recollect.knowledge.parsing import BINARY_TYPES, Heading, ParsedText, parse_text
 
 _MAX_INLINE_HTML_BYTES: Final = 2**20
 _PLAIN_TYPES: Final = frozenset({"markdown", "text", "code", "json", "csv"})

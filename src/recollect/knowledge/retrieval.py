@@ -21,20 +21,19 @@ from recollect.domain.document import (
     Passage,
     Passages,
 )
-from recollect.domain.owner import DOCUMENT, UNIT_OWNERS
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
+from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
 from recollect.errors import InvalidInput
 from recollect.knowledge.rewriting import Rewriter, Rewritten
-from recollect.knowledge.units import FIRST_SUMMARY
+from recollect.knowledge.splitting import FIRST_SUMMARY
 from recollect.language.analysis import query_terms, term_keys
-from recollect.language.intent.questions import without_asking
-from recollect.ports.clock import Clock
+from recollect.language.intent import without_asking
 from recollect.ports.documents import Documents, LocatedChunk
-from recollect.ports.meaning import AskedQuestion, MeaningService
-from recollect.ports.tokens import TokenCounter
-from recollect.ports.units import Matches, UnitIndex
-from recollect.ports.vectors import Nearest, VectorIndex
+from recollect.ports.embedder import AskedQuestion, VectorSource
+from recollect.ports.language_model import TokenCounter
+from recollect.ports.runtime import Clock
+from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
 
 _DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
 _MAX_ATTEMPTS: Final = 3
@@ -144,7 +143,7 @@ class Retriever:
         documents: Documents,
         units: UnitIndex,
         vectors: VectorIndex,
-        meaning: MeaningService,
+        meaning: VectorSource,
         tokens: TokenCounter,
         clock: Clock,
         options: RetrievalOptions,

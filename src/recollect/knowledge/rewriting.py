@@ -12,7 +12,7 @@ from typing import Final
 
 from recollect.domain.context import Tongue
 from recollect.errors import ModelError
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.ports.language_model import LanguageModel, Prompt
 
 _MAX_QUERIES: Final = 2

@@ -9,16 +9,90 @@ found in texts that say no more than that. Both sides follow the same rule, so t
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from hashlib import blake2b
-from itertools import product
+from itertools import chain, product
 from operator import add
 
-from recollect.language import identifiers
-from recollect.language.folding import fold
-from recollect.language.scripts import SPACELESS, VOWEL_SIGNS
+from recollect.language.characters import SPACELESS, VOWEL_SIGNS, fold
+from recollect.language.quantities import number_forms, plain_number
 from recollect.language.words import LONGEST_TERM, first_person, is_stop_word, stem, stop_characters
+
+# --- The forms of one token of Latin-like text: a word, a name in code, an address, a path --------
+# A compound is given whole and in parts: getUserName as getusername, get, user, name. The whole
+# form of a name leaves its joints out, so that user_id, user-id and userId are one term; the whole
+# form of a path or an address keeps them. All forms are lower case and not yet stemmed.
+
+# What may stand between the words of one token, from the loosest joint to the tightest.
+_PATH_JOINT = r"://|::|[/\\:@?=&#~+]"
+_NAME_JOINT = r"__|[-_']"
+JOINT = rf"(?:{_PATH_JOINT}|\.|{_NAME_JOINT})"
+
+_path_joint = re.compile(_PATH_JOINT)
+_name_joint = re.compile(_NAME_JOINT)
+_short_ending = re.compile(r"'(?:s|re|ve|ll|d|m)$", re.IGNORECASE)
+_hump = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_ordinal = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_letters_beside_digits = re.compile(r"([^\W\d]+)(\d+)|(\d+)([^\W\d]+)")
+
+
+def forms(token: str) -> list[str]:
+    """Return the token whole, then its parts down to words and numbers."""
+    if token.islower() and token.isalpha() and token.isascii() and len(token) <= LONGEST_TERM:
+        # A plain word, as nearly all are.
+        return [token]
+    if token.endswith(("+", "#")):
+        return [token.casefold()]
+    if number := number_forms(token):
+        return number
+    steps = _path_joint.split(token)
+    if len(steps) > 1:
+        return [token.casefold(), *_parts_of(map(forms, steps))]
+    names = [_name_forms(name) for name in token.split(".")]
+    if len(names) > 1:
+        return ["".join(name[0] for name in names), *_parts_of(names)]
+    return names[0]
+
+
+def _parts_of(compounds: Iterable[list[str]]) -> Iterator[str]:
+    """Yield all forms below a whole, except single letters (x-ray, u.s.a)."""
+    return (form for forms in compounds for form in forms if len(form) > 1 or form.isdecimal())
+
+
+def _name_forms(name: str) -> list[str]:
+    if name.lower().endswith("n't"):
+        return [name.casefold()]
+    pieces = _name_joint.split(_short_ending.sub("", name))
+    parts = list(chain.from_iterable(map(_humps, pieces)))
+    return parts if len(parts) == 1 else ["".join(parts), *_parts_of([parts])]
+
+
+def _humps(piece: str) -> list[str]:
+    """Return the humps of a camel-case name, with a number apart from the letters beside it."""
+    if len(piece) > LONGEST_TERM:
+        return [piece[:LONGEST_TERM].casefold()]
+    return list(chain.from_iterable(map(_letters_and_digits, _hump.split(piece))))
+
+
+def _letters_and_digits(hump: str) -> list[str]:
+    """Split gpt4 or 30min into letters and number; a code that mixes them more stays whole."""
+    if hump.isdecimal():
+        return [plain_number(hump)]
+    if ordinal := _ordinal.fullmatch(hump):
+        return [plain_number(ordinal[1])]
+    if pair := _letters_beside_digits.fullmatch(hump):
+        return [plain_number(x) if x.isdecimal() else x.casefold() for x in pair.groups() if x]
+    return [hump.casefold()]
+
+
+# --- Turn text into search terms, the same way for what is stored and for what is asked -----------
+# Latin-like text gives stems, with compounds whole and in parts. Text without spaces between words
+# (Chinese, Japanese, Korean …) gives its characters and their neighbouring pairs, so that a word of
+# any length is found without a dictionary.
+#
+# Stop words are dropped, unless the text has nothing else: "what is it" is then searched for, and
+# found in texts that say no more than that. Both sides follow the same rule, so they agree.
 
 ANALYZER_VERSION = "4"
 """Raised whenever terms change, so that stored units are indexed again."""
@@ -31,7 +105,7 @@ _WORD = rf"{_LETTER}+(?>(?:[{VOWEL_SIGNS}]+{_LETTER}*)*)"
 
 def _joined(word: str) -> str:
     """Match a word, or a name or address that joins several."""
-    return rf"{word}(?>(?:{identifiers.JOINT}{word}){{0,31}})"
+    return rf"{word}(?>(?:{JOINT}{word}){{0,31}})"
 
 
 _AMOUNT = r"\d{1,3}(?:,\d{3}){1,8}(?:\.\d+)?(?!\d)"
@@ -95,7 +169,7 @@ def _scan(folded: str, *, keep_stop_words: bool) -> list[str]:
         found += _terms_of(token, keep_stop_words)
         if following and (len(token) == 1 or token.isdecimal()):
             # A number or letter belongs to the character it counts or names: 4月, 3个, B站.
-            found.append(identifiers.forms(token)[0] + following)
+            found.append(forms(token)[0] + following)
     return found
 
 
@@ -125,9 +199,7 @@ def _terms_of(token: str, keep_stop_words: bool) -> tuple[str, ...]:
 
 
 def _token_terms(token: str, keep_stop_words: bool) -> tuple[str, ...]:
-    return tuple(
-        stem(form) for form in identifiers.forms(token) if keep_stop_words or not is_stop_word(form)
-    )
+    return tuple(stem(form) for form in forms(token) if keep_stop_words or not is_stop_word(form))
 
 
 # Words repeat: nearly every token of everyday text is answered from here.

@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Final
 
 from recollect.domain.summary import PointKind
+from recollect.language.characters import HAN
 from recollect.language.entities.recognition import entities
 from recollect.language.lexicon import bilingual, both, lexicon
-from recollect.language.scripts import HAN
 from recollect.language.sentences import sentences
 
 _CLAUSE_END: Final = re.compile(r"(?<=[，；：])|(?<=[,;:])\s+|\s+[-–—]\s+")

@@ -16,8 +16,8 @@ from functools import cache
 from itertools import chain
 from typing import Final, TypedDict, cast
 
+from recollect.language.characters import HAN
 from recollect.language.lexicon import read_data
-from recollect.language.scripts import HAN
 
 # Of a character beyond ASCII only the first byte is read: it tells the script.
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))

@@ -8,16 +8,15 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from recollect.domain.archive import Archive
-from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Episode, Procedure, Record
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
-from recollect.domain.unit import ACT_TRAITS, OwnerUnits, Setting, Trait, Unit
+from recollect.domain.unit import ACT_TRAITS, ARCHIVE, OwnerUnits, Setting, Trait, Unit
 from recollect.language.analysis import ANALYZER_VERSION, new_term_key, term_key, term_keys, terms
+from recollect.language.characters import HAN
 from recollect.language.entities.recognition import entities
-from recollect.language.intent.questions import told_in
-from recollect.language.passages import passages, reading_size
-from recollect.language.scripts import HAN
+from recollect.language.intent import told_in
+from recollect.language.sentences import passages, reading_size
 from recollect.language.times.calendar import date_terms
 
 # Whether a text says much shows in its beginning; so do the names it is about.

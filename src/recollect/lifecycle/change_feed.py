@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.domain.event import Changes, ScopeChange
+from recollect.domain.change import Changes, ScopeChange
 from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
-from recollect.ports.changes import ChangeLog
-from recollect.ports.store import Store
+from recollect.ports.store import ChangeLog, Store
 
 _MAX_CHANGES: Final = 1_000
 _MAX_WAIT_SECONDS: Final = 60.0

@@ -7,23 +7,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, cast, get_args
 
-from recollect.domain.category import is_user_profile
 from recollect.domain.change import ChangeSet, RecordChange
-from recollect.domain.conflict import Conflict, Resolution
 from recollect.domain.fields import MAX_CONTENT, MAX_ITEMS, MAX_TITLE, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
-from recollect.domain.record import Record, Status, Tier
+from recollect.domain.record import Record, Status, Tier, is_user_profile
+from recollect.domain.relation import Conflict, Link, Resolution
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import aware
 from recollect.domain.upkeep import Dispute
 from recollect.errors import Conflict as Contradiction
 from recollect.errors import InvalidInput, NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Redactor
 from recollect.writing.replaced_turns import replacing
 from recollect.writing.saver import redacted_entry
@@ -40,7 +38,7 @@ class Conflicts:
         self,
         store: Store,
         reader: UpkeepReader,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
     ) -> None:

@@ -29,10 +29,10 @@ from recollect.domain.item import (
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
 from recollect.language.analysis import query_terms, term_keys, terms
-from recollect.ports.clock import Clock
 from recollect.ports.items import ItemStore, Place
+from recollect.ports.runtime import Clock
 from recollect.ports.units import UnitIndex
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Redactor
 
 Vectors = NDArray[np.float32]
@@ -54,7 +54,7 @@ class ItemKeeper:
         self,
         items: ItemStore,
         units: UnitIndex,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
     ) -> None:

@@ -16,12 +16,11 @@ from recollect.domain.access import ApiKey, NewKey, SignIn
 from recollect.domain.fields import checked_items, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.role import role_of
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Scope, role_of
 from recollect.domain.times import aware, to_micros
 from recollect.errors import InvalidInput, NotAuthenticated, NotFound, StorageError
-from recollect.ports.clock import Clock
 from recollect.ports.keys import Keys, StoredKey
+from recollect.ports.runtime import Clock
 
 # Every key begins with this, so that people and scanners of source code recognise one.
 _MARK: Final = "rk"
@@ -35,7 +34,7 @@ _DEFAULT_ORG: Final = "local"
 _log = logging.getLogger(__name__)
 
 
-class KeyDesk:
+class KeyService:
     """Creates, checks and revokes API keys, and signs browsers in with them."""
 
     def __init__(self, keys: Keys, clock: Clock) -> None:

@@ -9,15 +9,13 @@ from typing import Final
 from recollect.domain.audit import INJECT
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Hit, Recalled
-from recollect.domain.injection import GivenItem, Injection
-from recollect.domain.placement import Holding, split
+from recollect.domain.injection import Fate, GivenItem, Injection, Replay, ReplayedItem
 from recollect.domain.record import Record, Status
-from recollect.domain.replay import Fate, Replay, ReplayedItem
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
 from recollect.ports.audit import AuditLog
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.message_recall import recall_for_message

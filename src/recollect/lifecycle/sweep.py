@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.context.archives.retention import Retention
+from recollect.context.archives.vault import Retention
 from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.filters import Filter
 from recollect.domain.job import Job, NewJob
@@ -34,8 +34,8 @@ from recollect.domain.upkeep import (
 )
 from recollect.errors import Conflict, NotFound, RecollectError
 from recollect.language.units import record_units
-from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
+from recollect.ports.runtime import Clock
 from recollect.ports.state import State
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader

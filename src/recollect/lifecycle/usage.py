@@ -1,4 +1,4 @@
-"""Record what entered prompts: audited, and counted once per session, in the background.
+"""The use of recalled records: what entered prompts, and feedback on what helped.
 
 Reading never waits for it. Audit entries are written before any model can have answered the prompt
 (see decision 0009), counts within seconds; a killed process loses its counts.
@@ -17,14 +17,17 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.domain.audit import NewAuditEntry
-from recollect.domain.change import Access, ChangeSet
+from recollect.domain.change import Access, ChangeSet, Feedback
+from recollect.domain.hit import Hit
 from recollect.domain.injection import Injection
+from recollect.domain.meter import Meter
 from recollect.domain.record import Record, Tier
-from recollect.domain.scope import Scope
-from recollect.errors import NotFound, RecollectError, StaleVersion
-from recollect.ports.clock import Clock
+from recollect.domain.scope import Caller, Scope
+from recollect.errors import InvalidInput, NotFound, RecollectError, StaleVersion
+from recollect.ports.runtime import Clock
 from recollect.ports.state import ABSENT, State, StateKey
 from recollect.ports.store import Store
+from recollect.recall.listing import Listing
 from recollect.writing.redaction import Redactor
 
 # A session and a record id.
@@ -255,3 +258,59 @@ class WriteBehind:
             await self.flush()
         except RecollectError as problem:
             _log.warning("recalls are not recorded yet: %s", problem)
+
+
+# --- Feedback on recalled records: what helped and what did not -----------------------------------
+
+Judged = Hit | Record | str
+
+
+class FeedbackCounter:
+    """Counts what helped and what did not; later recalls consider it.
+
+    Anybody who may read a record may give feedback: it does not change what the record says.
+    """
+
+    def __init__(self, store: Store, listing: Listing, meter: Meter | None = None) -> None:
+        self._store = store
+        self._listing = listing
+        self._meter = meter or Meter()
+
+    async def used(self, caller: Caller, judged: Judged, *, success: bool) -> Record:
+        """Count that a record was used, with or without success."""
+        return await self._take(caller, judged, helped=success, was_used=True)
+
+    async def rejected(self, caller: Caller, judged: Judged) -> Record:
+        """Count that a record was seen and not used."""
+        return await self._take(caller, judged, helped=False, was_used=False)
+
+    async def _take(
+        self, caller: Caller, judged: Judged, *, helped: bool, was_used: bool
+    ) -> Record:
+        record = await self._listing.get(caller, _record_id(judged))
+        feedback = Feedback(record=record, helped=helped, was_used=was_used)
+        await self._store.commit(
+            ChangeSet(principal=caller.principal, scope=caller.scope, feedback=(feedback,))
+        )
+        self._meter.add("feedback", label="used" if was_used else "rejected")
+        return await self._listing.get(caller, record.id)
+
+
+def _record_id(judged: Judged) -> str:
+    match judged:
+        case Hit() | Record():
+            ident = judged.id
+        case str():
+            ident = judged
+        case _:
+            raise InvalidInput(
+                f"Give a hit, a record or an id, not {type(judged).__name__}",
+                code="wrong_type",
+            )
+    if ident.startswith("turn_"):
+        raise InvalidInput(
+            f"{ident} is a turn; only a record can be used or rejected",
+            code="not_a_record",
+            hint="Turns are stored as they were said. Save what matters as a record.",
+        )
+    return ident

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recollect.context.archives.improvement import IMPROVE_ARCHIVE, ArchiveImprover
-from recollect.context.archives.indexing import INDEX_ARCHIVE, ArchiveIndexer
-from recollect.context.archives.retention import Retention
+from recollect.context.archives.indexing import (
+    IMPROVE_ARCHIVE,
+    INDEX_ARCHIVE,
+    ArchiveImprover,
+    ArchiveIndexer,
+)
+from recollect.context.archives.vault import Retention
 from recollect.context.sessions import Sessions
 from recollect.domain.job import Job
-from recollect.lifecycle.job_worker import Handler
+from recollect.lifecycle.jobs import Handler
 from recollect.lifecycle.sweep import SWEEP, Sweeper
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Archives, Blobs
 from recollect.ports.language_model import LanguageModels
 
 

@@ -25,8 +25,8 @@ from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotAllowed
-from recollect.ports.clock import Clock
 from recollect.ports.directory import Directory
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 # The audit action of reading a whole workspace.

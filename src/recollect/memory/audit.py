@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.domain.audit import AuditEntry, AuditVerdict, verdict_together
+from recollect.domain.injection import Replay
 from recollect.domain.page import Page
-from recollect.domain.replay import Replay
 from recollect.domain.scope import Caller
 
 if TYPE_CHECKING:

@@ -9,34 +9,30 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from recollect.domain.archive import ContentRange
+from recollect.domain.change import Changes
 from recollect.domain.context import ContextFields, MemoryContext, Tongue
 from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
-from recollect.domain.event import Changes
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields, make_filter
 from recollect.domain.forgetting import Forgotten
-from recollect.domain.guide import memory_guide
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.ids import new_id
+from recollect.domain.job import Progress
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page, PageWanted
-from recollect.domain.progress import Progress
 from recollect.domain.record import Record, Version
-from recollect.domain.role import Role
-from recollect.domain.route import Route, WritePolicy
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Trace, Written
-from recollect.memory.agents import Agents
+from recollect.domain.write import Route, Trace, WritePolicy, Written
+from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
 from recollect.memory.items import Items
-from recollect.memory.jobs import BackgroundJobs
-from recollect.memory.keys import ApiKeys
 from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.opening import Opening
 from recollect.memory.shared import SharedMemory
@@ -45,11 +41,11 @@ from recollect.memory.workspace import WorkspaceView
 
 if TYPE_CHECKING:
     from recollect.context.session import Session
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.lifecycle.keys import KeyService
     from recollect.memory.parts import Parts
-    from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
+    from recollect.ports.runtime import Clock
     from recollect.settings import Settings
     from recollect.tools import Toolbox
 
@@ -102,7 +98,7 @@ class Memory:
         return self._caller
 
     @property
-    def access(self) -> KeyDesk:
+    def access(self) -> KeyService:
         """Return the service that checks keys and signs browsers in; for building a face."""
         return self._parts.keys
 

@@ -19,8 +19,8 @@ from recollect.domain.document import (
     SyncedFolder,
 )
 from recollect.domain.fields import MAX_CONTENT, checked_items, checked_text
+from recollect.domain.job import Progress
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.progress import Progress
 from recollect.domain.scope import Caller
 from recollect.domain.times import to_micros
 

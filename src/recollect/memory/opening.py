@@ -10,9 +10,9 @@ from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
-    from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
+    from recollect.ports.runtime import Clock
     from recollect.settings import Settings
 
 

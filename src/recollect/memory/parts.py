@@ -14,35 +14,29 @@ if TYPE_CHECKING:
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.lifecycle.audit_trail import AuditService
-    from recollect.lifecycle.bulk_edits import Bulk
+    from recollect.lifecycle.audit import AuditService
     from recollect.lifecycle.change_feed import ChangeFeed
     from recollect.lifecycle.conflicts import Conflicts
-    from recollect.lifecycle.feedback import FeedbackCounter
-    from recollect.lifecycle.health import HealthCheck
     from recollect.lifecycle.idempotency import IdempotentWork
     from recollect.lifecycle.items import ItemKeeper
-    from recollect.lifecycle.job_control import JobControl
-    from recollect.lifecycle.job_worker import Worker
-    from recollect.lifecycle.keys import KeyDesk
-    from recollect.lifecycle.metrics import MetricsKeeper
-    from recollect.lifecycle.quarantine import Quarantine
-    from recollect.lifecycle.short_term import Buffer, Promoter
-    from recollect.lifecycle.statistics import StatisticsCollector
+    from recollect.lifecycle.jobs import JobControl, Worker
+    from recollect.lifecycle.keys import KeyService
+    from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
+    from recollect.lifecycle.statistics import HealthCheck, MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.sweep import RecordSweep
-    from recollect.lifecycle.usage import Usage
-    from recollect.lifecycle.versions import Versions
+    from recollect.lifecycle.usage import FeedbackCounter, Usage
+    from recollect.lifecycle.versions import Bulk, Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
-    from recollect.ports.agents import AgentOverlays
-    from recollect.ports.clock import Clock
     from recollect.ports.jobs import Jobs
+    from recollect.ports.keys import AgentOverlays
+    from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.late_vectors import LateVectors
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import Meaning
+    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.settings import Settings
     from recollect.settings.sections import AgentSettings
@@ -73,7 +67,7 @@ class UpkeepServices:
 class SharingParts:
     """The services behind `memory.shared`."""
 
-    desk: ProposalService
+    proposals: ProposalService
     records: SharedRecords
 
 
@@ -91,7 +85,7 @@ class Parts(ABC):
     store: Store
     jobs: Jobs
     units: UnitIndex
-    meaning: Meaning
+    meaning: EmbeddingService
     late_vectors: LateVectors
     recaller: CachedRecaller
     listing: Listing
@@ -199,7 +193,7 @@ class Parts(ABC):
 
     @cached_property
     @abstractmethod
-    def keys(self) -> KeyDesk: ...
+    def keys(self) -> KeyService: ...
 
     @cached_property
     @abstractmethod

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from recollect.domain.fields import RecordFields
 from recollect.domain.page import Page
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller
+from recollect.domain.sharing import Proposal
 
 if TYPE_CHECKING:
     from recollect.memory.parts import Parts
@@ -40,7 +40,7 @@ class SharedMemory:
         target: str | None = None,
     ) -> Proposal:
         """Propose to share something, or with `target` to change that shared record."""
-        return await self._parts.sharing.desk.propose(
+        return await self._parts.sharing.proposals.propose(
             self._caller,
             content,
             type,
@@ -60,13 +60,13 @@ class SharedMemory:
         cursor: str | None = None,
     ) -> Page[Proposal]:
         """Return proposals, newest first: the coordinator sees all, others their own."""
-        return await self._parts.sharing.desk.find(
+        return await self._parts.sharing.proposals.find(
             self._caller, status=status, type=type, limit=limit, cursor=cursor
         )
 
     async def proposal(self, proposal_id: str) -> Proposal:
         """Return one proposal."""
-        return await self._parts.sharing.desk.get(self._caller, proposal_id)
+        return await self._parts.sharing.proposals.get(self._caller, proposal_id)
 
     async def approve(
         self,
@@ -82,17 +82,17 @@ class SharedMemory:
         one wins, or the more confident one if they were made together; the other becomes a version
         in its history.
         """
-        return await self._parts.sharing.desk.approve(
+        return await self._parts.sharing.proposals.approve(
             self._caller, proposal_id, content=content, title=title, reason=reason
         )
 
     async def reject(self, proposal_id: str, reason: str) -> Proposal:
         """Reject a proposal with a reason; for the coordinator."""
-        return await self._parts.sharing.desk.reject(self._caller, proposal_id, reason)
+        return await self._parts.sharing.proposals.reject(self._caller, proposal_id, reason)
 
     async def withdraw(self, proposal_id: str, reason: str = "") -> Proposal:
         """Withdraw one's own proposal."""
-        return await self._parts.sharing.desk.withdraw(self._caller, proposal_id, reason)
+        return await self._parts.sharing.proposals.withdraw(self._caller, proposal_id, reason)
 
     async def list(
         self, *, type: str | None = None, limit: int = 50, cursor: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from recollect.domain.audit import AuditEntry
+from recollect.domain.change import Changes
 from recollect.domain.directory import (
     LabelEntry,
     NameEntry,
@@ -12,12 +13,11 @@ from recollect.domain.directory import (
     ScopeEntry,
     SessionEntry,
 )
-from recollect.domain.event import Changes
 from recollect.domain.filters import FilterFields, make_filter
-from recollect.domain.health import Health
 from recollect.domain.hit import Recalled
 from recollect.domain.page import Page, PageWanted
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute
 
 if TYPE_CHECKING:

@@ -1,27 +1,35 @@
-"""The catalogue of embedders: open, list and check them."""
+"""The catalogue of embedders: open, list, check and calibrate them."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, replace
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recollect.domain.embedder import (
+import numpy as np
+
+from recollect.domain.embedding import (
     EmbedderCheck,
     EmbedderChoice,
     EmbedderCondition,
     EmbedderState,
+    MemoryCalibration,
 )
-from recollect.errors import NotAvailable, RecollectError, SettingsError
+from recollect.errors import NotAllowed, NotAvailable, RecollectError, SettingsError
 from recollect.models import local_model
 from recollect.models.local_model import LocalModel
-from recollect.models.places import folder_named, is_file, is_folder
-from recollect.models.sealed_folder import is_whole
+from recollect.models.model_folder import CALIBRATION, read_settings
+from recollect.models.sealed_folder import folder_named, is_file, is_folder, is_whole
 from recollect.ports.embedder import Embedder
 
 if TYPE_CHECKING:
     from recollect.models.openai_endpoint import Endpoint
+
 
 _DEFAULT_NAMES: Final = frozenset({"", "local", local_model.NAME})
 _NO_EMBEDDER: Final = "none"
@@ -51,7 +59,7 @@ def open_embedder(choice: EmbedderChoice) -> Embedder | None:
 
 def _open_other(choice: EmbedderChoice) -> Embedder:
     """Open an embedder other than the default; the imports are here because few need them."""
-    from recollect.models.blocking import open_fastembed, open_sentence_transformers
+    from recollect.models.library_embedders import open_fastembed, open_sentence_transformers
     from recollect.models.model_folder import open_folder
     from recollect.models.openai_endpoint import OpenAIEmbedder
 
@@ -183,3 +191,39 @@ def _library_state(name: str, library: str, extra: str) -> EmbedderState:
         condition="ready" if is_installed else "not_installed",
         hint="" if is_installed else f"pip install 'recollect[{extra}]'",
     )
+
+
+# --- Calibration of an embedding model, so that thresholds hold for any model ---------------------
+
+_PAIRS: Final = "calibration_pairs.tsv"
+_DIGITS: Final = 4
+
+
+async def measure(embedder: Embedder) -> MemoryCalibration:
+    """Return the usual figures with the model's own cosines of what belongs together or not."""
+    lines = files("recollect.models").joinpath(_PAIRS).read_text("utf-8").splitlines()
+    questions, answers = zip(*(line.split("\t") for line in lines), strict=True)
+    asked = await embedder.embed(questions, "query")
+    told = await embedder.embed(answers, "passage")
+    cosines = asked @ told.T
+    belongs = np.eye(len(lines), dtype=bool)
+    return replace(
+        MemoryCalibration(),
+        unrelated=round(float(np.median(cosines[~belongs])), _DIGITS),
+        related=round(float(np.median(cosines[belongs])), _DIGITS),
+    )
+
+
+def store(folder: Path, memory: MemoryCalibration) -> Path:
+    """Write the figures into the model's folder, beside what is there for other uses."""
+    file = folder / CALIBRATION
+    sections = {**read_settings(file), "memory": asdict(memory)}
+    try:
+        file.write_text(json.dumps(sections, indent=1) + "\n", "utf-8")
+    except OSError as problem:
+        raise NotAllowed(
+            f"{file} cannot be written: {problem.strerror}. Nothing was changed.",
+            code="calibration_not_written",
+            hint="Copy the model into a folder of your own and calibrate it there.",
+        ) from None
+    return file

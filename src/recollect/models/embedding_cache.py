@@ -1,4 +1,4 @@
-"""A cache of recent vectors in front of any embedder."""
+"""Embedders around any embedder: a cache of recent vectors, and a count of calls."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.embedder import EmbeddingCacheStats
-from recollect.models.vectors import Vectors
-from recollect.ports.clock import Clock
-from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
+from recollect.domain.embedding import EmbeddingCacheStats
+from recollect.domain.model_tier import ModelUsage
+from recollect.errors import RecollectError
+from recollect.models.faults import Vectors
+from recollect.ports.embedder import Embedder, EmbedderAround, Metered, Progress, Purpose
+from recollect.ports.runtime import Clock, span
 
 _BUDGET_BYTES: Final = 32 << 20
 _LIFETIME_SECONDS: Final = timedelta(hours=24)
@@ -131,3 +133,36 @@ class _VectorCache:
                 self._vectors.move_to_end(key)
             while len(self._vectors) > self._entries:
                 self._vectors.popitem(last=False)
+
+
+# --- An embedder that counts its calls, for the usage of its tier ---------------------------------
+
+
+class CountedEmbedder(EmbedderAround):
+    """A wrapper that counts the calls of an embedder since the process began."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__(embedder)
+        self._calls = 0
+        self._failures = 0
+
+    async def embed(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
+    ) -> Vectors:
+        self._calls += 1
+        try:
+            with span("embed", texts=len(texts), purpose=purpose):
+                return await self._embedder.embed(texts, purpose, progress)
+        except RecollectError:
+            self._failures += 1
+            raise
+
+    def usage(self) -> ModelUsage:
+        """Return the usage; a local model uses no tokens."""
+        return ModelUsage(
+            task="embed",
+            model=self.model,
+            calls=self._calls,
+            failures=self._failures,
+            input_tokens=self._embedder.input_tokens if isinstance(self._embedder, Metered) else 0,
+        )

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from recollect.errors import NotAvailable
 from recollect.models.faults import missing_library
-from recollect.models.tokenizer import readable
+from recollect.models.onnx_model import readable
 
 # The library refuses longer texts; splitting one adds at most one token at each cut.
 _MAX_TEXT_CHARACTERS: Final = 100_000

@@ -10,15 +10,37 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import Calibration
-from recollect.language.detection import Language, language
-from recollect.models.faults import EmbeddingFailed
-from recollect.models.onnx_model import OnnxModel
-from recollect.models.onnx_session import Session, open_session
-from recollect.models.tokenizer import Tokenizer, Tokens, padded, readable
-from recollect.models.vectors import Vectors, unit_rows
-from recollect.models.word_rows import WordRows
+from recollect.domain.embedding import Calibration
+from recollect.language.characters import Language, language
+from recollect.models.faults import EmbeddingFailed, Vectors, unit_rows
+from recollect.models.onnx_model import (
+    OnnxModel,
+    Session,
+    Tokenizer,
+    Tokens,
+    open_session,
+    padded,
+    readable,
+)
 from recollect.ports.embedder import Progress, Purpose
+
+# --- Word vectors with one byte per number, which several models share ----------------------------
+
+
+class WordRows:
+    """A table of word vectors: small integers, and a factor for each row."""
+
+    def __init__(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
+        self._rows = rows
+        self._scales = scales
+
+    def of(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the vector of each token."""
+        vectors: NDArray[Any] = self._rows[ids] * self._scales[ids][..., None]
+        return vectors.astype(np.float32, copy=False)
+
+
+# --- An embedder with an ONNX model and a tokenizer, loaded by the first text ---------------------
 
 Pooling = Literal["mean", "cls"]
 

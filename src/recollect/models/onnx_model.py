@@ -1,17 +1,158 @@
-"""The base of ONNX models: their own threads, lazy loading, batches by length."""
+"""The base of ONNX models: sessions, tokens, threads of their own and lazy loading."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Generic, TypeVar, TypeVarTuple
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Generic, Protocol, TypeVar, TypeVarTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recollect.errors import Closed, NotAvailable
-from recollect.models.onnx_session import first_line, session_errors
-from recollect.models.tokenizer import Tokens
+from recollect.models.faults import ModelDamaged, missing_library
+from recollect.models.quiet_libraries import import_quietly
+
+# --- A small interface to onnxruntime, with its errors translated into ours -----------------------
+
+_PLAIN_ERRORS: Final = (RuntimeError, ValueError, MemoryError, OSError)
+
+
+class Port(Protocol):
+    """An input or output of a graph."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> Sequence[str | int | None]: ...
+
+
+class Session(Protocol):
+    """The part of an onnxruntime session that we use."""
+
+    def get_inputs(self) -> Sequence[Port]: ...
+    def get_outputs(self) -> Sequence[Port]: ...
+    def run(
+        self, output_names: Sequence[str] | None, input_feed: Mapping[str, NDArray[Any]]
+    ) -> Sequence[Any]: ...
+
+
+def open_session(graph: bytes | Path, threads: int = 1) -> Session:
+    """Open a session that computes on the calling thread, unless it gets more threads.
+
+    Batches run in parallel instead of splitting each over threads, which would wait for each other
+    as soon as another program takes a core.
+    """
+    try:
+        onnxruntime: Any = import_quietly("onnxruntime")
+    except ImportError:
+        raise missing_library("onnxruntime", "local") from None
+    options: Any = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    # Spinning threads would keep a core busy that others could use.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors come as exceptions; warnings would go to stderr
+    source = graph if isinstance(graph, bytes) else str(graph)
+    try:
+        session: Any = onnxruntime.InferenceSession(
+            source, options, providers=["CPUExecutionProvider"]
+        )
+    except session_errors() as problem:
+        raise ModelDamaged(f"The model cannot be opened: {first_line(problem)}") from None
+    return session
+
+
+@cache
+def session_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that a session raises; their only common base is Exception."""
+    try:
+        runtime = import_quietly("onnxruntime.capi.onnxruntime_pybind11_state")
+    except ImportError:
+        return _PLAIN_ERRORS
+    things: Iterable[object] = vars(runtime).values()
+    own = (kind for kind in things if isinstance(kind, type) and issubclass(kind, Exception))
+    return (*_PLAIN_ERRORS, *own)
+
+
+def first_line(problem: Exception) -> str:
+    return str(problem).partition("\n")[0][:300] or type(problem).__name__
+
+
+# --- Tokens and batches of tokens for ONNX models -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The token numbers of a text, or of two texts after each other."""
+
+    ids: NDArray[np.int64]
+    # 0 for each token of the first text, 1 for the second.
+    types: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Tokenizer:
+    """A tokenizer.json that truncates at the maximum length of the model."""
+
+    def __init__(self, data: bytes, longest: int) -> None:
+        self._tokenizer = _opened(data)
+        # The padding and truncation in the file were another program's choice.
+        self._tokenizer.no_padding()
+        # Of two texts, the longer one is truncated.
+        self._tokenizer.enable_truncation(longest)
+
+    def read(self, text: str, second: str | None = None) -> Tokens:
+        read = self._tokenizer.encode(text, second)
+        # Without special tokens an empty text has no token, so it gets the first one.
+        return Tokens(np.array(read.ids or [0], np.int64), np.array(read.type_ids or [0], np.int64))
+
+    def pieces(self, text: str) -> list[int]:
+        """Return the tokens of a text alone, without the marks that open and close it."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+
+def padded(texts: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:
+    """Return the inputs of a model for a batch, padded to the longest text."""
+    ids = np.zeros((len(texts), max(map(len, texts))), np.int64)
+    mask = np.zeros_like(ids)
+    types = np.zeros_like(ids)
+    for row, text in enumerate(texts):
+        ids[row, : len(text)] = text.ids
+        mask[row, : len(text)] = 1
+        types[row, : len(text)] = text.types
+    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+
+
+def _opened(data: bytes) -> Any:
+    try:
+        from tokenizers import Tokenizer as FromLibrary
+    except ImportError:
+        raise missing_library("tokenizers", "local") from None
+    try:
+        return FromLibrary.from_str(data.decode("utf-8"))
+    except Exception as problem:  # noqa: BLE001 (the library raises nothing narrower)
+        raise ModelDamaged(f"tokenizer.json cannot be read: {problem}") from None
+
+
+# --- Text that every library accepts --------------------------------------------------------------
+
+
+def readable(text: str) -> str:
+    """Return the text with a question mark for each lone surrogate, which cannot be encoded."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# --- The base of ONNX models: their own threads, lazy loading, batches by length ------------------
 
 Engine = TypeVar("Engine")
 Result = TypeVar("Result")

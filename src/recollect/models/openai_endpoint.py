@@ -9,12 +9,11 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from recollect.domain.calibration import Calibration
+from recollect.domain.embedding import Calibration
 from recollect.errors import NotAvailable
-from recollect.models.faults import EmbeddingFailed
+from recollect.models.faults import EmbeddingFailed, Vectors, unit_rows
 from recollect.models.http_service import Access, HttpService
-from recollect.models.tokenizer import readable
-from recollect.models.vectors import Vectors, unit_rows
+from recollect.models.onnx_model import readable
 from recollect.ports.embedder import Progress, Purpose
 
 OPENAI_URL: Final = "https://api.openai.com/v1"

@@ -1,10 +1,11 @@
-"""Reading archives and the references to their blobs. They are written by the store's commit."""
+"""Archives and their blobs: large content outside of the database, never changed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.page import Cursor
@@ -57,4 +58,36 @@ class Archives(Protocol):
 
     async def scopes(self) -> list[Scope]:
         """Return every scope that holds archives."""
+        ...
+
+
+# --- Blobs: large content outside of the database, written once under a key and never changed -----
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBlob:
+    """A stored blob: its key, and when it was stored."""
+
+    key: str
+    size: int
+    stored_at: datetime
+
+
+class Blobs(Protocol):
+    """A directory or a bucket. If it is not reachable, calls raise `StorageError`."""
+
+    async def put(self, key: str, content: bytes | BinaryIO) -> None:
+        """Store bytes or a file; when this returns, they are durable."""
+        ...
+
+    async def get(self, key: str) -> bytes | None:
+        """Return the bytes under the key, or None."""
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Delete these keys; missing ones are ignored."""
+        ...
+
+    def stored(self) -> AsyncIterator[StoredBlob]:
+        """Return all stored blobs, in any order."""
         ...

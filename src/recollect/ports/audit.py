@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from recollect.domain.audit import AuditEntry, ComparedContents
-from recollect.domain.audit_chain import ChainHead, ChainLink, SealableEntry
+from recollect.domain.audit import AuditEntry, ChainHead, ChainLink, ComparedContents, SealableEntry
 from recollect.domain.scope import Scope
 from recollect.domain.sharing import Party
 

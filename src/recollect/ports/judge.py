@@ -1,4 +1,4 @@
-"""Judges, which decide how a new statement relates to stored ones."""
+"""Judges of how statements relate, and rerankers of how well texts answer a question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import JudgeCalibration
+from recollect.domain.embedding import JudgeCalibration
 from recollect.domain.relation import Relation, Verdict
 
 MOST_JUDGED: Final = 8
@@ -62,3 +62,25 @@ class PairClassifier(Protocol):
     def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.floating]:
         """Return one row per pair, in the order of CLASSES."""
         ...
+
+
+# --- Rerankers, which judge how well texts answer a question --------------------------------------
+
+
+class Reranker(Protocol):
+    """A model that reads a question and a text together. Safe to call from several tasks.
+
+    A failure raises `NotAvailable`, whose `retryable` says whether to retry; after `close`, calls
+    raise `Closed`.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the name of the model in the settings."""
+        ...
+
+    async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one score per text, in order, from 0 (does not answer) to 1 (does)."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,10 +1,11 @@
-"""Storage of API keys and sign-ins: hashes, never secrets."""
+"""Storage for administrators: API keys and sign-ins as hashes, and settings of agents."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from recollect.domain.access import ApiKey
 from recollect.domain.page import Cursor
@@ -57,3 +58,24 @@ class Keys(Protocol):
         ...
 
     async def sign_out(self, digest: str) -> None: ...
+
+
+# --- Settings of agents in the database, which override the settings file -------------------------
+
+
+class AgentOverlays(Protocol):
+    """Overrides of the settings of agents, by name."""
+
+    async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None: ...
+
+    async def delete(self, name: str) -> bool:
+        """Remove the overrides of an agent; return whether there were any."""
+        ...
+
+    async def names(self) -> frozenset[str]:
+        """Return the agents that have overrides."""
+        ...
+
+    async def has_memory(self, name: str) -> bool:
+        """Return whether this store holds records or turns of an agent."""
+        ...

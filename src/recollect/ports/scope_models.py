@@ -29,7 +29,7 @@ class PlainUnit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ServedUnits:
     """How many units a model serves; without a model, how many have no vectors at all."""
 
     model: EmbeddingModel | None
@@ -37,10 +37,10 @@ class Served:
     units: int
 
 
-class Serving(Protocol):
+class ScopeModels(Protocol):
     """Keeps track of which model serves each scope."""
 
-    async def served(self) -> list[Served]:
+    async def served(self) -> list[ServedUnits]:
         """Return how many units each model serves; scopes without units are left out."""
         ...
 

@@ -1,20 +1,23 @@
-"""The store, which writes change sets and reads records, turns and links."""
+"""The store: change sets written, records and turns read, snapshots, changes and traces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Final, Protocol
 
-from recollect.domain.change import ChangeSet, Committed
+from recollect.domain.change import Change, ChangeSet, Committed
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
+from recollect.domain.hit import ScoringInput
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.turn import Turn
+from recollect.domain.write import Trace
 
 
 class Store(Protocol):
@@ -58,7 +61,7 @@ class Store(Protocol):
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, Weighable]:
+    ) -> dict[str, ScoringInput]:
         """Return the candidates that match the filter, by id, with what scoring needs.
 
         Many are scored for the few that are shown, so only the first records are loaded as a
@@ -86,3 +89,123 @@ class Store(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+# --- Snapshots: several reads as of one moment ----------------------------------------------------
+# A recall makes many small reads, and a transaction for each would take longer than the reads.
+# Within `one_snapshot()` a database keeps one transaction open for them.
+
+
+class Snapshot:
+    """The transactions that databases keep open for reads that belong together."""
+
+    def __init__(self, within: Snapshot | None = None) -> None:
+        self._within = within
+        self._kept: dict[Hashable, tuple[Any, Callable[[], None]]] = {}
+        self._has_ended = False
+        self._begun_within: list[Snapshot] = []
+        if within is not None:
+            within._begun_within.append(self)
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether the snapshot has ended."""
+        return self._has_ended or (self._within is not None and self._within.has_ended)
+
+    def kept_by(self, database: Hashable) -> Any:
+        """Return what the database keeps open for it, or None."""
+        kept = self._kept.get(database)
+        return None if kept is None else kept[0]
+
+    def keep(self, database: Hashable, held: Any, let_go: Callable[[], None]) -> None:
+        """Keep a transaction of the database open until the snapshot ends."""
+        self._kept[database] = held, let_go
+
+    def let_go(self) -> None:
+        """End the open transactions; the next read begins new ones."""
+        for _, let_go in self._kept.values():
+            let_go()
+        self._kept = {}
+
+    def go_on_from(self, later: Snapshot) -> None:
+        """Continue with the moment of a snapshot that began within this one."""
+        self.let_go()
+        self._kept, later._kept = later._kept, {}
+
+    def end(self) -> None:
+        """End the snapshot and those that began within it."""
+        self._has_ended = True
+        for snapshot in (self, *self._begun_within):
+            snapshot.let_go()
+
+
+_CURRENT: Final[ContextVar[Snapshot | None]] = ContextVar("recollect_snapshot", default=None)
+
+
+def current_snapshot() -> Snapshot | None:
+    """Return the snapshot that a read belongs to, if any."""
+    snapshot = _CURRENT.get()
+    return None if snapshot is None or snapshot.has_ended else snapshot
+
+
+@contextmanager
+def one_snapshot() -> Generator[Snapshot]:
+    """Read as of one moment within this context."""
+    snapshot = Snapshot()
+    with _reading(snapshot):
+        try:
+            yield snapshot
+        finally:
+            snapshot.end()
+
+
+@contextmanager
+def later_snapshot() -> Generator[Snapshot]:
+    """Let tasks that start here, but read later, see what is stored by then."""
+    later = Snapshot(current_snapshot())
+    with _reading(later):
+        yield later
+
+
+@contextmanager
+def _reading(snapshot: Snapshot) -> Generator[None]:
+    token = _CURRENT.set(snapshot)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+# --- The log of changes that change feeds read ----------------------------------------------------
+
+
+class ChangeLog(Protocol):
+    """The changes of every write, kept as long as the scope."""
+
+    async def since(
+        self, scope: Scope, version: int, *, limit: int
+    ) -> Sequence[tuple[int, tuple[Change, ...]]]:
+        """Return the changes of a scope after a version, by version, at most `limit` versions.
+
+        A version that only changed the index has no changes.
+        """
+        ...
+
+
+# --- Reading the traces of writes. They are written by the store's commit -------------------------
+
+
+class Writes(Protocol):
+    """Traces of writes, and how far extraction has read sessions. Reads only see given scopes."""
+
+    async def trace(self, scopes: Sequence[Scope], write_id: str) -> Trace | None:
+        """Return the steps of one write, or None if it is not visible."""
+        ...
+
+    async def watermark(self, scope: Scope, session: str) -> int:
+        """Return the ordinal of the last turn that extraction has read; 0 if none."""
+        ...
+
+    async def unread_sessions(self, scope: Scope) -> list[str]:
+        """Return the sessions with turns that extraction has not read, oldest first."""
+        ...

@@ -1,4 +1,4 @@
-"""Keyword search over units."""
+"""Indexes of units: search by keyword and by vector, and generations of them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.archive import Archive
+from recollect.domain.document import Document
+from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
+from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
+from recollect.domain.turn import Turn
+from recollect.domain.unit import OwnerUnits
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -143,3 +149,100 @@ class UnitIndex(Protocol):
         ...
 
     def stats(self) -> IndexStats: ...
+
+
+# --- Vector search: the nearest vectors among a caller's units ------------------------------------
+
+# A vector, and several vectors as rows.
+Vector = NDArray[np.float32]
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearest:
+    """The nearest units by cosine, best first, and how many units have no vector.
+
+    `models` are those that serve the given scopes, whether or not the question has a vector of
+    them.
+    """
+
+    matches: Matches
+    models: frozenset[EmbeddingModel] = frozenset()
+    missing: int = 0
+
+
+class VectorIndex(Protocol):
+    """Exact nearest neighbours, in each scope among the vectors of the model that serves it."""
+
+    async def search(
+        self,
+        scopes: Sequence[Scope],
+        question: Mapping[EmbeddingModel, Vector],
+        limit: int,
+        *,
+        now: datetime,
+        within: Filter | None = None,
+    ) -> Nearest:
+        """Return the units nearest to the question, given as vectors of one or more models.
+
+        With `within`, return only units of owners that it accepts."""
+        ...
+
+    def stats(self) -> IndexStats: ...
+
+
+# --- Index generations: units of a newer analyzer, built beside those that are in use -------------
+# For a background job, across all scopes. Never reachable from a caller's scope.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """The next owners of a scope whose units are to be built, after one unit and up to another."""
+
+    owners: Sequence[Record | Turn | Archive | Document]
+    after: int
+    up_to: int
+
+
+class IndexGenerations(Protocol):
+    """Keeps track of which units are in use in each scope, and which are being built."""
+
+    async def is_current(self, analyzer: str) -> bool:
+        """Return whether only units of this analyzer exist."""
+        ...
+
+    async def stale(self, analyzer: str) -> Scope | None:
+        """Return a scope that uses units of another analyzer, preferring one that is begun."""
+        ...
+
+    async def count_stale(self, analyzer: str) -> int:
+        """Return the number of units of other analyzers that are in use."""
+        ...
+
+    async def left(self, scope: Scope, analyzer: str, *, limit: int) -> Left | None:
+        """Return the next owners without new units, including those written meanwhile.
+
+        Return None also if this analyzer has nothing to do there.
+        """
+        ...
+
+    async def add(
+        self, scope: Scope, analyzer: str, left: Left, units: Sequence[OwnerUnits]
+    ) -> None:
+        """Add new units of these owners, with the vectors of the old ones.
+
+        An owner without new units keeps its old ones. An owner that was changed or removed
+        meanwhile is skipped, and so is everything if another worker was faster.
+        """
+        ...
+
+    async def switch(self, scope: Scope, analyzer: str) -> bool:
+        """Use this analyzer's units from now on, in one step that all readers see.
+
+        If any owner is left, nothing changes.
+        """
+        ...
+
+    async def discard(self, analyzer: str, *, limit: int) -> int:
+        """Remove some units that were replaced or left by another analyzer; return how many."""
+        ...

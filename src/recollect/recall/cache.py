@@ -17,10 +17,9 @@ from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
-from recollect.ports.clock import Clock
-from recollect.ports.snapshot import one_snapshot
-from recollect.ports.store import Store
-from recollect.recall.meaning import Meaning
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, one_snapshot
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
 
 # Longer answers are not cached.
@@ -62,7 +61,7 @@ class CachedRecaller:
         self,
         recaller: Recaller,
         store: Store,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         clock: Clock,
         options: CacheOptions,
         meter: Meter | None = None,

@@ -6,20 +6,19 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from recollect.domain.archive import Archive
-from recollect.domain.hit import Boost, Item
-from recollect.domain.owner import ARCHIVE
-from recollect.domain.standing import Standing, Weighable
+from recollect.domain.hit import Boost, Item, ScoringInput, Standing
+from recollect.domain.unit import ARCHIVE
 from recollect.ports.store import Store
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused
 from recollect.recall.question import Question
-from recollect.recall.scoring import ScoringOptions, Weighing
+from recollect.recall.scoring import CandidateScoring, ScoringOptions
 
 # Reading this many whole records is faster than reading their scoring columns first.
 _MAX_WHOLE_RECORDS: Final = 64
 
 
-class Weighed(NamedTuple):
+class ScoredCandidate(NamedTuple):
     """A candidate with its final score and the boosts that changed it."""
 
     fused: Fused
@@ -29,7 +28,7 @@ class Weighed(NamedTuple):
     boosts: tuple[Boost, ...] = ()
 
 
-class Weigher:
+class CandidateLoader:
     """The scorer and loader of one question's candidates, as far as they pass its filter.
 
     Nothing is read twice, even if a candidate is weighed a second time.
@@ -45,26 +44,26 @@ class Weigher:
         self._store = store
         self._archives = archives
         self._question = question
-        self.weighing = Weighing(question.lean, options, question.now)
-        self._found: dict[str, Weighable] = {}
+        self.weighing = CandidateScoring(question.lean, options, question.now)
+        self._found: dict[str, ScoringInput] = {}
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}
         self._items: dict[str, Item] = {}
 
-    async def weigh(self, fused: Sequence[Fused]) -> list[Weighed]:
+    async def weigh(self, fused: Sequence[Fused]) -> list[ScoredCandidate]:
         """Return the candidates that pass the filter, with their final scores."""
         await self._read_standings(
             [candidate for candidate in fused if candidate.owner_id not in self._standings]
         )
-        weighed: list[Weighed] = []
+        weighed: list[ScoredCandidate] = []
         for candidate in fused:
             standing = self._standings[candidate.owner_id]
             if standing is not None:
                 score = self.weighing.score(standing, candidate.score)
-                weighed.append(Weighed(candidate, standing, score))
+                weighed.append(ScoredCandidate(candidate, standing, score))
         return weighed
 
-    async def items(self, weighed: Sequence[Weighed]) -> dict[str, Item]:
+    async def items(self, weighed: Sequence[ScoredCandidate]) -> dict[str, Item]:
         """Return the records, turns and passages by owner, without those deleted meanwhile."""
         missing = [one.fused for one in weighed if one.fused.owner_id not in self._items]
         where, now, scopes = self._question.where, self._question.now, self._question.scopes

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.hit import PathScore
-from recollect.domain.owner import ARCHIVE, UNIT_OWNERS
+from recollect.domain.unit import ARCHIVE, UNIT_OWNERS
 from recollect.ports.units import NO_UNITS, Ids, Matches, Scores, UnitRows
 from recollect.recall.paths import Found, PathName
 

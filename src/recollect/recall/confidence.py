@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from recollect.domain.calibration import MemoryCalibration
+from recollect.domain.embedding import MemoryCalibration
 from recollect.ports.units import Scores
 from recollect.recall.candidates import Candidates
 from recollect.recall.paths import Found, PathName

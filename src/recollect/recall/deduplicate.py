@@ -19,7 +19,7 @@ from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Turn
 from recollect.language.times.expressions import When, find_times
 from recollect.language.words import stem
-from recollect.recall.candidate_loader import Weighed
+from recollect.recall.candidate_loader import ScoredCandidate
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _WORD_OR_CHARACTER: Final = re.compile(r"[a-z0-9]+|[^\W_]")
@@ -55,7 +55,7 @@ class _Comparable:
         return self.item.observed_at if isinstance(self.item, Record) else self.item.at
 
 
-class Sameness:
+class DuplicateDetector:
     """A detector of duplicates; `share` is the minimum share of common words."""
 
     def __init__(self, share: float) -> None:
@@ -106,8 +106,8 @@ class Sameness:
 
 
 def arranged(
-    weighed: Sequence[Weighed], repeats: Mapping[str, str], limit: int
-) -> tuple[list[Weighed], list[NearMiss]]:
+    weighed: Sequence[ScoredCandidate], repeats: Mapping[str, str], limit: int
+) -> tuple[list[ScoredCandidate], list[NearMiss]]:
     """Return the hits to show, duplicates last, and those left out with the reason.
 
     A duplicate that is shown scores no more than the last distinct hit, so that the order holds.
@@ -128,7 +128,7 @@ def arranged(
     return shown, left_out
 
 
-def _left_out(hit: Weighed, reason: str) -> NearMiss:
+def _left_out(hit: ScoredCandidate, reason: str) -> NearMiss:
     return NearMiss(id=hit.fused.owner_id, score=hit.score, reason=reason)
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from recollect.recall.note_words import WORDS
 
 SECTIONS: Final = (

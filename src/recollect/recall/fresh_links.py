@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextvars import Context
 from typing import Final
 
-from recollect.domain.link import JUDGE, Link
 from recollect.domain.record import Record
+from recollect.domain.relation import JUDGE, Link
 from recollect.domain.turn import Turn
-from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
+from recollect.ports.runtime import Clock
 
 _log: Final = logging.getLogger(__name__)
 

@@ -18,11 +18,10 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from recollect.domain.calibration import MemoryCalibration
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.hit import Boost, Explanation, PathScore
-from recollect.domain.owner import TURN, UNIT_OWNERS, UnitOwner
 from recollect.domain.times import to_micros
-from recollect.domain.unit import Trait
+from recollect.domain.unit import TURN, UNIT_OWNERS, Trait, UnitOwner
 from recollect.language.units import script_of, signed
 from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates, gather, listed

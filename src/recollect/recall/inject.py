@@ -20,11 +20,11 @@ from recollect.domain.document import Passage
 from recollect.domain.hit import Hit
 from recollect.domain.turn import Turn
 from recollect.language.analysis import terms
-from recollect.language.claims.topics import lasting_topic
-from recollect.language.folding import fold
-from recollect.language.intent.questions import told_in
+from recollect.language.characters import fold
+from recollect.language.claims.subjects import lasting_topic
+from recollect.language.intent import told_in
 from recollect.language.memory_block import memory_block, strip_memory
-from recollect.ports.tokens import TokenCounter
+from recollect.ports.language_model import TokenCounter
 from recollect.recall.fence import SECTIONS
 from recollect.recall.items import Item, as_item, passage_item
 from recollect.recall.superseded import outlived

@@ -26,7 +26,7 @@ from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 from recollect.domain.context import Tongue
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from recollect.language.lexicon import Lexicon, both, compiled, lexicon
 from recollect.language.words import stop_words
 
@@ -206,7 +206,7 @@ def _anywhere(pattern: str, clues: tuple[str, ...]) -> _Find:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lean:
+class IntentFactors:
     """The factors by which an intent changes a recall; 1.0 changes nothing."""
 
     semantic: float = 1.0
@@ -222,16 +222,16 @@ class Lean:
     """The factor of the categories of user preferences."""
 
 
-_LEANS: Final[dict[Intent, Lean]] = {
-    "new_task": Lean(semantic=1.15, procedural=1.1),
-    "follow_up": Lean(turn=1.2, episodic=1.1, recent=0.15, fresh=0.3),
-    "bug_fix": Lean(episodic=1.2),
-    "preference": Lean(preference=1.25, recent=0.05),
-    "cross_agent": Lean(shared=1.25, procedural=1.1),
-    "question": Lean(),
+_LEANS: Final[dict[Intent, IntentFactors]] = {
+    "new_task": IntentFactors(semantic=1.15, procedural=1.1),
+    "follow_up": IntentFactors(turn=1.2, episodic=1.1, recent=0.15, fresh=0.3),
+    "bug_fix": IntentFactors(episodic=1.2),
+    "preference": IntentFactors(preference=1.25, recent=0.05),
+    "cross_agent": IntentFactors(shared=1.25, procedural=1.1),
+    "question": IntentFactors(),
 }
 
 
-def lean_of(intent: Intent) -> Lean:
+def lean_of(intent: Intent) -> IntentFactors:
     """Return what an intent changes in a recall."""
     return _LEANS[intent]

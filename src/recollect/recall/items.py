@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from recollect.domain.category import with_aliases
 from recollect.domain.context import Form, Tongue
 from recollect.domain.document import Passage
 from recollect.domain.hit import ArchivePassage, Hit
-from recollect.domain.owner import ARCHIVE
-from recollect.domain.record import Episode, Kind, Procedure, Record
+from recollect.domain.record import Episode, Kind, Procedure, Record, with_aliases
 from recollect.domain.times import EPOCH
 from recollect.domain.turn import Turn
-from recollect.language.claims.topics import tells_taste
-from recollect.language.passages import passages
-from recollect.language.times.elapsed import days_ago
+from recollect.domain.unit import ARCHIVE
+from recollect.language.claims.subjects import tells_taste
+from recollect.language.sentences import passages
+from recollect.language.times.mentions import days_ago
 from recollect.recall.fence import SECTIONS, fenced
 from recollect.recall.note_words import WORDS, NoteWords
 

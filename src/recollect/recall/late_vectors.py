@@ -21,7 +21,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.ports.jobs import Jobs
 from recollect.ports.store import Store
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 
 _log: Final = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class _Made:
 class LateVectors:
     """A queue of owners without vectors, embedded oldest first and stored in batches."""
 
-    def __init__(self, meaning: Meaning, store: Store, jobs: Jobs) -> None:
+    def __init__(self, meaning: EmbeddingService, store: Store, jobs: Jobs) -> None:
         self._meaning = meaning
         self._store = store
         self._jobs = jobs

@@ -8,14 +8,14 @@ from typing import Final, TypeVar
 
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.filters import Filter, make_filter
-from recollect.domain.link import Link
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.record import Record, Status
+from recollect.domain.relation import Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 MAX_PAGE: Final = 1_000

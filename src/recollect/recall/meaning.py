@@ -16,15 +16,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import MemoryCalibration
-from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel
+from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel, MemoryCalibration
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.errors import NotAvailable, RecollectError
-from recollect.ports.clock import Clock
 from recollect.ports.embedder import Embedder
-from recollect.ports.vectors import Vector
+from recollect.ports.runtime import Clock
+from recollect.ports.units import Vector
 from recollect.recall.reader import REST, Reader
 
 # Opens the embedder for a value of the setting; may take long, and raises an error with the reason.
@@ -49,7 +48,7 @@ class Asked:
     problems: tuple[str, ...] = ()
 
 
-class Meaning:
+class EmbeddingService:
     """The configured embedder, if there is one, and those that other scopes need."""
 
     def __init__(

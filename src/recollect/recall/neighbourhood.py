@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.owner import TURN, UNIT_OWNERS
-from recollect.domain.unit import Trait
+from recollect.domain.unit import TURN, UNIT_OWNERS, Trait
 from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates
 

@@ -10,10 +10,9 @@ from typing import Final, Literal, Protocol
 from recollect.domain.filters import Filter
 from recollect.domain.meter import Meter
 from recollect.domain.times import shifted
-from recollect.ports.units import Matches, UnitIndex
-from recollect.ports.vectors import Nearest, VectorIndex
+from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
 from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import Asked, Meaning
+from recollect.recall.meaning import Asked, EmbeddingService
 from recollect.recall.question import Question
 from recollect.recall.time_span import TimeSpan
 
@@ -81,7 +80,7 @@ class VectorPath:
     name: PathName = "vector"
 
     def __init__(
-        self, meaning: Meaning, vectors: VectorIndex, late: LateVectors, patience: float
+        self, meaning: EmbeddingService, vectors: VectorIndex, late: LateVectors, patience: float
     ) -> None:
         self._meaning = meaning
         self._vectors = vectors

@@ -15,21 +15,20 @@ import numpy as np
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
-from recollect.domain.link import Link
-from recollect.domain.owner import OwnerKind
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
+from recollect.domain.unit import OwnerKind
 from recollect.errors import RecollectError
-from recollect.ports.clock import Clock
-from recollect.ports.snapshot import current_snapshot, later_snapshot
-from recollect.ports.store import Store
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.archived import ArchivePassages
-from recollect.recall.candidate_loader import Weighed, Weigher
-from recollect.recall.deduplicate import Sameness, arranged
+from recollect.recall.candidate_loader import CandidateLoader, ScoredCandidate
+from recollect.recall.deduplicate import DuplicateDetector, arranged
 from recollect.recall.entity_path import EntityPath
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
@@ -87,7 +86,7 @@ class RecallOptions:
 class _Answer:
     """The hits to show, the near misses, and whether the filter left too few."""
 
-    kept: list[Weighed]
+    kept: list[ScoredCandidate]
     near_misses: tuple[NearMiss, ...]
     needs_more: bool
 
@@ -119,7 +118,9 @@ class Recaller:
         self._options = options
         self._fresh_links = fresh_links
         self._reranking = second_look
-        self._sameness = Sameness(options.duplicates) if 0 < options.duplicates < 1 else None
+        self._sameness = (
+            DuplicateDetector(options.duplicates) if 0 < options.duplicates < 1 else None
+        )
 
     async def recall(
         self,
@@ -156,7 +157,7 @@ class Recaller:
     async def _search(self, question: Question) -> Recalled:
         """Search the index; search inside the filter only when it removes too much."""
         wanted = max(self._options.candidates, 2 * question.limit)
-        weigher = Weigher(self._store, self._archives, question, self._options.rerank)
+        weigher = CandidateLoader(self._store, self._archives, question, self._options.rerank)
         found = await self._ask(question, wanted, within=None)
         fused, answer = await self._fuse_and_answer(question, found, weigher)
         linked = await self._follow_names(question, await self._seeds(answer, weigher), wanted)
@@ -197,14 +198,14 @@ class Recaller:
         self,
         question: Question,
         found: Sequence[Found],
-        weigher: Weigher,
+        weigher: CandidateLoader,
         replaced: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[Ranked, _Answer]:
         """Fuse what the paths found and return the answer it makes."""
         fused = fuse(question, found, self._options.weights, replaced)
         return fused, await self._answer(question, fused, weigher, question.limit)
 
-    async def _seeds(self, answer: _Answer, weigher: Weigher) -> dict[str, str]:
+    async def _seeds(self, answer: _Answer, weigher: CandidateLoader) -> dict[str, str]:
         """Return the texts of the best hits by owner."""
         if not self._options.weights.entity:
             return {}
@@ -229,7 +230,7 @@ class Recaller:
         return Succession() if isinstance(found, RecollectError) else found
 
     async def _superseded_turns(
-        self, question: Question, changed: Succession, answer: _Answer, weigher: Weigher
+        self, question: Question, changed: Succession, answer: _Answer, weigher: CandidateLoader
     ) -> dict[str, str]:
         """Return the turns that give way to a record; none if the past is asked for."""
         if question.is_about_past:
@@ -276,7 +277,7 @@ class Recaller:
         return [as_found(path, answers[path]) for path in self._paths]
 
     async def _answer(
-        self, question: Question, fused: Ranked, weigher: Weigher, limit: int
+        self, question: Question, fused: Ranked, weigher: CandidateLoader, limit: int
     ) -> _Answer:
         """Return the hits that pass the filter in their final order, and the near misses."""
         weighed, looked_at, good = await self._weigh(question, fused, weigher, limit)
@@ -292,13 +293,13 @@ class Recaller:
         )
 
     async def _weigh(
-        self, question: Question, fused: Ranked, weigher: Weigher, limit: int
-    ) -> tuple[list[Weighed], int, int]:
+        self, question: Question, fused: Ranked, weigher: CandidateLoader, limit: int
+    ) -> tuple[list[ScoredCandidate], int, int]:
         """Return the best candidates, how many were scored, and how many could be good enough."""
         most = self._options.rerank.most(question.lean)
         is_good = (fused.scores > 0) & (fused.scores * most >= question.min_score)
         good = int(np.count_nonzero(is_good))
-        weighed: list[Weighed] = []
+        weighed: list[ScoredCandidate] = []
         looked_at = 0
         # A candidate farther back may rise when it is scored, but not beyond a bound.
         while looked_at < good and not _are_best(weighed, limit, fused.scores[looked_at] * most):
@@ -310,7 +311,7 @@ class Recaller:
         return weighed, looked_at, good
 
     async def _rerank(
-        self, question: Question, fused: Ranked, weigher: Weigher, look: Reranking
+        self, question: Question, fused: Ranked, weigher: CandidateLoader, look: Reranking
     ) -> _Answer | str:
         """Return the answer in the reranker's order, or a note why there is none.
 
@@ -334,7 +335,7 @@ class Recaller:
         self,
         question: Question,
         answer: _Answer,
-        weigher: Weigher,
+        weigher: CandidateLoader,
         more: Callable[[int], Awaitable[_Answer]] | None,
     ) -> tuple[_Answer, Sequence[Link]]:
         """Return the answer, newest first and without duplicates, and the links of the hits.
@@ -369,7 +370,7 @@ class Recaller:
         near_misses = (*left_out, *answer.near_misses)[:_MAX_NEAR_MISSES]
         return replace(answer, kept=shown, near_misses=near_misses), links
 
-    async def _judge_fresh(self, answer: _Answer, weigher: Weigher) -> Sequence[Link]:
+    async def _judge_fresh(self, answer: _Answer, weigher: CandidateLoader) -> Sequence[Link]:
         """Return the links of those of the best hits that were stored a moment ago."""
         if self._fresh_links is None or len(answer.kept) < _MIN_COMPARED_HITS:
             return ()
@@ -379,8 +380,12 @@ class Recaller:
         return await self._fresh_links.of(comparable)
 
     async def _with_followers(
-        self, question: Question, kept: list[Weighed], weigher: Weigher, fresh: Sequence[Link]
-    ) -> tuple[list[Weighed], Sequence[Link]]:
+        self,
+        question: Question,
+        kept: list[ScoredCandidate],
+        weigher: CandidateLoader,
+        fresh: Sequence[Link],
+    ) -> tuple[list[ScoredCandidate], Sequence[Link]]:
         """Return the hits with those that follow them by a link, the newer first."""
         owners = [hit.fused.owner_id for hit in kept]
         links = [*await self._store.links(question.scopes, owners), *fresh]
@@ -404,8 +409,8 @@ class Recaller:
         return newest_first([*kept, *added], after | same), links
 
     def _cut(
-        self, question: Question, weighed: Sequence[Weighed], limit: int
-    ) -> tuple[list[Weighed], tuple[NearMiss, ...]]:
+        self, question: Question, weighed: Sequence[ScoredCandidate], limit: int
+    ) -> tuple[list[ScoredCandidate], tuple[NearMiss, ...]]:
         """Return the hits to show, and the near misses with the reason they are not shown."""
         weighed = below_successors(weighed)
         floor = weighed[0].score * self._options.gap if weighed else 0.0
@@ -426,8 +431,8 @@ class Recaller:
         self,
         question: Question,
         fused: Ranked,
-        weighed: Sequence[Weighed],
-        weigher: Weigher,
+        weighed: Sequence[ScoredCandidate],
+        weigher: CandidateLoader,
         changed: Succession,
         links: Sequence[Link],
     ) -> tuple[Hit, ...]:
@@ -477,7 +482,7 @@ def _kind_of(owner: str) -> OwnerKind:
     return "turn" if owner.startswith("turn_") else "record"
 
 
-def _are_best(weighed: Sequence[Weighed], limit: int, bound: float) -> bool:
+def _are_best(weighed: Sequence[ScoredCandidate], limit: int, bound: float) -> bool:
     """Return whether enough was scored and nothing below this bound can be better."""
     return len(weighed) >= limit and weighed[limit - 1].score >= bound
 

@@ -29,9 +29,9 @@ from recollect.domain.message import Message
 from recollect.domain.meter import Meter
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
-from recollect.language.detection import language as language_of
-from recollect.ports.clock import Clock
-from recollect.ports.tokens import TokenCounter
+from recollect.language.characters import language as language_of
+from recollect.ports.language_model import TokenCounter
+from recollect.ports.runtime import Clock
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.inject import build_context

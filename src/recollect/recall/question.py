@@ -12,13 +12,13 @@ from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
 from recollect.language.analysis import query_terms, slight_terms, term_key
+from recollect.language.characters import fold
 from recollect.language.claims.moods import mood, plain
-from recollect.language.folding import fold
-from recollect.language.intent.questions import asked_for, without_asking
+from recollect.language.intent import asked_for, without_asking
 from recollect.language.sentences import sentences
 from recollect.language.times.calendar import date_terms
 from recollect.language.times.expressions import AfterEvent, When, find_times
-from recollect.recall.intent import Judged, Lean, judge, lean_of
+from recollect.recall.intent import IntentFactors, Judged, judge, lean_of
 
 _SAID: Final = (
     "said|told|suggested|recommended|advised|proposed|mentioned|gave|listed|provided|explained|"
@@ -97,7 +97,7 @@ class Question:
         return self.forced or judge(self.text)
 
     @cached_property
-    def lean(self) -> Lean:
+    def lean(self) -> IntentFactors:
         """Return how the intent changes the recall."""
         return lean_of(self.judged.intent)
 

@@ -11,13 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import Calibration
-from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.embedding import Calibration, EmbeddingModel
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.errors import RecollectError
-from recollect.ports.clock import Clock
-from recollect.ports.embedder import Embedder, Remembering
-from recollect.ports.vectors import Vector
+from recollect.ports.embedder import CachingEmbedder, Embedder
+from recollect.ports.runtime import Clock
+from recollect.ports.units import Vector
 
 # The pause after a failure: a dead endpoint must not slow down every call.
 REST: Final = timedelta(seconds=30)
@@ -33,7 +32,7 @@ class Reader:
             name=embedder.model, dimension=embedder.dimension, choice=choice
         )
         self._embedder = embedder
-        self._remembers = embedder if isinstance(embedder, Remembering) else None
+        self._remembers = embedder if isinstance(embedder, CachingEmbedder) else None
         self._clock = clock
         self._absence = ""
         self._rests_until: datetime | None = None

@@ -15,10 +15,10 @@ from recollect.domain.hit import ArchivePassage, Boost, Item
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.errors import RecollectError
-from recollect.ports.reranker import Reranker
-from recollect.recall.candidate_loader import Weighed
+from recollect.ports.judge import Reranker
+from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.question import Question
-from recollect.recall.scoring import Weighing
+from recollect.recall.scoring import CandidateScoring
 
 _log: Final = logging.getLogger(__name__)
 
@@ -49,10 +49,10 @@ class Reranking:
     async def judged(
         self,
         question: Question,
-        weighed: Sequence[Weighed],
+        weighed: Sequence[ScoredCandidate],
         items: Mapping[str, Item],
-        weighing: Weighing,
-    ) -> list[Weighed] | str:
+        weighing: CandidateScoring,
+    ) -> list[ScoredCandidate] | str:
         """Return the candidates in their new order, or a note why there is none."""
         present = [candidate for candidate in weighed if candidate.fused.owner_id in items]
         if not present:
@@ -80,7 +80,9 @@ class Reranking:
     async def close(self) -> None:
         await self._reranker.close()
 
-    def _rescore(self, weighing: Weighing, candidate: Weighed, judgement: float) -> Weighed:
+    def _rescore(
+        self, weighing: CandidateScoring, candidate: ScoredCandidate, judgement: float
+    ) -> ScoredCandidate:
         """Mix the reranker's score into the relevance; everything else is scored as before."""
         share = self._options.weight
         relevance = (1 - share) * candidate.fused.score + share * judgement
@@ -96,7 +98,7 @@ class Reranking:
         return note
 
 
-def _text(candidate: Weighed, item: Item) -> str:
+def _text(candidate: ScoredCandidate, item: Item) -> str:
     """Return what the model reads of a candidate: its title and the passage that was found."""
     if isinstance(item, ArchivePassage):
         return item.content

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.domain.category import is_user_profile
-from recollect.domain.hit import Boost
-from recollect.domain.record import Kind
-from recollect.domain.standing import Standing
-from recollect.recall.intent import Lean
+from recollect.domain.hit import Boost, Standing
+from recollect.domain.record import Kind, is_user_profile
+from recollect.recall.intent import IntentFactors
 
 _DAY: Final = timedelta(days=1)
 # The number of uses at which the boost for use is full.
@@ -38,17 +36,17 @@ class ScoringOptions:
     confidence: float = 0.05
     use: float = 0.05
 
-    def most(self, lean: Lean) -> float:
+    def most(self, lean: IntentFactors) -> float:
         """Return the largest factor by which a score can rise."""
         by_kind = max(self.kinds.values(), default=1.0)
         leaning = max(lean.semantic, lean.episodic, lean.procedural, lean.turn)
         return max(by_kind, 1.0) * leaning * lean.preference * lean.shared * (1 + self.use)
 
 
-class Weighing:
+class CandidateScoring:
     """The scoring of one question's candidates."""
 
-    def __init__(self, lean: Lean, options: ScoringOptions, now: datetime) -> None:
+    def __init__(self, lean: IntentFactors, options: ScoringOptions, now: datetime) -> None:
         self._lean = lean
         self._options = options
         self._now = now
@@ -91,7 +89,9 @@ def _sum(standing: Standing, relevance: float, options: ScoringOptions, now: dat
     return (options.relevance * relevance + beside) / weights
 
 
-def _factors(standing: Standing, lean: Lean, options: ScoringOptions) -> list[tuple[str, float]]:
+def _factors(
+    standing: Standing, lean: IntentFactors, options: ScoringOptions
+) -> list[tuple[str, float]]:
     if standing.kind is None:
         return [("intent", lean.turn)]
     factors = [
@@ -108,7 +108,7 @@ def _factors(standing: Standing, lean: Lean, options: ScoringOptions) -> list[tu
     return factors
 
 
-def _intent_factor(kind: Kind, category: str, lean: Lean) -> float:
+def _intent_factor(kind: Kind, category: str, lean: IntentFactors) -> float:
     by_kind = {
         Kind.SEMANTIC: lean.semantic,
         Kind.EPISODIC: lean.episodic,

@@ -11,8 +11,7 @@ from typing import Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Recalled
-from recollect.domain.placement import Holding, split_reachable
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Holding, Scope, split_reachable
 from recollect.domain.stats import CacheStats
 from recollect.errors import StorageError
 from recollect.recall.cache import CachedRecaller

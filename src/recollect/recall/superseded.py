@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.domain.hit import Boost
-from recollect.domain.link import Link
 from recollect.domain.record import Record
+from recollect.domain.relation import Link
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
-from recollect.recall.candidate_loader import Weighed
+from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.fuse import Ranked
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question
@@ -72,7 +72,7 @@ def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str,
     }
 
 
-def below_successors(weighed: Sequence[Weighed]) -> Sequence[Weighed]:
+def below_successors(weighed: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
     """Sort best first, with nothing superseded before its successor."""
     if not any(candidate.fused.replaced_by for candidate in weighed):
         return weighed
@@ -129,7 +129,9 @@ def followers(links: Iterable[Link]) -> dict[str, tuple[str, ...]]:
     return {older: tuple(newer) for older, newer in found.items()}
 
 
-def newest_first(weighed: Sequence[Weighed], after: Mapping[str, Sequence[str]]) -> list[Weighed]:
+def newest_first(
+    weighed: Sequence[ScoredCandidate], after: Mapping[str, Sequence[str]]
+) -> list[ScoredCandidate]:
     """Sort best first, with every newer item before the older one that it follows.
 
     A newer item takes over a better score of the older one, because both are about the same.

@@ -13,7 +13,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.language.claims.subjects import Names, introduced_names, names_of_id
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 TAG: Final = "name"

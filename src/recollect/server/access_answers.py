@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from recollect.domain.role import Role
-from recollect.domain.route import WritePolicy
+from recollect.domain.scope import Role
+from recollect.domain.write import WritePolicy
 from recollect.server.answers import Answer
 from recollect.server.identity import Means
 from recollect.settings.origins import Origin

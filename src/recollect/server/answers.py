@@ -12,22 +12,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from recollect.domain.conflict import Resolution
+from recollect.domain.change import ChangeKind
 from recollect.domain.context import Place, Reason, Tongue
-from recollect.domain.diagnosis import Verdict
-from recollect.domain.event import ChangeKind
+from recollect.domain.injection import Fate
 from recollect.domain.job import JobState
 from recollect.domain.model_tier import ModelTask
 from recollect.domain.notes import ChunkType
-from recollect.domain.owner import OwnerKind
-from recollect.domain.proposal import ProposalStatus
 from recollect.domain.record import Status, Tier
-from recollect.domain.relation import Relation
-from recollect.domain.replay import Fate
-from recollect.domain.route import Namespace
+from recollect.domain.relation import Relation, Resolution
+from recollect.domain.sharing import ProposalStatus
+from recollect.domain.stats import Verdict
 from recollect.domain.summary import PointKind
 from recollect.domain.turn import Act
-from recollect.domain.write import WriteStatus
+from recollect.domain.unit import OwnerKind
+from recollect.domain.write import Namespace, WriteStatus
 
 _SCOPE = {"org": "local", "workspace": "default", "agent": None, "user": "ann"}
 _RECORD: dict[str, Any] = {

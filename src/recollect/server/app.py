@@ -2,55 +2,67 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fastapi import Depends, FastAPI
+from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.memory import Memory
-from recollect.server import console, pages
+from recollect.server import console, description
 from recollect.server.caller import only_known_parameters
 from recollect.server.description import ABOUT, TAGS, describe, operation_id
 from recollect.server.guards import LOCAL_HOSTS, BodyLimit, OnlyFromHere
-from recollect.server.identity import Doors
-from recollect.server.journal import Journal
+from recollect.server.identity import SignInMethods, token_check
 from recollect.server.limits import LimitedRequests, Limits
-from recollect.server.lossless_json import LosslessJson
 from recollect.server.open_sessions import OpenSessions
 from recollect.server.permissions import require_permission
 from recollect.server.problems import RESPONSES, tell_problems
+from recollect.server.request_log import Journal, sending_traces
 from recollect.server.routes import (
     access,
-    agents,
     archives,
     audit,
-    demo,
     directory,
     events,
     forgetting,
     items,
-    jobs,
     knowledge,
     mcp,
     operation,
     recall,
     records,
-    reindexing,
     sessions,
     shared,
     tools,
     transfer,
-    turns,
     upkeep,
     writing,
 )
-from recollect.server.tokens import token_check
-from recollect.server.traces import sending_traces
 from recollect.settings import Settings
+
+# --- JSON answers that can hold every text a tool can produce -------------------------------------
+
+
+class LosslessJson(JSONResponse):
+    """A JSON response in UTF-8, with escapes where UTF-8 has no form for a text.
+
+    Tool results may contain lone surrogates. The framework's own response fails on them.
+    """
+
+    def render(self, content: Any) -> bytes:
+        try:
+            return super().render(content)
+        except UnicodeEncodeError:
+            return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+# --- The application: one open memory, the routes, the guards, one form for errors ----------------
 
 # The longest record in the widest script, with room for the rest of the request.
 MOST_BYTES: Final = 5_000_000
@@ -67,29 +79,29 @@ BODY_BYTES: Final[Mapping[str, int | None]] = {
 }
 # Where a form with files may be sent.
 FORMS: Final = frozenset({"/v1/knowledge"})
-RESOURCES: Final = (
-    records,
-    recall,
-    turns,
-    directory,
-    events,
-    sessions,
-    archives,
-    knowledge,
-    writing,
-    upkeep,
-    shared,
-    tools,
-    items,
-    audit,
-    forgetting,
-    reindexing,
-    jobs,
-    transfer,
-    access,
-    agents,
-    operation,
-    demo,
+ROUTERS: Final = (
+    records.router,
+    recall.router,
+    records.turns_router,
+    directory.router,
+    events.router,
+    sessions.router,
+    archives.router,
+    knowledge.router,
+    writing.router,
+    upkeep.router,
+    shared.router,
+    tools.router,
+    items.router,
+    audit.router,
+    forgetting.router,
+    operation.reindex_router,
+    operation.jobs_router,
+    transfer.router,
+    access.router,
+    access.agents_router,
+    operation.router,
+    operation.demo_router,
 )
 # Somebody will say something: what reads either language loads before the first request comes.
 _FIRST_WORDS: Final = "hello 你好"
@@ -111,13 +123,15 @@ def create_app(
         async with Memory.open(where).expecting(_FIRST_WORDS) as memory:
             app.state.memory = memory
             app.state.sessions = OpenSessions()
-            app.state.doors = Doors(is_open_here, token_check(memory.settings.server.tokens))
+            app.state.sign_in_methods = SignInMethods(
+                is_open_here, token_check(memory.settings.server.tokens)
+            )
             app.state.limits = Limits(memory.settings.server)
             with sending_traces(memory.settings.server.traces_endpoint):
                 async with mcp.serving_mcp() as app.state.mcp:
                     yield
 
-    # The documentation page of the framework loads its parts from elsewhere; ours is in `pages`.
+    # The framework's documentation page loads its parts from elsewhere; `description` has ours.
     app = FastAPI(
         title="Recollect",
         version=version("recollect"),
@@ -130,13 +144,13 @@ def create_app(
         default_response_class=LosslessJson,
         generate_unique_id_function=operation_id,
     )
-    for resource in RESOURCES:
+    for router in ROUTERS:
         app.include_router(
-            resource.router,
+            router,
             dependencies=[Depends(require_permission), Depends(only_known_parameters)],
         )
     app.include_router(mcp.router)
-    app.include_router(pages.router)
+    app.include_router(description.router)
     console.add_to(app)
     describe(app)
     app.add_middleware(LimitedRequests)

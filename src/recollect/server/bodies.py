@@ -11,8 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from recollect.domain.context import ContextFields, Form, Tongue
 from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.filters import FilterFields
-from recollect.domain.owner import OwnerKind
 from recollect.domain.record import Evidence, Kind, Status, Tier
+from recollect.domain.unit import OwnerKind
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from recollect.server.wire import HINT, PATIENCE_SECONDS, is_quick_enough, too_s
 _MOST_HEAD_BYTES: Final = 65_536
 
 
-class FastTellingProtocol(HttpToolsProtocol):
+class HttptoolsProblemProtocol(HttpToolsProtocol):
     """HTTP on httptools, with our form for what it refuses and an end to waiting."""
 
     patience: ClassVar[float] = PATIENCE_SECONDS

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Final, Literal, cast
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 from fastapi import Depends, Request
 
 from recollect.domain.access import EVERYTHING, ApiKey, Grant
-from recollect.domain.role import Role
-from recollect.errors import NotAllowed, NotAuthenticated
-from recollect.lifecycle.keys import KeyDesk, csrf_token
+from recollect.domain.scope import Role
+from recollect.errors import NotAllowed, NotAuthenticated, NotAvailable, SettingsError
+from recollect.lifecycle.keys import KeyService, csrf_token
 from recollect.memory import Memory
 from recollect.server.limits import Limits
+
+if TYPE_CHECKING:
+    import jwt
+
+    from recollect.settings.sections import TokenSettings
+
 
 COOKIE: Final = "recollect_sign_in"
 CSRF_HEADER: Final = "X-CSRF-Token"
@@ -56,7 +65,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class SignInMethods:
     """How one gets in: whether anybody on this machine may without a key, and by which tokens."""
 
     is_open_here: bool
@@ -73,28 +82,28 @@ async def identify(request: Request) -> Identity:
 
 
 async def _identify(request: Request) -> Identity:
-    doors = cast("Doors", request.app.state.doors)
-    desk = cast("Memory", request.app.state.memory).access
+    methods = cast("SignInMethods", request.app.state.sign_in_methods)
+    keys = cast("Memory", request.app.state.memory).access
     if (given := request.headers.get("authorization")) is not None:
         limits = cast("Limits", request.app.state.limits)
         client = request.client.host if request.client else ""
         limits.require_patience(client)
         try:
-            return await _by_header(given, desk, doors)
+            return await _by_header(given, keys, methods)
         except NotAuthenticated:
             limits.note_wrong_key(client)
             raise
-    if doors.is_open_here and doors.check_token is None and not await desk.has_any():
+    if methods.is_open_here and methods.check_token is None and not await keys.has_any():
         return Identity(name="local", grant=EVERYTHING, means="open")
     if (cookie := request.cookies.get(COOKIE)) is not None:
-        return await _by_cookie(request, cookie, desk)
+        return await _by_cookie(request, cookie, keys)
     raise NotAuthenticated(
         "This server asks for a key; nothing was changed",
         hint="Send it as Authorization: Bearer KEY; recollect keys create makes one.",
     )
 
 
-async def _by_header(given: str, desk: KeyDesk, doors: Doors) -> Identity:
+async def _by_header(given: str, keys: KeyService, methods: SignInMethods) -> Identity:
     scheme, _, secret = given.partition(" ")
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret:
@@ -102,13 +111,13 @@ async def _by_header(given: str, desk: KeyDesk, doors: Doors) -> Identity:
             "The Authorization header is not Bearer and a key; nothing was changed",
             hint="Send it as Authorization: Bearer KEY.",
         )
-    if doors.check_token is not None and not secret.startswith(_KEY_MARK):
-        return await doors.check_token(secret)
-    return of_key(await desk.check(secret))
+    if methods.check_token is not None and not secret.startswith(_KEY_MARK):
+        return await methods.check_token(secret)
+    return of_key(await keys.check(secret))
 
 
-async def _by_cookie(request: Request, cookie: str, desk: KeyDesk) -> Identity:
-    sign_in = await desk.signed_in(cookie)
+async def _by_cookie(request: Request, cookie: str, keys: KeyService) -> Identity:
+    sign_in = await keys.signed_in(cookie)
     expected = csrf_token(cookie)
     given = request.headers.get(CSRF_HEADER, "")
     if request.method not in _SAFE and not hmac.compare_digest(given.encode(), expected.encode()):
@@ -135,3 +144,109 @@ def of_key(key: ApiKey) -> Identity:
 
 
 Asking = Annotated[Identity, Depends(identify)]
+
+
+# --- Tokens (JWT) of a sign-in service of one's own: who sent one, and what it permits ------------
+
+# Signatures that need no shared secret; `none` and HMAC are not among them.
+_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES512", "EdDSA")
+_LEEWAY_SECONDS: Final = 30
+_LONGEST_TOKEN: Final = 16_000
+
+
+def token_check(settings: TokenSettings) -> Callable[[str], Awaitable[Identity]] | None:
+    """Return what checks tokens, None where none are wanted."""
+    if not settings.jwks:
+        return None
+    try:
+        import jwt
+    except ModuleNotFoundError:
+        raise NotAvailable(
+            "server.tokens needs PyJWT, which is not installed",
+            hint="Install it with: pip install 'recollect[jwt]'",
+        ) from None
+    key_of = _key_finder(settings.jwks, jwt)
+    checks: dict[str, Any] = {
+        "algorithms": list(_ALGORITHMS),
+        "issuer": settings.issuer or None,
+        "audience": settings.audience or None,
+        "leeway": _LEEWAY_SECONDS,
+        "options": {"require": ["exp", "sub"], "verify_aud": bool(settings.audience)},
+    }
+
+    async def check(token: str) -> Identity:
+        if len(token) > _LONGEST_TOKEN:
+            raise _refused("it is too long")
+        try:
+            # Public keys may have to be fetched.
+            key = await asyncio.to_thread(key_of, token)
+            claims = jwt.decode(token, key, **checks)
+        except jwt.PyJWTError as problem:
+            raise _refused(str(problem)) from None
+        return _identity(claims, settings.claim)
+
+    return check
+
+
+def _key_finder(place: str, jwt: Any) -> Callable[[str], jwt.PyJWK]:
+    if place.startswith("https://"):
+        client = jwt.PyJWKClient(place, cache_keys=True, timeout=10)
+        return lambda token: client.get_signing_key_from_jwt(token)
+    try:
+        keys = jwt.PyJWKSet.from_dict(json.loads(Path(place).read_text(encoding="utf-8")))
+    except (OSError, ValueError, jwt.PyJWTError) as problem:
+        raise SettingsError(
+            f"server.tokens.jwks {place!r} cannot be used: {problem}",
+            hint="Name a file with a JSON Web Key Set, or an https address of one.",
+        ) from None
+
+    def find(token: str) -> jwt.PyJWK:
+        wanted = jwt.get_unverified_header(token).get("kid")
+        for key in keys.keys:
+            if wanted is None or key.key_id == wanted:
+                return key
+        raise jwt.InvalidKeyError("none of the public keys has signed it")
+
+    return find
+
+
+def _identity(claims: Mapping[str, Any], claim: str) -> Identity:
+    told: object = claims.get(claim)
+    if not isinstance(told, Mapping):
+        raise _refused(f"it has no claim {claim!r} with a role")
+    granted = cast("Mapping[str, object]", told)
+    try:
+        role = Role(str(granted.get("role")))
+    except ValueError:
+        raise _refused(f"its claim {claim!r} names no role that there is") from None
+    workspaces = _names(granted, "workspaces")
+    return Identity(
+        name=str(claims["sub"])[:60],
+        grant=Grant(
+            role=role,
+            workspaces=tuple(it if "/" in it else f"local/{it}" for it in workspaces),
+            users=_names(granted, "users"),
+            agents=_names(granted, "agents"),
+        ),
+        means="token",
+        expires_at=datetime.fromtimestamp(claims["exp"], UTC),
+    )
+
+
+def _names(granted: Mapping[str, object], name: str) -> tuple[str, ...]:
+    """Return a list of names; one that is given and empty would mean nobody, not everybody."""
+    if name not in granted:
+        return ()
+    given = granted[name]
+    names = cast("Sequence[object]", given) if isinstance(given, list) else ()
+    if not names or not all(isinstance(it, str) for it in names):
+        raise _refused(f"its {name} are no list of names")
+    return tuple(cast("Sequence[str]", names))
+
+
+def _refused(why: str) -> NotAuthenticated:
+    return NotAuthenticated(
+        f"This token cannot be accepted: {why}; nothing was changed",
+        code="bad_token",
+        hint="Get a new one from your sign-in service; `server.tokens` says what it must hold.",
+    )

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import TooManyRequests
-from recollect.settings.server import ServerSettings
+from recollect.settings.sections import ServerSettings
 
 _MINUTE: Final = 60.0
 # So many keys and addresses are kept in mind.

@@ -13,7 +13,7 @@ from typing import Final, Literal, cast
 from fastapi import Request
 from fastapi.routing import APIRoute
 
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.server.identity import Identity, identify
 from recollect.server.limits import Limits
 

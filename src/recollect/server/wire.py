@@ -25,7 +25,7 @@ HINT: Final = (
 )
 
 
-class TellingProtocol(H11Protocol):
+class H11ProblemProtocol(H11Protocol):
     """HTTP as uvicorn speaks it, with our form for what it refuses and an end to waiting."""
 
     # How long a request may take to arrive; a body that keeps arriving may take longer.

@@ -18,26 +18,32 @@ from pydantic import (
 )
 
 from recollect.domain.archive import contents_beside
-from recollect.domain.default_paths import data_folder
+from recollect.domain.files import data_folder
 from recollect.domain.model_tier import TierNames
 from recollect.errors import SettingsError
-from recollect.settings.knowledge import KnowledgeSettings
-from recollect.settings.place import checked_place, is_database_file
-from recollect.settings.rerank import RerankSettings
+from recollect.settings.place import (
+    checked_place,
+    folder_name,
+    is_database_file,
+    is_store_url,
+    told_url,
+)
 from recollect.settings.sections import (
     AgentSettings,
     Backend,
     EmbeddingSettings,
+    KnowledgeSettings,
     Place,
     RecallSettings,
+    RerankSettings,
     ScopeSettings,
     Section,
+    ServerSettings,
+    SharingSettings,
     StorageSettings,
     StoreSettings,
+    WorkspaceSettings,
 )
-from recollect.settings.server import ServerSettings
-from recollect.settings.server_url import folder_name, is_store_url, told_url
-from recollect.settings.sharing import SharingSettings, WorkspaceSettings
 from recollect.settings.sources import (
     PREFIX,
     from_environment,
@@ -47,16 +53,19 @@ from recollect.settings.sources import (
     settings_file,
     variables_by_place,
 )
-from recollect.settings.tiers import reached, tier_names
-from recollect.settings.upkeep import BufferSettings, LifecycleSettings, RetentionRuleSettings
 from recollect.settings.working import (
     ArchiveSettings,
+    BufferSettings,
     CompressionSettings,
+    LifecycleSettings,
     ModelSettings,
     NotesSettings,
+    RetentionRuleSettings,
     SessionSettings,
+    WritingSettings,
+    reached,
+    tier_names,
 )
-from recollect.settings.writing import WritingSettings
 
 __all__ = ["Settings", "settings_file"]
 

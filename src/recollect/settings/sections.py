@@ -7,9 +7,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from recollect.domain.document import MAX_FILE_BYTES
 from recollect.domain.record import Kind
-from recollect.domain.route import WritePolicy
-from recollect.settings.server_url import checked_url, without_local_url
+from recollect.domain.sharing import SHARED_TYPES, shared_type
+from recollect.domain.write import WritePolicy
+from recollect.errors import InvalidInput
+from recollect.settings.place import checked_url, without_local_url
 
 
 def _expand_home(path: object) -> object:
@@ -275,3 +278,138 @@ class EmbeddingSettings(Section):
     batch_size: Annotated[int, Field(ge=1)] = 64
     timeout: Annotated[float, Field(gt=0)] = 30.0
     retries: Annotated[int, Field(ge=0)] = 3
+
+
+# --- Settings of the knowledge base ---------------------------------------------------------------
+
+
+class KnowledgeSettings(Section):
+    """How documents are processed, searched and put into a prompt."""
+
+    context_tokens: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        default=800, description="share of the memory block that documents may take; 0 = none"
+    )
+    context_passages: Annotated[int, Field(ge=1, le=50)] = Field(
+        default=3, description="maximum number of passages"
+    )
+    min_score: Share = Field(default=0.3, description="minimum score of a passage in a prompt")
+    rewrite: bool = Field(
+        default=True,
+        description="let the `models.classify` model, if there is one, rephrase questions",
+    )
+    max_file_mb: Annotated[int, Field(ge=1, le=MAX_FILE_BYTES // 2**20)] = Field(
+        default=256, description="maximum size of a file"
+    )
+    parse_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(
+        default=120, description="time limit for reading one PDF or Office file"
+    )
+    parse_memory_mb: Annotated[int, Field(ge=256, le=65_536)] = Field(
+        default=4_096, description="memory limit for reading it"
+    )
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Return the maximum size of a file in bytes."""
+        return self.max_file_mb * 2**20
+
+
+# --- Settings of shared memory: who decides on proposals, and which need no decision --------------
+
+
+def _known_type(name: str) -> str:
+    try:
+        return shared_type(name).name
+    except InvalidInput:
+        raise ValueError(f"is none of: {', '.join(SHARED_TYPES)}") from None
+
+
+class WorkspaceSettings(Section):
+    """The settings of one workspace."""
+
+    coordinator: str = Field(
+        default="",
+        description="the agent that decides on proposals, or person; empty = whichever agent has "
+        "the role coordinator. A person always may",
+    )
+
+
+class SharingSettings(Section):
+    """How proposals become shared memory."""
+
+    auto_approve: tuple[Annotated[str, AfterValidator(_known_type)], ...] = Field(
+        default=(), description="types whose proposals are approved automatically"
+    )
+    auto_confidence: Share = Field(
+        default=0.8, description="minimum confidence of a proposal for automatic approval"
+    )
+    proposal_days: Days = Field(
+        default=14, description="how long a proposal waits before it expires"
+    )
+
+
+# --- Settings of the optional reranker ------------------------------------------------------------
+
+
+class RerankSettings(Section):
+    """The model that reads the best candidates together with the question, if any."""
+
+    model: str = Field(
+        default="", description="empty = none; folder:PATH; cohere:NAME; endpoint:NAME; tei:NAME"
+    )
+    base_url: str = ""
+    api_key: str = Field(default="", repr=False)
+    longest: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="maximum tokens of a question and a text together"
+    )
+    batch_size: Annotated[int, Field(ge=1)] | None = None
+    timeout: Annotated[float, Field(gt=0)] = 10.0
+    retries: Annotated[int, Field(ge=0)] = 1
+    candidates: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=50, description="number of best candidates to rerank"
+    )
+    weight: Share = Field(
+        default=0.5, description="weight of its scores compared with those of the search paths"
+    )
+
+
+# --- Settings of the server -----------------------------------------------------------------------
+
+
+class TokenSettings(Section):
+    """Tokens (JWT) of an identity provider; empty = keys only."""
+
+    jwks: str = Field(
+        default="", description="file or https URL of the public keys; empty = no tokens"
+    )
+    issuer: str = Field(default="", description="required value of `iss`; empty = any")
+    audience: str = Field(default="", description="required value of `aud`; empty = any")
+    claim: str = Field(
+        default="recollect",
+        description="claim with the role, workspaces, users and agents, as in a key",
+    )
+
+
+class ServerSettings(Section):
+    """Access to the HTTP server, and its limits."""
+
+    sign_in_hours: Annotated[float, Field(gt=0, le=24 * 90)] = Field(
+        default=12, description="how long a browser stays signed in"
+    )
+    requests_per_minute: Annotated[int, Field(ge=1)] = Field(
+        default=6_000, description="maximum requests of a key per minute"
+    )
+    concurrent_requests: Annotated[int, Field(ge=1)] = Field(
+        default=64, description="maximum concurrent requests of a key"
+    )
+    recall_timeout: Annotated[float, Field(gt=0)] = Field(
+        default=30.0, description="seconds after which a recall or a prompt is aborted"
+    )
+    log_requests: bool = Field(
+        default=True, description="log a line for each request, without its content"
+    )
+    traces_endpoint: str = Field(
+        default="",
+        description="OTLP address of an OpenTelemetry collector, such as"
+        " http://127.0.0.1:4318/v1/traces; empty = no traces",
+    )
+    tokens: TokenSettings = TokenSettings()

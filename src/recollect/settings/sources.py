@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-from recollect.domain.default_paths import config_folder
+from recollect.domain.files import config_folder
 from recollect.errors import SettingsError
 
 PREFIX: Final = "RECOLLECT_"

@@ -1,13 +1,24 @@
-"""Settings of the working memory: sessions, compression, archives, notes and models."""
+"""Settings of the working memory: sessions, archives, notes, models, writing and upkeep."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from recollect.domain.model_tier import USUAL_SECONDS, LanguageTask
-from recollect.settings.sections import Days, Section, Share
+from recollect.domain.model_tier import USUAL_SECONDS, LanguageTask, TierNames
+from recollect.domain.record import Kind
+from recollect.domain.upkeep import RetentionAction
+from recollect.domain.write import RedactMode, WritePolicy
+from recollect.settings.sections import (
+    MOST_DAYS,
+    Days,
+    EmbeddingSettings,
+    RerankSettings,
+    Section,
+    Share,
+)
 
 Count = Annotated[int, Field(ge=1)]
 Size = Annotated[int, Field(ge=0)]
@@ -160,4 +171,130 @@ class ModelSettings(Section):
     daily_tokens: dict[LanguageTask, Count] = Field(
         default_factory=dict[LanguageTask, Count],
         description="tier → tokens per day and process",
+    )
+
+
+# --- Settings of writing: what of a conversation becomes memory, and how it is compared -----------
+
+
+class WritingSettings(Section):
+    """The steps `route → redact → extract → ground → reconcile → store → audit`."""
+
+    policy: WritePolicy = Field(
+        default="auto",
+        description="what of a conversation becomes memory; agents may differ",
+    )
+    route: Literal["auto", "rules"] = Field(
+        default="auto", description="auto = also ask the classify model, if there is one"
+    )
+    redact: RedactMode = Field(
+        default="off", description="personal data and secrets: keep, mask, or do not store"
+    )
+    extract: Literal["auto", "rules", "off"] = Field(
+        default="auto", description="auto = the extract model, if there is one, then rules"
+    )
+    every: Size = Field(
+        default=10, description="turns after which extraction reads a session; 0 = only at its end"
+    )
+    idle_minutes: Annotated[float, Field(ge=0)] = Field(
+        default=5,
+        description="inactivity after which the rest of a session is read; 0 = never",
+    )
+    ground: bool = Field(
+        default=True, description="false = also store what its source does not support"
+    )
+    reconcile: bool = Field(
+        default=True, description="false = store everything without comparing it"
+    )
+    judge: Literal["auto", "local", "rules"] = Field(
+        default="auto",
+        description="who decides how a statement relates to stored ones: the classify model if "
+        "there is one, then the local model; the local model; only what is certain",
+    )
+    candidates: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=5,
+        description="stored records that a new one is compared with, by words and by vectors",
+    )
+    episode_after: Count = Field(
+        default=4, description="minimum user turns for an ended session to be stored as an episode"
+    )
+
+
+# --- Settings of upkeep: the short-term buffer, the lifecycle of records, and retention -----------
+
+
+class BufferSettings(Section):
+    """Short-term records: the time to live of each class, and when one becomes long-term."""
+
+    preference_days: Days = 7
+    decision_days: Days = 7
+    follow_up_days: Days = 3
+    sentiment_days: Days = 1
+    promote_at: Count = Field(
+        default=3,
+        description="sessions that recall a short-term record before it is long-term",
+    )
+
+
+class LifecycleSettings(Section):
+    """How long expired records are kept, and how many active ones a scope may hold."""
+
+    purge_after_days: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
+        default=30, description="how long an expired record can be restored"
+    )
+    capacity: Count | None = Field(
+        default=None,
+        description="active records of a scope; the least valuable expire first",
+    )
+
+
+class RetentionRuleSettings(Section):
+    """What to do with records that were not changed or confirmed for some time."""
+
+    older_than_days: Days
+    action: RetentionAction
+    kind: Kind | None = None
+    category: str | None = Field(default=None, description="also its aliases")
+    org: str | None = None
+    workspace: str | None = None
+    agent: str | None = Field(default=None, description="empty = any, - = none")
+    user: str | None = Field(default=None, description="empty = any, - = none")
+
+
+# --- The model of each tier, combined from all sections of the settings ---------------------------
+
+Remote = TypeVar("Remote", EmbeddingSettings, RerankSettings)
+
+
+def tier_names(
+    models: ModelSettings, embedding: EmbeddingSettings, rerank: RerankSettings
+) -> TierNames:
+    """Return the model of each tier: from its own section, its tier, or the preset."""
+    named = TierNames(
+        reasoning=models.reasoning,
+        code=models.code,
+        summarise=models.summarise,
+        extract=models.extract,
+        classify=models.classify,
+        embed=embedding.model or models.embed,
+        rerank=rerank.model or models.rerank,
+    )
+    chosen = named.over(models.preset)
+    # A remote model of a preset needs a key; without one, the local model is better than none.
+    if not named.embed and not reached(embedding, chosen.embed, models).api_key:
+        chosen = replace(chosen, embed="")
+    if not named.rerank and not reached(rerank, chosen.rerank, models).api_key:
+        chosen = replace(chosen, rerank="")
+    return chosen
+
+
+def reached(branch: Remote, model: str, models: ModelSettings) -> Remote:
+    """Return a section for this model, with the access of its provider as the default."""
+    provider = models.providers.get(model.partition(":")[0], ProviderSettings())
+    return branch.model_copy(
+        update={
+            "model": model,
+            "base_url": branch.base_url or provider.base_url,
+            "api_key": branch.api_key or provider.api_key,
+        }
     )

@@ -13,23 +13,25 @@ from recollect.domain.fields import MAX_REASON, MAX_TITLE, checked_items, checke
 from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
-from recollect.domain.proposal import (
-    PROPOSAL_STATUSES,
-    Proposal,
-    ProposalStatus,
-    already_decided,
-)
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.sharing import Party, SharedType, shared_type
+from recollect.domain.sharing import (
+    PROPOSAL_STATUSES,
+    Party,
+    Proposal,
+    ProposalStatus,
+    SharedType,
+    already_decided,
+    shared_type,
+)
 from recollect.domain.times import to_micros
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.units import record_units
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
-from recollect.recall.meaning import Meaning
-from recollect.sharing.parties import Parties
+from recollect.recall.meaning import EmbeddingService
+from recollect.sharing.records import Parties
 from recollect.sharing.settlement import RivalFinder, as_record, settle
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
@@ -66,7 +68,7 @@ class ProposalService:
         proposals: Proposals,
         parties: Parties,
         rivals: RivalFinder,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
         rules: ProposalRules,

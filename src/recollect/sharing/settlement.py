@@ -14,14 +14,13 @@ from typing import Any, Final, Literal
 from recollect.domain.change import RecordChange
 from recollect.domain.fields import MAX_REASON, RecordFields, new_record
 from recollect.domain.filters import Filter
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
-from recollect.domain.sharing import SHARED_TYPES
+from recollect.domain.sharing import SHARED_TYPES, Proposal
 from recollect.errors import Conflict
 from recollect.language.units import record_units
 from recollect.ports.judge import MOST_JUDGED, Judge
 from recollect.ports.store import Store
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates
 from recollect.writing.outcome import said
 
@@ -157,7 +156,7 @@ class RivalFinder:
     """The search for the shared record of the same type about the same thing."""
 
     def __init__(
-        self, store: Store, meaning: Meaning, candidates: Candidates, judge: Judge
+        self, store: Store, meaning: EmbeddingService, candidates: Candidates, judge: Judge
     ) -> None:
         self._store = store
         self._meaning = meaning

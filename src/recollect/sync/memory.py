@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 from recollect.memory import Memory as AsyncMemory
 from recollect.sync.loop import Loop
-from recollect.sync.rooms import (
+from recollect.sync.session import Session
+from recollect.sync.views import (
     Agents,
     ApiKeys,
     AuditTrail,
@@ -29,35 +30,32 @@ from recollect.sync.rooms import (
     Upkeep,
     WorkspaceView,
 )
-from recollect.sync.session import Session
 
 if TYPE_CHECKING:
     from recollect.domain.archive import ContentRange
+    from recollect.domain.change import Changes
     from recollect.domain.context import ContextFields, MemoryContext, Tongue
     from recollect.domain.directory import LabelEntry, SessionEntry
     from recollect.domain.embedding import Reindexing
-    from recollect.domain.event import Changes
     from recollect.domain.fields import Draft, RecordFields
     from recollect.domain.filters import CommonFilters, FilterFields
     from recollect.domain.forgetting import Forgotten
     from recollect.domain.hit import Hit, Recalled
+    from recollect.domain.job import Progress
     from recollect.domain.meter import Meter, Metrics
     from recollect.domain.page import Page
-    from recollect.domain.progress import Progress
     from recollect.domain.record import Record, Version
-    from recollect.domain.role import Role
-    from recollect.domain.route import Route, WritePolicy
-    from recollect.domain.scope import Caller, Scope
+    from recollect.domain.scope import Caller, Role, Scope
     from recollect.domain.stats import Stats
     from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
     from recollect.domain.turn import Turn
     from recollect.domain.upkeep import BulkChange
-    from recollect.domain.write import Trace, Written
-    from recollect.lifecycle.keys import KeyDesk
+    from recollect.domain.write import Route, Trace, WritePolicy, Written
+    from recollect.lifecycle.keys import KeyService
     from recollect.memory.facade import Namespace
-    from recollect.ports.clock import Clock
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
+    from recollect.ports.runtime import Clock
     from recollect.settings import Settings
 
 
@@ -122,7 +120,7 @@ class Memory:
         return self._memory.caller
 
     @property
-    def access(self) -> KeyDesk:
+    def access(self) -> KeyService:
         """Return the service that checks keys and signs browsers in; for building a face."""
         return self._memory.access
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 if TYPE_CHECKING:
     from recollect.context.anthropic_messages import AnthropicMessages
     from recollect.context.archives.manager import ToolResultManager as AsyncToolResultManager
-    from recollect.context.archives.message_texts import AnyMessage
     from recollect.context.history import SessionPlan, Synced
     from recollect.context.message_formats import (
         Format,
@@ -26,17 +25,18 @@ if TYPE_CHECKING:
     from recollect.context.placeholder import Placeholder
     from recollect.context.scratchpad import SessionScratchpad as AsyncSessionScratchpad
     from recollect.context.session import Session as AsyncSession
+    from recollect.context.tool_result_texts import AnyMessage
     from recollect.domain.archive import (
         Archive,
         ContentRange,
         EarlierResult,
+        ToolResult,
     )
     from recollect.domain.context import SessionUsage
     from recollect.domain.message import Message
+    from recollect.domain.notes import Scratchpad, ScratchpadUpdate
     from recollect.domain.scope import Scope
-    from recollect.domain.scratchpad import Scratchpad, ScratchpadUpdate
     from recollect.domain.summary import Summary
-    from recollect.domain.tool_result import ToolResult
     from recollect.domain.turn import Turn
     from recollect.sync.loop import Loop
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from recollect.domain.fields import MAX_DESCRIPTION, MAX_TITLE
-from recollect.domain.guide import types_of_memory
+from recollect.domain.memory_tools import types_of_memory
 from recollect.domain.record import Kind
 
 MemoryType = Literal["user", "project", "feedback", "reference"]

@@ -12,8 +12,8 @@ from recollect.domain.memory_tools import plain_name
 from recollect.domain.scope import Caller
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.tools.desk import Desk
 from recollect.tools.specs import SPECS, ToolSpec
+from recollect.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
@@ -35,7 +35,7 @@ def open_toolbox(
     """
     if session is not None:
         checked_text(session, "session", MAX_LABEL)
-    desk = Desk(
+    context = ToolContext(
         memory=memory,
         parts=parts,
         caller=caller,
@@ -44,7 +44,7 @@ def open_toolbox(
         language=checked_choice(language, TONGUES),
     )
     agent = memory.settings.agent(caller.scope.agent)
-    return Toolbox(desk, SPECS if agent.enabled else ())
+    return Toolbox(context, SPECS if agent.enabled else ())
 
 
 class Toolbox:
@@ -53,10 +53,10 @@ class Toolbox:
     The scope is fixed when the toolbox is opened; no argument changes it.
     """
 
-    def __init__(self, desk: Desk, specs: Sequence[ToolSpec]) -> None:
-        self._desk = desk
-        self._language: Tongue = desk.language
-        self._defaults: Mapping[str, int | float] = desk.defaults
+    def __init__(self, context: ToolContext, specs: Sequence[ToolSpec]) -> None:
+        self._context = context
+        self._language: Tongue = context.language
+        self._defaults: Mapping[str, int | float] = context.defaults
         self._specs = {spec.name: spec for spec in specs}
 
     @property
@@ -100,7 +100,7 @@ class Toolbox:
     async def run(self, name: str, arguments: Mapping[str, Any] | str = "") -> Any:
         """Answer a call of a program: return the result as a value, and raise errors."""
         spec = self._spec(name)
-        return await spec.run(self._desk, spec.checked(as_mapping(arguments)))
+        return await spec.run(self._context, spec.checked(as_mapping(arguments)))
 
     def _spec(self, name: str) -> ToolSpec:
         for spec in self.specs:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from io import BytesIO
 from typing import Final, cast, get_args
 
-from recollect.domain.archive import Archive, Blob
+from recollect.domain.archive import MAX_BYTES, Archive, Blob, Form
 from recollect.domain.document import (
     DOCUMENT_TYPES,
     MAX_SOURCE,
@@ -25,7 +25,6 @@ from recollect.domain.document import (
 )
 from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, MAX_TITLE, checked_text
 from recollect.domain.scope import Scope
-from recollect.domain.tool_result import MAX_BYTES, Form
 from recollect.errors import InvalidInput
 from recollect.transfer.json_fields import (
     Json,

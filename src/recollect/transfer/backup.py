@@ -17,8 +17,8 @@ from typing import Final
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.transfer import CopiedContents
 from recollect.errors import Conflict
-from recollect.ports.blobs import Blobs
-from recollect.ports.maintenance import Maintenance
+from recollect.ports.archives import Blobs
+from recollect.ports.upkeep import Maintenance
 
 _log: Final = logging.getLogger(__name__)
 

@@ -1,26 +1,357 @@
-"""Import of chat histories: each message becomes a turn, once, however often it is imported."""
+"""Chat histories: files of messages, ChatGPT and Claude, imported once as turns."""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
+import io
+import json
+import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, TypeAlias, cast
 
-from recollect.context.message_formats import read_messages
-from recollect.context.stored_messages import as_turn, given_id
+from recollect.context.message_formats import as_turn, given_id, read_messages
+from recollect.domain.fields import MAX_LABEL
 from recollect.domain.filters import Filter
-from recollect.domain.progress import Progress
+from recollect.domain.job import Progress
 from recollect.domain.scope import Caller
 from recollect.domain.transfer import ImportedChats, LineProblem
 from recollect.domain.turn import new_turn
-from recollect.errors import InvalidInput, RecollectError
-from recollect.ports.clock import Clock
+from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.transfer.chat_files import ChatMessage, Unreadable, read_chats
 from recollect.writing.observer import Observer
+
+# --- Chat histories in files: messages as JSON lines, and the exports of ChatGPT and Claude -------
+# A file is JSON or JSON lines, possibly compressed, or the archive that a provider sends. Each
+# entry is a message or a conversation with its messages; its fields show which.
+
+Fields: TypeAlias = Mapping[str, Any]
+
+_ZIP: Final = b"PK\x03\x04"
+_GZIP: Final = b"\x1f\x8b"
+_CONVERSATIONS: Final = "conversations"
+_MESSAGES: Final = ("messages", "chat_messages", "mapping")
+_ROLES: Final[Mapping[str, str]] = {"human": "user", "ai": "assistant", "model": "assistant"}
+_TIMES: Final = ("timestamp", "at", "created_at", "create_time")
+# The other fields of a plain message that are kept.
+_KEPT_FIELDS: Final = ("name", "tool_calls", "tool_call_id")
+# A larger number is in milliseconds, not seconds.
+_MIN_MILLISECONDS: Final = 100_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """A message of a file with its conversation and a stable id.
+
+    `at` is None when the file has no time; `place` counts the entries of the file.
+    """
+
+    place: int
+    session: str
+    id: str
+    message: Fields
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """An entry that is neither a message nor a conversation."""
+
+    place: int
+    problem: RecollectError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatFile:
+    """The contents of a file; `empty` counts messages without text, such as hidden ones."""
+
+    messages: Sequence[ChatMessage]
+    unreadable: Sequence[Unreadable]
+    empty: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RawMessage:
+    """A message as the file has it; without a role it is ignored."""
+
+    role: str = ""
+    content: Any = None
+    id: str = ""
+    time: object = None
+    more: Fields
+
+
+def read_chats(source: str | Path | BinaryIO, session: str | None = None) -> ChatFile:
+    """Return the messages of a file; those without a conversation belong to `session`."""
+    default = _session_id(session or session_name(source))
+    messages: list[ChatMessage] = []
+    unreadable: list[Unreadable] = []
+    empty = 0
+    # Equal messages without ids are distinguished by their number.
+    equals: Counter[tuple[str, str]] = Counter()
+    for place, entry in enumerate(_entries(_content(source)), start=1):
+        try:
+            if isinstance(entry, InvalidInput):
+                raise entry
+            conversation, said = _messages_of(entry, default)
+            at: datetime | None = None
+            for message in said:
+                if not message.role or not message.content:
+                    empty += 1
+                    continue
+                at = at if message.time is None else _moment(message.time)
+                name = message.id or _hash_of(conversation, message)
+                equals[conversation, name] += 1
+                before = equals[conversation, name] - 1
+                if message.id and before:
+                    continue
+                messages.append(
+                    ChatMessage(
+                        place=place,
+                        session=conversation,
+                        id=f"{name}-{before}" if before else name,
+                        message={"role": message.role, "content": message.content, **message.more},
+                        at=at,
+                    )
+                )
+        except InvalidInput as problem:
+            unreadable.append(Unreadable(place=place, problem=problem))
+    if not messages and not empty and unreadable:
+        raise InvalidInput(
+            f"This is not a chat history: {unreadable[0].problem.message}",
+            code="not_a_chat",
+            hint='Give JSON lines such as {"role": "user", "content": "…", "timestamp": "…"}, or '
+            "the file that ChatGPT or Claude exports.",
+        )
+    return ChatFile(messages=messages, unreadable=unreadable, empty=empty)
+
+
+def _content(source: str | Path | BinaryIO) -> bytes:
+    try:
+        content = Path(source).read_bytes() if isinstance(source, str | Path) else source.read()
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {source}", code="file_missing") from None
+    except OSError as problem:
+        raise StorageError(f"{source} cannot be read: {problem}", code="unreadable_file") from None
+    try:
+        return gzip.decompress(content) if content.startswith(_GZIP) else content
+    except (EOFError, OSError, zlib.error) as damage:
+        raise _damaged(damage) from None
+
+
+def _entries(content: bytes) -> Iterator[Fields | InvalidInput]:
+    """Yield the messages and conversations of a file."""
+    if content.startswith(_ZIP):
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                inner = [
+                    archive.read(name)
+                    for name in sorted(archive.namelist())
+                    if Path(name).stem.startswith(_CONVERSATIONS) and name.endswith(".json")
+                ]
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as damage:
+            raise _damaged(damage) from None
+        for one in inner:
+            yield from _entries(one)
+        return
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            "The file is not text in UTF-8", code="not_a_chat", hint="Save it as UTF-8."
+        ) from None
+    try:
+        # Also matches a single JSON line.
+        yield from _listed(json.loads(text))
+        return
+    except ValueError:
+        pass
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        try:
+            yield _fields(json.loads(line))
+        except ValueError as problem:
+            yield InvalidInput(f"it is not JSON: {problem}", code="bad_json")
+        except InvalidInput as problem:
+            yield problem
+
+
+def _listed(whole: object) -> Iterator[Fields | InvalidInput]:
+    if isinstance(whole, Mapping) and _CONVERSATIONS in whole:
+        whole = cast("Fields", whole)[_CONVERSATIONS]
+    entries = cast("list[object]", whole) if isinstance(whole, list) else [cast("object", whole)]
+    for entry in entries:
+        try:
+            yield _fields(entry)
+        except InvalidInput as problem:
+            yield problem
+
+
+def _fields(entry: object) -> Fields:
+    if not isinstance(entry, Mapping):
+        raise InvalidInput(
+            f"a message is a JSON object, not {type(entry).__name__}", code="bad_message"
+        )
+    return cast("Fields", entry)
+
+
+def _messages_of(entry: Fields, default: str) -> tuple[str, Iterable[_RawMessage]]:
+    """Return the conversation of an entry and its messages."""
+    if not any(name in entry for name in _MESSAGES):
+        return _session_id(entry.get("session") or entry.get("conversation_id") or default), [
+            _plain(entry)
+        ]
+    name = entry.get("conversation_id") or entry.get("uuid") or entry.get("id")
+    if isinstance(entry.get("mapping"), Mapping):
+        return _session_id(f"chatgpt-{name}" if name else default), _from_chatgpt(entry)
+    if isinstance(entry.get("chat_messages"), list):
+        return _session_id(f"claude-{name}" if name else default), _from_claude(entry)
+    said = entry.get("messages")
+    if not isinstance(said, list):
+        raise InvalidInput("its messages are not a list", code="bad_message")
+    session = _session_id(entry.get("session") or name or default)
+    return session, [_plain(_fields(message)) for message in cast("list[object]", said)]
+
+
+def _plain(entry: Fields) -> _RawMessage:
+    role = entry.get("role") or entry.get("sender")
+    if not isinstance(role, str) or not role:
+        raise InvalidInput("it has no role", code="bad_message")
+    given = entry.get("id") or entry.get("uuid")
+    return _RawMessage(
+        role=_ROLES.get(role, role),
+        content=entry["content"] if "content" in entry else entry.get("text"),
+        id=given if isinstance(given, str) else "",
+        time=next((entry[name] for name in _TIMES if entry.get(name) is not None), None),
+        more={name: entry[name] for name in _KEPT_FIELDS if entry.get(name)},
+    )
+
+
+def _from_chatgpt(conversation: Fields) -> Iterator[_RawMessage]:
+    """Yield the messages from the first to the one shown last; the file holds them as a tree."""
+    nodes = {name: _fields(node) for name, node in _in(conversation, "mapping").items()}
+    place = conversation.get("current_node")
+    if place not in nodes:
+        place = next((name for name in reversed([*nodes]) if not nodes[name].get("children")), None)
+    path: list[Fields] = []
+    seen: set[object] = set()
+    while isinstance(place, str) and place in nodes and place not in seen:
+        seen.add(place)
+        path.append(nodes[place])
+        place = nodes[place].get("parent")
+    begun = conversation.get("create_time")
+    for node in reversed(path):
+        message = _in(node, "message")
+        if not message:
+            continue
+        yield _RawMessage(
+            role=_role_in_chatgpt(message),
+            content=_words_in_chatgpt(_in(message, "content")),
+            id=str(message.get("id") or node.get("id") or ""),
+            time=message.get("create_time") or begun,
+            more={},
+        )
+        begun = None
+
+
+def _role_in_chatgpt(message: Fields) -> str:
+    """Return who speaks; tool calls, their results and hidden prompts have no role."""
+    role = _in(message, "author").get("role")
+    is_hidden = _in(message, "metadata").get("is_visually_hidden_from_conversation")
+    is_said = role in ("user", "assistant") and message.get("recipient", "all") == "all"
+    return str(role) if is_said and not is_hidden else ""
+
+
+def _words_in_chatgpt(content: Fields) -> str:
+    if content.get("content_type") not in ("text", "multimodal_text"):
+        return ""
+    return _join(map(_text_in, _listed_in(content, "parts")))
+
+
+def _from_claude(conversation: Fields) -> Iterator[_RawMessage]:
+    begun = conversation.get("created_at")
+    for message in map(_fields, _listed_in(conversation, "chat_messages")):
+        words = _join(map(_text_in, filter(_is_text, _listed_in(message, "content"))))
+        sender = str(message.get("sender") or "")
+        yield _RawMessage(
+            role=_ROLES.get(sender, sender),
+            content=words or message.get("text"),
+            id=str(message.get("uuid") or ""),
+            time=message.get("created_at") or begun,
+            more={},
+        )
+        begun = None
+
+
+def _is_text(block: object) -> bool:
+    return isinstance(block, Mapping) and cast("Fields", block).get("type") == "text"
+
+
+def _text_in(part: object) -> str:
+    text = cast("Fields", part).get("text") if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else ""
+
+
+def _in(fields: Fields, name: str) -> Fields:
+    """Return the object of this name, or an empty one."""
+    inner = fields.get(name)
+    return cast("Fields", inner) if isinstance(inner, Mapping) else {}
+
+
+def _listed_in(fields: Fields, name: str) -> list[object]:
+    inner = fields.get(name)
+    return cast("list[object]", inner) if isinstance(inner, list) else []
+
+
+def _join(texts: Iterable[str]) -> str:
+    return "\n".join(text for text in texts if text.strip())
+
+
+def _moment(time: object) -> datetime:
+    """Parse a time: ISO text, local if it has no zone, or a number of seconds."""
+    try:
+        if isinstance(time, int | float) and not isinstance(time, bool):
+            return datetime.fromtimestamp(time / (1_000 if time > _MIN_MILLISECONDS else 1), UTC)
+        if isinstance(time, str):
+            moment = datetime.fromisoformat(time)
+            return moment.astimezone() if moment.tzinfo is None else moment
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise InvalidInput(f"its time {time!r} cannot be read", code="bad_time")
+
+
+def _hash_of(conversation: str, said: _RawMessage) -> str:
+    content = json.dumps([conversation, said.role, said.content, said.time], sort_keys=True)
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def session_name(source: str | Path | BinaryIO) -> str:
+    """Return the session for messages without a conversation."""
+    return Path(source).name.partition(".")[0] if isinstance(source, str | Path) else "chat"
+
+
+def _session_id(session: object) -> str:
+    return str(session)[:MAX_LABEL] or "chat"
+
+
+def _damaged(damage: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"The compressed file is damaged: {damage}",
+        code="file_damaged",
+        hint="Get an undamaged copy.",
+    )
+
+
+# --- Chat histories: files of messages, ChatGPT and Claude, imported once as turns ----------------
 
 _BATCH_MESSAGES: Final = 100
 _MAX_LISTED_PROBLEMS: Final = 100

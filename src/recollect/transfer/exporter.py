@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from recollect.domain.archive import Archive
-from recollect.domain.disk_space import is_full
 from recollect.domain.document import Document
-from recollect.domain.private_files import make_file, make_folder
-from recollect.domain.progress import Progress
+from recollect.domain.files import is_full, make_file, make_folder
+from recollect.domain.job import Progress
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import ExportCounts
 from recollect.errors import Closed, Conflict, StorageError
-from recollect.ports.blobs import Blobs
-from recollect.ports.clock import Clock
+from recollect.ports.archives import Blobs
+from recollect.ports.runtime import Clock
 from recollect.ports.transfer import Extent, Snapshot, Transfer
 from recollect.transfer.archive_format import ContentWriter
 from recollect.transfer.format import header_line, item_line

@@ -19,7 +19,6 @@ from itertools import pairwise
 from typing import Final, cast, get_args
 
 from recollect.domain.archive import Archive
-from recollect.domain.conflict import Conflict, Resolution
 from recollect.domain.document import Document
 from recollect.domain.fields import (
     MAX_CONTENT,
@@ -33,11 +32,10 @@ from recollect.domain.fields import (
     new_record,
 )
 from recollect.domain.item import MAX_KEY, MAX_VALUE, StoredItem, checked_namespace
-from recollect.domain.link import Link
-from recollect.domain.proposal import PROPOSAL_STATUSES, Proposal, ProposalStatus
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Status, Version
-from recollect.domain.relation import Relation
+from recollect.domain.relation import Conflict, Link, Relation, Resolution
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import PROPOSAL_STATUSES, Proposal, ProposalStatus
 from recollect.domain.times import EPOCH
 from recollect.domain.transfer import ExportCounts, Item, ReadMark, RecordHistory
 from recollect.domain.turn import Act, Turn, new_turn

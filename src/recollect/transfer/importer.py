@@ -27,14 +27,13 @@ from recollect.context.archives.summary import canonical_input
 from recollect.context.archives.vault import Vault, compressed, decompressed
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.audit import NewAuditEntry
-from recollect.domain.category import is_user_profile
 from recollect.domain.document import Document, collection_owner
 from recollect.domain.item import StoredItem
-from recollect.domain.link import Link
-from recollect.domain.progress import Progress
-from recollect.domain.proposal import Proposal
-from recollect.domain.record import Version
+from recollect.domain.job import Progress
+from recollect.domain.record import Version, is_user_profile
+from recollect.domain.relation import Link
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.transfer import (
     Imported,
     Item,
@@ -50,8 +49,7 @@ from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError,
 from recollect.knowledge.ingest import ingest_job
 from recollect.language.extraction.acts import with_acts
 from recollect.language.units import record_units, turn_units
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Archives, Blobs
 from recollect.ports.transfer import Arrival, Outcome, Transfer
 from recollect.transfer.archive_format import (
     ContentKey,

@@ -13,22 +13,20 @@ from itertools import chain
 from typing import Final
 
 from recollect.domain.change import ChangeSet
-from recollect.domain.conflict import Conflict
 from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job
-from recollect.domain.link import Link
 from recollect.domain.record import Record
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.errors import StaleVersion
 from recollect.language.units import record_units, turn_units
-from recollect.ports.clock import Clock
-from recollect.ports.foreground import give_way
 from recollect.ports.judge import MOST_JUDGED, Statement
+from recollect.ports.runtime import Clock, give_way
 from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.judges import JudgeChain
 from recollect.writing.schedule import is_judged, judged_of
@@ -43,7 +41,7 @@ class BackgroundJudge:
     def __init__(
         self,
         store: Store,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         candidates: Candidates,
         judge: JudgeChain,
         clock: Clock,

@@ -9,11 +9,9 @@ from typing import Any, Final
 
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import RecordChange
-from recollect.domain.conflict import Conflict
 from recollect.domain.ids import new_id
-from recollect.domain.link import Link
 from recollect.domain.record import Evidence, Record
-from recollect.domain.relation import Verdict
+from recollect.domain.relation import Conflict, Link, Verdict
 from recollect.domain.scope import Scope
 from recollect.domain.write import Step, Trace, WriteStatus, Written
 from recollect.language.units import is_searched_alike

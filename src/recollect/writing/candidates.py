@@ -11,19 +11,15 @@ from typing import Final
 
 import numpy as np
 
-from recollect.domain.category import is_user_profile
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
-from recollect.domain.owner import UNIT_OWNERS, UnitOwner
-from recollect.domain.placement import Holding, split
-from recollect.domain.record import Kind, Record
-from recollect.domain.scope import Caller, Scope
-from recollect.domain.unit import OwnerUnits
+from recollect.domain.record import Kind, Record, is_user_profile
+from recollect.domain.scope import Caller, Holding, Scope, split
+from recollect.domain.unit import UNIT_OWNERS, OwnerUnits, UnitOwner
 from recollect.language.analysis import term_keys, terms
 from recollect.language.claims.instructions import contradicts, instruction
 from recollect.ports.store import Store
-from recollect.ports.units import Matches, Scores, UnitIndex
-from recollect.ports.vectors import Vector, VectorIndex
+from recollect.ports.units import Matches, Scores, UnitIndex, Vector, VectorIndex
 
 # Includes turns that say the same as the records made from them, which are not compared.
 _MAX_HITS: Final = 200

@@ -11,19 +11,16 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from recollect.domain.extraction import Claim
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.job import Job
 from recollect.domain.page import Cursor
-from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
-from recollect.domain.write import Watermark, Written
+from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotFound, StaleVersion
 from recollect.language.extraction.conversation import Extractor, RuleExtractor
-from recollect.ports.store import Store
-from recollect.ports.writes import Writes
+from recollect.ports.store import Store, Writes
 from recollect.writing.intake import Extracted
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.reread_job import Rereading, is_outage

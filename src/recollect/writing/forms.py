@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from recollect.domain.relation import Relation
-from recollect.domain.route import Namespace
+from recollect.domain.write import Namespace
 
 Category = Literal[
     "preference",

@@ -8,19 +8,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
-from recollect.domain.category import USER_PROFILE, is_user_profile
-from recollect.domain.extraction import BufferTimes, Claim, Grounded, Topic
 from recollect.domain.fields import MAX_CONTENT, Draft, RecordFields, checked_text, new_record
-from recollect.domain.record import Evidence, Kind, Record, Status, Tier
-from recollect.domain.route import WritePolicy
+from recollect.domain.record import (
+    USER_PROFILE,
+    Evidence,
+    Kind,
+    Record,
+    Status,
+    Tier,
+    is_user_profile,
+)
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
-from recollect.domain.write import Step
+from recollect.domain.write import BufferTimes, Claim, Grounded, Step, Topic, WritePolicy
 from recollect.errors import InvalidInput
 from recollect.language.claims.moods import mood, plain
-from recollect.language.claims.topics import lasting_topic, tells_taste
+from recollect.language.claims.subjects import lasting_topic, tells_taste
 from recollect.language.extraction.grounding import ground
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming
 from recollect.writing.redaction import Redactor

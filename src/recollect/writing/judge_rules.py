@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from recollect.domain.relation import RULES, Verdict
-from recollect.language.folding import fold
+from recollect.language.characters import fold
 from recollect.language.quantities import numbers
 from recollect.language.words import is_stop_word, stem
 from recollect.ports.judge import Statement

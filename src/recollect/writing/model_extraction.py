@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from recollect.domain.extraction import Claim, Topic
 from recollect.domain.fields import MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Evidence, Kind, Procedure
 from recollect.domain.turn import Turn
-from recollect.language.claims import signals
+from recollect.domain.write import Claim, Topic
+from recollect.language.claims import moods
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.sentences import clauses, readable, sentences, without_memory
 from recollect.language.summary import tongue_of
@@ -228,14 +228,14 @@ def _may_say(turn: Turn, span: tuple[int, int] | None, category: str) -> bool:
     if turn.act == "request" and category not in _REQUEST_CATEGORIES:
         return False
     spoken = sentences(readable(turn.content))
-    if any(signals.is_withheld(sentence.plain) for sentence in spoken):
+    if any(moods.is_withheld(sentence.plain) for sentence in spoken):
         return False
     around = [
         sentence.plain
         for sentence in spoken
         if span and sentence.start < span[1] and span[0] < sentence.end
     ]
-    return not around or any(signals.stance(words) != "supposed" for words in around)
+    return not around or any(moods.stance(words) != "supposed" for words in around)
 
 
 def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:
@@ -248,7 +248,7 @@ def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:
         if clause.start < span[1] and span[0] < clause.end
     )
     return turn.role == "user" and any(
-        signals.is_wish(words) or signals.asks_to_remember(words) for words in around
+        moods.is_wish(words) or moods.asks_to_remember(words) for words in around
     )
 
 

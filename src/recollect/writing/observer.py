@@ -14,7 +14,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn, new_turn
 from recollect.language.extraction.acts import holds_wish, with_acts
 from recollect.language.units import turn_units
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.writing.redaction import Redactor

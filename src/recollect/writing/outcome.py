@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from recollect.domain.category import with_aliases
-from recollect.domain.record import Evidence, Kind, Procedure, Record, Status, Tier
+from recollect.domain.record import Evidence, Kind, Procedure, Record, Status, Tier, with_aliases
 from recollect.domain.relation import RULES, UNRELATED, Relation, Strategy, Verdict
 from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.domain.fields import MAX_TITLE, checked_text
-from recollect.domain.route import Route, WritePolicy
 from recollect.domain.scope import Caller
-from recollect.domain.write import Trace
+from recollect.domain.write import Route, Trace, WritePolicy
 from recollect.errors import InvalidInput, NotFound
-from recollect.ports.writes import Writes
+from recollect.ports.store import Writes
 from recollect.recall.user_names import UserNames
 from recollect.writing.background_judge import BackgroundJudge
 from recollect.writing.candidates import Candidates

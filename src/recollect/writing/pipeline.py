@@ -14,24 +14,21 @@ from typing import Any, Final, Unpack, cast
 from weakref import WeakValueDictionary
 
 from recollect.domain.change import ChangeSet, Committed
-from recollect.domain.extraction import Claim
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import Filter
 from recollect.domain.job import NewJob
 from recollect.domain.meter import Meter
 from recollect.domain.record import Record, Status, Tier
-from recollect.domain.route import WritePolicy
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
-from recollect.domain.write import Watermark, Written
+from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.claims.instructions import contradicts
 from recollect.language.units import record_units
-from recollect.ports.clock import Clock
 from recollect.ports.judge import Judge
-from recollect.ports.store import Store
-from recollect.ports.writes import Writes
-from recollect.recall.meaning import Embedded, Meaning
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store, Writes
+from recollect.recall.meaning import Embedded, EmbeddingService
 from recollect.writing.batch import Batch, Incoming
 from recollect.writing.candidates import (
     Candidate,
@@ -68,7 +65,7 @@ class WritePipeline:
         self,
         store: Store,
         writes: Writes,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         clock: Clock,
         intake: Intake,
         candidates: Candidates,

@@ -14,10 +14,10 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.fields import MAX_DESCRIPTION, MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Procedure, Record
-from recollect.domain.route import RedactMode
 from recollect.domain.scope import Scope
+from recollect.domain.write import RedactMode
 from recollect.errors import InvalidInput
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.language.privacy.personal_data import redact
 from recollect.ports.state import State, StateEntry, StateKey
 

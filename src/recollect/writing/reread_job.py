@@ -21,8 +21,8 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.errors import ModelError
 from recollect.language.extraction.conversation import Extractor
-from recollect.ports.clock import Clock
 from recollect.ports.jobs import Jobs
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.writing.intake import Extracted
 from recollect.writing.pipeline import WritePipeline

@@ -6,9 +6,9 @@ import logging
 from dataclasses import replace
 from typing import Final
 
-from recollect.domain.route import Route, WritePolicy
+from recollect.domain.write import Route, WritePolicy
 from recollect.errors import ModelError
-from recollect.language.intent.routing import route
+from recollect.language.intent import route
 from recollect.ports.language_model import LanguageModel, Prompt
 
 _log: Final = logging.getLogger(__name__)

@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 
 from recollect.domain.archive import Archive
 from recollect.domain.audit import NewAuditEntry
-from recollect.domain.category import USER_PROFILE, is_user_profile
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.fields import (
     MAX_TITLE,
@@ -23,18 +22,18 @@ from recollect.domain.fields import (
     revised,
 )
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
-from recollect.domain.proposal import Proposal
-from recollect.domain.record import Record, Status
+from recollect.domain.record import USER_PROFILE, Record, Status, is_user_profile
+from recollect.domain.relation import Link
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.replaced_turns import corrected
 from recollect.writing.schedule import Judging
@@ -49,7 +48,7 @@ class Saver:
         self,
         store: Store,
         listing: Listing,
-        meaning: Meaning,
+        meaning: EmbeddingService,
         clock: Clock,
         redactor: Redactor | None = None,
         judging: Judging | None = None,

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from recollect.domain.job import Job, NewJob
-from recollect.domain.link import JUDGE
 from recollect.domain.record import Kind, Record
-from recollect.domain.route import WritePolicy
+from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
+from recollect.domain.write import WritePolicy
 from recollect.writing.judge_rules import LONGEST_JUDGED
 
 EXTRACT: Final = "extract"

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
-from recollect.domain.category import is_user_profile, with_aliases
-from recollect.domain.record import Kind, Record
+from recollect.domain.record import Kind, Record, is_user_profile, with_aliases
 from recollect.domain.relation import Strategy
 from recollect.errors import InvalidInput, ModelError
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.language.extraction.grounding import ground
 from recollect.ports.judge import Judge, Statement
 from recollect.ports.language_model import LanguageModel, Prompt

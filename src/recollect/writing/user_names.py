@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.domain.category import USER_PROFILE
 from recollect.domain.fields import MAX_LABEL, Draft, RecordFields, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.record import Record
+from recollect.domain.record import USER_PROFILE, Record
 from recollect.domain.scope import Caller, namespace_of
 from recollect.errors import InvalidInput
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.user_names import FIELD, TAG
 from recollect.writing.saver import Saver

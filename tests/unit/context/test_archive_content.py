@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.context.archives.message_texts import with_texts
-from recollect.domain import tool_result
-from recollect.domain.archive import ContentRange, parse_range
+from recollect.context.tool_result_texts import with_texts
+from recollect.domain import archive
+from recollect.domain.archive import ContentRange, content_from, content_of, parse_range
 from recollect.domain.message import ImagePart, Message, TextPart
-from recollect.domain.tool_result import content_from, content_of
 from recollect.errors import InvalidInput
 
 _ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
@@ -37,7 +36,7 @@ def test_what_could_not_come_back_the_same_is_refused(result: object):
 
 
 def test_a_result_beyond_the_limit_is_refused_with_both_sizes(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tool_result, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(archive, "MAX_BYTES", 1_000)
     content_of("字" * 333)
     with pytest.raises(InvalidInput) as refused:
         content_of("字" * 334)
@@ -47,7 +46,7 @@ def test_a_result_beyond_the_limit_is_refused_with_both_sizes(monkeypatch: pytes
 
 
 def test_the_limit_is_a_hundred_megabytes():
-    assert tool_result.MAX_BYTES >= 100_000_000
+    assert archive.MAX_BYTES >= 100_000_000
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from recollect.context.archives.summary import (
     query_of,
     summary_of,
 )
-from recollect.domain.tool_result import content_of
+from recollect.domain.archive import content_of
 from recollect.errors import InvalidInput
 
 _MANUAL = (

@@ -11,17 +11,17 @@ from recollect.context.background_compression import BackgroundCompression
 from recollect.context.compression import (
     Compression,
     CompressionOptions,
+    Trimmer,
     digested_to,
     edits_of,
     segments,
     summarised_to,
 )
+from recollect.context.conversation import grouped
 from recollect.context.edits import apply
-from recollect.context.groups import grouped
 from recollect.context.placeholder import Placeholder, opened
 from recollect.context.summariser import Summariser
 from recollect.context.summary_text import summary_text
-from recollect.context.trimming import Trimmer
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.errors import ModelError

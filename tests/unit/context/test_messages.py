@@ -11,8 +11,8 @@ from recollect.context.anthropic_messages import (
     valid_for_anthropic,
     with_ids_of_their_own,
 )
+from recollect.context.conversation import grouped
 from recollect.context.edits import Drop, Insert, Keep, Replace, apply
-from recollect.context.groups import grouped
 from recollect.context.openai_messages import (
     from_openai,
     openai_rule_breaks,

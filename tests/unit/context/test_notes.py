@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.context.notes import NotesOptions, SessionNotes, excerpt
-from recollect.context.notes_rules import PRESETS, NotesRule
+from recollect.context.notes import PRESETS, NotesOptions, NotesRule, SessionNotes, excerpt
 from recollect.domain.notes import Cached, ContentChunk, Hint
 from recollect.errors import InvalidInput
 

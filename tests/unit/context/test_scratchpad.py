@@ -16,10 +16,10 @@ from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
+from recollect.domain.notes import MAX_LINES, Decision, Scratchpad, ScratchpadUpdate
 from recollect.domain.scope import Scope
-from recollect.domain.scratchpad import MAX_LINES, Decision, Scratchpad, ScratchpadUpdate
 from recollect.errors import InvalidInput
-from recollect.ports.clock import SystemClock
+from recollect.ports.runtime import SystemClock
 from recollect.ports.state import State
 from tests.conftest import TurnedClock
 
@@ -237,8 +237,8 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.domain.scope import Scope
-from recollect.domain.scratchpad import ScratchpadUpdate
-from recollect.ports.clock import SystemClock
+from recollect.domain.notes import ScratchpadUpdate
+from recollect.ports.runtime import SystemClock
 
 async def main():
     name, path = sys.argv[1:]

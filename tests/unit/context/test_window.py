@@ -9,7 +9,7 @@ from recollect.context.window import Budget, RememberedCounts, plan_window
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall
 from recollect.errors import InvalidInput
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.ports.tokens import message_tokens
+from recollect.ports.language_model import message_tokens
 
 
 class _Characters:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.evaluation.recall_sets import parse_time
+from recollect.evaluation.replay import parse_time
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.unit import Trait
-from recollect.language.intent.questions import asked_for, told_in
+from recollect.language.intent import asked_for, told_in
 
 TIME, NUMBER, NOTHING = Trait.TELLS_TIME, Trait.TELLS_NUMBER, Trait.NONE
 

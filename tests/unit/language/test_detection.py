@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.language.detection import language, script_share
+from recollect.language.characters import language, script_share
 
 
 @pytest.mark.parametrize(

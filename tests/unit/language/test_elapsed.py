@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from recollect.language.times.elapsed import ago, days_ago
+from recollect.language.times.mentions import ago, days_ago
 
 _NOW = datetime(2026, 3, 15, 12, 0, tzinfo=UTC)
 

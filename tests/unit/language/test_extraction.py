@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.extraction import Claim
 from recollect.domain.record import Episode, Kind, Procedure, Tier
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
+from recollect.domain.write import Claim
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.grounding import ground
-from recollect.language.extraction.voice import self_contained
+from recollect.language.extraction.message import self_contained
 from recollect.language.memory_block import memory_block
 from tests.growth import grows_in_proportion
 

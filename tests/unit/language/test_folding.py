@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.language import folding
-from recollect.language.folding import fold
+from recollect.language import characters
+from recollect.language.characters import fold
 
-VARIANTS = Path(folding.__file__).with_name("data") / "han_variants.txt"
+VARIANTS = Path(characters.__file__).with_name("data") / "han_variants.txt"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_no_variant_leads_to_another() -> None:
 
 
 def test_the_memory_of_folded_characters_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "_MAX_CACHED_CHARACTERS", 100)
+    monkeypatch.setattr(characters, "_MAX_CACHED_CHARACTERS", 100)
     every = "".join(map(chr, range(0x4E00, 0x5200)))
     assert len(fold(every)) == len(every)
-    assert len(folding._plain) <= 100
+    assert len(characters._plain) <= 100

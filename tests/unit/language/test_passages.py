@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.language.passages import passages
+from recollect.language.sentences import passages
 
 
 @given(st.text(max_size=3000), st.integers(10, 400))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.language.claims.signals import stance
+from recollect.language.claims.moods import stance
+from recollect.language.extraction.message import self_contained
 from recollect.language.extraction.sentences import preface
-from recollect.language.extraction.voice import self_contained
 
 
 @pytest.mark.parametrize(

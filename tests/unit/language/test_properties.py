@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.language.analysis import query_terms, term_key, term_keys, terms
-from recollect.language.folding import _same_as, fold
+from recollect.language.characters import _same_as, fold
 from tests.growth import grows_in_proportion
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

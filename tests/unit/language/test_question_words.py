@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.language.analysis import query_terms
-from recollect.language.intent.questions import without_asking
+from recollect.language.intent import without_asking
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.route import Namespace
-from recollect.language.intent.routing import route
+from recollect.domain.write import Namespace
+from recollect.language.intent import route
 
 _FILE = Path(__file__).parents[2] / "data" / "route.tsv"
 _HASH = "121d6cac56a7514a9386e5a6c43cbe263cad22e304ca86a304bd6613383f87d6"

@@ -3,10 +3,17 @@
 import pytest
 
 from recollect.domain.summary import Point, PointKind
-from recollect.language.rarity import Rarity, sentence_counts
 from recollect.language.salience import compact, describes_own_work, gives_advice, salience
 from recollect.language.sentences import sentences
-from recollect.language.summary import Said, extract, fitting, points_of, tongue_of
+from recollect.language.summary import (
+    Rarity,
+    Said,
+    extract,
+    fitting,
+    points_of,
+    sentence_counts,
+    tongue_of,
+)
 
 
 def _words(text: str) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.language.claims.topics import tells_taste
+from recollect.language.claims.subjects import tells_taste
 
 
 @pytest.mark.parametrize(

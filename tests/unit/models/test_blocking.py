@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from recollect.errors import NotAvailable
-from recollect.models.blocking import (
+from recollect.models.faults import EmbeddingFailed
+from recollect.models.library_embedders import (
     BlockingEmbedder,
     open_fastembed,
     open_sentence_transformers,
 )
-from recollect.models.faults import EmbeddingFailed
 
 
 class FakeTextEmbedding:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.domain.calibration import MemoryCalibration
-from recollect.models.calibration import measure
+from recollect.domain.embedding import MemoryCalibration
+from recollect.models.catalogue import measure
 from recollect.models.local_model import local_model
 from recollect.ports.units import Matches
 from tests.unit.recall.found import found, row

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.embedder import EmbedderChoice
+from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import NotAvailable, SettingsError
 from recollect.models import local_model
 from recollect.models.catalogue import check, list_embedders, open_embedder

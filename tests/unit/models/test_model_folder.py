@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.domain.embedder import EmbedderChoice
+from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import NotAvailable
 from recollect.models.faults import ModelDamaged
 from recollect.models.model_folder import open_folder, read_traits

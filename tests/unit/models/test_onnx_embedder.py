@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import EmbeddingFailed, ModelDamaged
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder
-from recollect.models.onnx_session import Session, open_session
+from recollect.models.onnx_model import Session, open_session
 from tests.unit.models.tiny_model import DIMENSION, tiny_files, tiny_graph, tiny_tokenizer
 
 TRAITS = ModelTraits(name="tiny", dimension=DIMENSION, longest=8)

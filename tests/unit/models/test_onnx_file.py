@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recollect.models.onnx_file import FLOAT, INT64, Graph
-from recollect.models.onnx_session import open_session
+from recollect.models.onnx_model import open_session
 
 
 def test_constants_attributes_and_named_values_reach_onnxruntime():

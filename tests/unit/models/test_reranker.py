@@ -14,10 +14,14 @@ from hypothesis import strategies as st
 
 from recollect.errors import Closed, NotAvailable, SettingsError
 from recollect.models.faults import ModelDamaged
-from recollect.models.onnx_session import Session, open_session
-from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
-from recollect.models.reranker_endpoint import RerankingFailed, from_logits
-from recollect.models.reranker_folder import FolderReranker
+from recollect.models.onnx_model import Session, open_session
+from recollect.models.rerankers import (
+    FolderReranker,
+    RerankerChoice,
+    RerankingFailed,
+    from_logits,
+    open_reranker,
+)
 from tests.unit.models import tiny_model
 from tests.unit.models.tiny_reranker import WORDS, logit, tiny_graph, write_folder
 

@@ -15,8 +15,12 @@ import numpy as np
 import pytest
 
 from recollect.errors import Closed, NotAvailable
-from recollect.models.reranker_catalogue import RerankerChoice, open_reranker
-from recollect.models.reranker_endpoint import EndpointReranker, RerankingFailed
+from recollect.models.rerankers import (
+    EndpointReranker,
+    RerankerChoice,
+    RerankingFailed,
+    open_reranker,
+)
 
 KEY = "sk-very-secret"
 

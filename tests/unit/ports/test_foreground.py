@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from recollect.ports.foreground import give_way, note_use, work_in_background
+from recollect.ports.runtime import give_way, note_use, work_in_background
 
 
 async def _pause_in_background(worked_seconds: float) -> float:

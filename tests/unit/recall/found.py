@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
-from recollect.domain.unit import Trait
+from recollect.domain.unit import UNIT_OWNERS, Trait
 from recollect.ports.units import COLUMNS, NO_UNITS, Matches, UnitRows
 from recollect.recall.paths import Found, PathName
 from recollect.recall.question import Question

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.domain.calibration import MemoryCalibration
+from recollect.domain.embedding import MemoryCalibration
 from recollect.recall.candidates import gather
 from recollect.recall.confidence import confidence
 from recollect.recall.fuse import Weights, fuse

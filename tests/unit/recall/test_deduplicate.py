@@ -8,11 +8,11 @@ from recollect.domain.fields import new_record
 from recollect.domain.record import Evidence, Kind, Record
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn, new_turn
-from recollect.recall.deduplicate import Sameness
+from recollect.recall.deduplicate import DuplicateDetector
 
 _ANN = Scope(user="ann")
 _NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
-_SAME = Sameness(0.85)
+_SAME = DuplicateDetector(0.85)
 
 
 def _record(content: str, *, at: datetime = _NOW, kind: Kind = Kind.SEMANTIC) -> Record:

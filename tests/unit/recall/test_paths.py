@@ -8,9 +8,9 @@ from typing import cast
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.models.embedding_cache import CachedEmbedder
-from recollect.ports.vectors import VectorIndex
+from recollect.ports.units import VectorIndex
 from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import Meaning
+from recollect.recall.meaning import EmbeddingService
 from recollect.recall.paths import VectorPath
 from recollect.recall.question import Question
 from tests.conftest import TurnedClock
@@ -40,13 +40,13 @@ def _question(text: str) -> Question:
     )
 
 
-def _path(meaning: Meaning, *, is_settled: bool = True) -> VectorPath:
+def _path(meaning: EmbeddingService, *, is_settled: bool = True) -> VectorPath:
     late = _Late(is_settled=is_settled)
     return VectorPath(meaning, cast("VectorIndex", None), late, patience=5.0)
 
 
 async def test_a_question_that_was_read_before_waits_for_nothing(clock: TurnedClock):
-    meaning = Meaning(CachedEmbedder(FakeEmbedder(), clock), clock)
+    meaning = EmbeddingService(CachedEmbedder(FakeEmbedder(), clock), clock)
     question = _question("Where does Ann live?")
     assert _path(meaning).waits(question)
 
@@ -57,7 +57,7 @@ async def test_a_question_that_was_read_before_waits_for_nothing(clock: TurnedCl
 
 
 async def test_but_it_does_when_vectors_are_still_being_made(clock: TurnedClock):
-    meaning = Meaning(CachedEmbedder(FakeEmbedder(), clock), clock)
+    meaning = EmbeddingService(CachedEmbedder(FakeEmbedder(), clock), clock)
     question = _question("Where does Ann live?")
     await meaning.ask(question.subject, meaning.answering([_HERE]))
 
@@ -65,4 +65,4 @@ async def test_but_it_does_when_vectors_are_still_being_made(clock: TurnedClock)
 
 
 def test_without_a_model_there_is_nothing_to_wait_for(clock: TurnedClock):
-    assert not _path(Meaning(None, clock)).waits(_question("Where does Ann live?"))
+    assert not _path(EmbeddingService(None, clock)).waits(_question("Where does Ann live?"))

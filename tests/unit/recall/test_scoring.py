@@ -8,16 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.fields import new_record
-from recollect.domain.hit import Boost
+from recollect.domain.hit import Boost, Standing
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Standing
 from recollect.domain.turn import Turn, new_turn
-from recollect.recall.intent import Intent, Lean, lean_of
-from recollect.recall.scoring import ScoringOptions, Weighing
+from recollect.recall.intent import Intent, IntentFactors, lean_of
+from recollect.recall.scoring import CandidateScoring, ScoringOptions
 from tests.unit.recall.found import NOW
 
-_PLAIN = Lean()
+_PLAIN = IntentFactors()
 _ANN = Scope(user="ann")
 _INTENTS: tuple[Intent, ...] = (
     *("new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"),
@@ -46,9 +45,9 @@ class _Weighed(NamedTuple):
 
 
 def _weighed(
-    item: Record | Turn, options: ScoringOptions | None = None, lean: Lean = _PLAIN
+    item: Record | Turn, options: ScoringOptions | None = None, lean: IntentFactors = _PLAIN
 ) -> _Weighed:
-    weighing, standing = Weighing(lean, options or ScoringOptions(), NOW), _standing(item)
+    weighing, standing = CandidateScoring(lean, options or ScoringOptions(), NOW), _standing(item)
     return _Weighed(weighing.score(standing, 0.5), weighing.boosts(standing))
 
 
@@ -107,11 +106,11 @@ def test_a_question_to_other_agents_leans_to_what_they_know():
     own = _standing(_record(confidence=1.0))
     theirs = own._replace(is_of_others=True)
     options = ScoringOptions()
-    weighing = Weighing(asked, options, NOW)
+    weighing = CandidateScoring(asked, options, NOW)
     assert weighing.score(own, 0.5) == 0.5
     assert weighing.score(theirs, 0.5) == pytest.approx(0.5 * asked.shared)
     assert weighing.boosts(theirs) == (Boost(reason="known to others", factor=asked.shared),)
-    assert Weighing(_PLAIN, options, NOW).boosts(theirs) == ()
+    assert CandidateScoring(_PLAIN, options, NOW).boosts(theirs) == ()
     assert options.most(asked) >= asked.shared > 1
 
 
@@ -131,7 +130,7 @@ def test_a_preferred_source_is_weighed_by_the_fit():
     other = _weighed(_record(source="web", confidence=1.0), options).score
     assert preferred == pytest.approx(0.5)
     assert other == pytest.approx(0.5 / 1.2)
-    weighing = Weighing(_PLAIN, options, NOW)
+    weighing = CandidateScoring(_PLAIN, options, NOW)
     unfit = weighing.score(_standing(_record(source="user")), 0.0)
     assert unfit == 0.0, "what does not fit is not lifted"
 
@@ -165,6 +164,6 @@ def test_no_score_leaves_its_bounds(
         confidence=confidence,
         first_observed=NOW - timedelta(days=days),
     )
-    score = Weighing(lean, options, NOW).score(_standing(record), relevance)
+    score = CandidateScoring(lean, options, NOW).score(_standing(record), relevance)
     assert 0 <= score <= 1
     assert score <= relevance * options.most(lean) + 1e-12, "candidates farther back are safe"

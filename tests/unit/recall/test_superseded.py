@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.fields import new_record
+from recollect.domain.hit import Standing
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Standing
-from recollect.recall.candidate_loader import Weighed
+from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.fuse import Weights, fuse
 from recollect.recall.neighbourhood import NeighbourhoodOptions
 from recollect.recall.question import is_about_past
@@ -85,7 +85,7 @@ def test_whatever_is_weighed_later_it_stays_below():
     scores = {"turn_1": 0.9, "turn_2": 0.5, "record_3": 0.7}
     standing = Standing(observed_at=NOW)
     weighed = [
-        Weighed(fused=ranked[owner], standing=standing, score=score)
+        ScoredCandidate(fused=ranked[owner], standing=standing, score=score)
         for owner, score in scores.items()
     ]
     told = [(it.fused.owner_id, it.score) for it in below_successors(weighed)]

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Record
 from recollect.domain.scope import SHARED_AGENT, Caller, Scope
-from recollect.domain.sharing import SHARED_TYPES, role_named, shared_type
+from recollect.domain.sharing import SHARED_TYPES, Proposal, role_named, shared_type
 from recollect.errors import InvalidInput, NotAllowed
-from recollect.sharing.parties import Parties
+from recollect.sharing.records import Parties
 from recollect.sharing.settlement import Rival, settle
 
 _NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.models.onnx_session import Session, open_session
-from recollect.models.word_rows import WordRows
+from recollect.models.onnx_embedder import WordRows
+from recollect.models.onnx_model import Session, open_session
 from tests.unit.training.float_bert import Weights, float_bert, random_weights
 from training import graph
 from training.graph import BertShape, build_embedder, build_judge

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from recollect.domain.archive import Archive
-from recollect.domain.conflict import Conflict
 from recollect.domain.fields import new_record
-from recollect.domain.proposal import Proposal
 from recollect.domain.record import Version
+from recollect.domain.relation import Conflict
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.transfer import Item, ReadMark, RecordHistory
 from recollect.domain.turn import new_turn
 from recollect.errors import InvalidInput

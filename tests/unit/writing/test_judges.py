@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recollect.domain.calibration import JudgeCalibration
+from recollect.domain.embedding import JudgeCalibration
 from recollect.domain.relation import Verdict
 from recollect.errors import ModelError
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly

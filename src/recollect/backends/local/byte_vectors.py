@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recollect.backends.local.bm25 import Scores
 from recollect.backends.local.segment import Ids
-from recollect.ports.vectors import Vector, Vectors
+from recollect.ports.units import Vector, Vectors
 
 Codes = NDArray[np.uint8]
 Parts = NDArray[np.int8]

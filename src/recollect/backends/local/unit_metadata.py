@@ -19,9 +19,9 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.portable import listed_numbers
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
-from recollect.domain.owner import UNIT_OWNERS
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
+from recollect.domain.unit import UNIT_OWNERS
 from recollect.ports.units import NO_UNITS, Ids, UnitRows
 
 # A scope with more units is not read as a whole.

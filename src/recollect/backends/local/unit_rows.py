@@ -32,8 +32,8 @@ from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.scopes import ScopeRow
 from recollect.domain.filters import Filter
-from recollect.domain.owner import ARCHIVE, OwnerKind
 from recollect.domain.times import to_micros
+from recollect.domain.unit import ARCHIVE, OwnerKind
 
 _TABLE: Final = schema.units.c
 _LISTED: Final = _TABLE.id.in_(listed_numbers("units"))

@@ -38,8 +38,7 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.ports.units import Matches
-from recollect.ports.vectors import Nearest, Vector
+from recollect.ports.units import Matches, Nearest, Vector
 
 _MAX_ATTEMPTS: Final = 3
 

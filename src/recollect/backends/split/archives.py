@@ -11,11 +11,9 @@ from typing import BinaryIO
 from recollect.backends.split.reading import read_each
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.page import Cursor
-from recollect.domain.placement import Holding, split_reachable
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Holding, Scope, split_reachable
 from recollect.domain.times import to_micros
-from recollect.ports.archives import Archives
-from recollect.ports.blobs import Blobs, StoredBlob
+from recollect.ports.archives import Archives, Blobs, StoredBlob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,9 +24,8 @@ from recollect.domain.directory import (
 )
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
-from recollect.domain.placement import Holding, split
 from recollect.domain.record import Record
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, StorageError
 from recollect.ports.directory import Directory

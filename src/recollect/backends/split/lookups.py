@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.domain.event import Change
-from recollect.domain.placement import Holding, split_reachable
-from recollect.domain.scope import Scope
+from recollect.domain.change import Change
+from recollect.domain.scope import Holding, Scope, split_reachable
 from recollect.domain.write import Trace
-from recollect.ports.changes import ChangeLog
-from recollect.ports.writes import Writes
+from recollect.ports.store import ChangeLog, Writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Protocol, TypeVar
 
-from recollect.domain.placement import Holding, split_reachable
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Holding, Scope, split_reachable
 
 Store = TypeVar("Store")
 

@@ -12,12 +12,11 @@ from recollect.backends.split.reading import read_each, summed
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
+from recollect.domain.hit import ScoringInput
 from recollect.domain.page import Cursor
-from recollect.domain.placement import Holding, split, split_reachable
 from recollect.domain.record import Record, Version
-from recollect.domain.scope import Scope
-from recollect.domain.standing import Weighable
+from recollect.domain.relation import Link
+from recollect.domain.scope import Holding, Scope, split, split_reachable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
@@ -146,8 +145,8 @@ class SplitStore:
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, Weighable]:
-        found: dict[str, Weighable] = {}
+    ) -> dict[str, ScoringInput]:
+        found: dict[str, ScoringInput] = {}
         for store, some in self._split(scopes):
             found |= await store.weighable(
                 some, where, now=now, records=records, turns=turns, whole=whole

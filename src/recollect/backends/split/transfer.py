@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.document import Document
-from recollect.domain.placement import Holding, split
+from recollect.domain.scope import Holding, split
 from recollect.domain.transfer import ExportCounts
 from recollect.ports.transfer import Added, Arrival, Extent, Snapshot, Transfer
 

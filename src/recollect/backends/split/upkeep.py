@@ -8,11 +8,10 @@ from datetime import datetime
 from itertools import chain
 
 from recollect.backends.split.reading import read_each, summed
-from recollect.domain.conflict import Conflict
-from recollect.domain.health import HealthFigures
-from recollect.domain.placement import Holding, split
 from recollect.domain.record import Record
-from recollect.domain.scope import Scope
+from recollect.domain.relation import Conflict
+from recollect.domain.scope import Holding, Scope, split
+from recollect.domain.stats import HealthFigures
 from recollect.domain.times import to_micros
 from recollect.domain.upkeep import Selection, Worth
 from recollect.ports.upkeep import UpkeepReader

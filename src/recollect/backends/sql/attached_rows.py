@@ -6,10 +6,9 @@ import json
 from datetime import datetime
 
 from recollect.backends.sql.rows import Row
-from recollect.domain.conflict import Conflict
-from recollect.domain.link import Link
-from recollect.domain.proposal import Proposal
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.times import from_micros
 
 

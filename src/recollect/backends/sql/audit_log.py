@@ -30,10 +30,13 @@ from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.proposals import is_by
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes
-from recollect.domain.audit import APPROVE, ERASE, AuditEntry, ComparedContents
-from recollect.domain.audit_chain import (
+from recollect.domain.audit import (
+    APPROVE,
+    ERASE,
+    AuditEntry,
     ChainHead,
     ChainLink,
+    ComparedContents,
     SealableEntry,
     first_head,
     link_after,

@@ -22,12 +22,12 @@ from recollect.backends.sql.rows import Row, rows_of, scope_key
 from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.domain.audit import APPROVE, ERASE, KEEP, NewAuditEntry
 from recollect.domain.change import ChangeSet, Feedback
-from recollect.domain.link import Link
-from recollect.domain.owner import ARCHIVE
-from recollect.domain.proposal import ProposalStatus
 from recollect.domain.record import Record, Status
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import ProposalStatus
 from recollect.domain.times import to_micros
+from recollect.domain.unit import ARCHIVE
 
 _SALT_BYTES: Final = 16
 _ERASER: Final = "recollect"

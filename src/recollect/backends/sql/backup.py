@@ -18,8 +18,7 @@ from recollect.backends.sql.erasers_ledger import ledger_of, merge
 from recollect.backends.sql.faults import storage_error
 from recollect.backends.sql.migrate import require_known, stored_revision
 from recollect.domain.archive import Blob
-from recollect.domain.disk_space import is_full, what_to_free
-from recollect.domain.private_files import make_file, make_folder, make_private
+from recollect.domain.files import is_full, make_file, make_folder, make_private, what_to_free
 from recollect.errors import Conflict, StorageBusy, StorageError
 
 

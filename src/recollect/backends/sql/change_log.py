@@ -11,9 +11,9 @@ from sqlalchemy import Connection, bindparam, select
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import find_scopes
-from recollect.domain.event import Change
-from recollect.domain.owner import OWNER_KINDS
+from recollect.domain.change import Change
 from recollect.domain.scope import Scope
+from recollect.domain.unit import OWNER_KINDS
 
 _TABLE: Final = schema.changes.c
 _VERSIONS: Final = (

@@ -29,11 +29,10 @@ from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.job import NewJob
-from recollect.domain.owner import ARCHIVE
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Scope
 from recollect.domain.times import EPOCH, from_micros, to_micros
-from recollect.domain.unit import OwnerUnits
+from recollect.domain.unit import ARCHIVE, OwnerUnits
 from recollect.errors import Conflict, NotFound, StaleVersion
 
 _KEY_BYTES: Final = 8

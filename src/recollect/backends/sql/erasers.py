@@ -42,7 +42,7 @@ from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import rows_of, to_json
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.scope_locks import lock_scopes
-from recollect.domain.owner import ARCHIVE
+from recollect.domain.unit import ARCHIVE
 
 _RECORDS: Final = 100
 _TURNS: Final = 200

@@ -25,7 +25,7 @@ from recollect.backends.sql.portable import listed, listed_numbers
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
 from recollect.backends.sql.scope_locks import lock_scopes, locked_or_made
 from recollect.domain.forgetting import FORGET, Target
-from recollect.domain.owner import ARCHIVE
+from recollect.domain.unit import ARCHIVE
 
 # Whoever did something in the name of a forgotten person.
 _NOBODY: Final = "forgotten"

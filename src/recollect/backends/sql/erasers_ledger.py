@@ -22,9 +22,8 @@ from recollect.backends.sql.database import place_of
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT, Found
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import rows_of, to_json
-from recollect.domain.disk_space import is_full, what_to_free
+from recollect.domain.files import is_full, open_new, what_to_free
 from recollect.domain.forgetting import Person, Target
-from recollect.domain.private_files import open_new
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
 

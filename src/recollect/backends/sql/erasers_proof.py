@@ -33,7 +33,7 @@ from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.raw_search import ManyPatterns
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import Remains, Target, Verification
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Mementos
 
 _MOST_CONTENTS = 10

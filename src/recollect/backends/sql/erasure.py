@@ -25,10 +25,10 @@ from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import FORGET, Target
 from recollect.domain.ids import new_id
-from recollect.domain.lease import is_gone, new_holder
+from recollect.domain.job import is_gone, new_holder
 from recollect.domain.times import to_micros
-from recollect.ports.clock import Clock
 from recollect.ports.erasure import Cleaning, Erased
+from recollect.ports.runtime import Clock
 
 # So long nobody else goes on with a forgetting that was interrupted; every batch renews it.
 _LEASE: Final = timedelta(seconds=3)

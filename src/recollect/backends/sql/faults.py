@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy.exc import DBAPIError
 
-from recollect.domain.disk_space import has_no_room, what_to_free
+from recollect.domain.files import has_no_room, what_to_free
 from recollect.errors import StorageBusy, StorageError
 
 # SQLite tells most of these apart only by their text.

@@ -17,7 +17,7 @@ from recollect.domain.change import Committed, Idempotency
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.errors import Conflict
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 
 LIFETIME: Final = timedelta(hours=24)
 _TABLE: Final = schema.idempotency.c

@@ -43,7 +43,7 @@ from recollect.backends.sql.scope_locks import locked
 from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes, scopes_by_id
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
-from recollect.ports.index_generations import Left
+from recollect.ports.units import Left
 
 _UNITS: Final = schema.units.c
 _EDITIONS: Final = schema.editions.c
@@ -84,7 +84,7 @@ _OWNERS: Final = tuple(
 
 
 class SqlEditions:
-    """`Editions` on a SQL database."""
+    """`IndexGenerations` on a SQL database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -30,7 +30,7 @@ from recollect.domain.job import Job, JobReport, JobState, NewJob
 from recollect.domain.page import Cursor
 from recollect.domain.stats import JobCounts
 from recollect.domain.times import from_micros, to_micros
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 
 _MAX_ERROR: Final = 2_000
 # The column `gave_up`: whether a job is still to be done, or how it ended.

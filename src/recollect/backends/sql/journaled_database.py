@@ -29,8 +29,7 @@ from recollect.backends.sql.migrate import bring_up_to_date, create, require_kno
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.table_copy import derive
-from recollect.domain.disk_space import is_full, what_to_free
-from recollect.domain.private_files import make_file, make_folder, open_new
+from recollect.domain.files import is_full, make_file, make_folder, open_new, what_to_free
 from recollect.errors import StorageBusy, StorageError
 
 _JOURNAL: Final = "memory.jsonl"

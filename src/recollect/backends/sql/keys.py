@@ -13,7 +13,7 @@ from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.schema import keys, sign_ins
 from recollect.domain.access import ApiKey
 from recollect.domain.page import Cursor
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.domain.times import from_micros, to_micros
 from recollect.errors import Conflict
 from recollect.ports.keys import StoredKey

@@ -17,9 +17,8 @@ from recollect.backends.sql.index_rebuild import by_another
 from recollect.backends.sql.migrate import knows, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob
-from recollect.domain.diagnosis import DatabaseCondition, IndexFigures, TroubledJob
 from recollect.domain.forgetting import FORGET
-from recollect.domain.stats import JobCounts
+from recollect.domain.stats import DatabaseCondition, IndexFigures, JobCounts, TroubledJob
 from recollect.errors import StorageError
 
 _MOST_TROUBLED: Final = 5

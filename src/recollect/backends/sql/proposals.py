@@ -15,9 +15,8 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.page import Cursor
-from recollect.domain.proposal import Proposal, ProposalStatus
 from recollect.domain.scope import Scope
-from recollect.domain.sharing import PERSON, Party
+from recollect.domain.sharing import PERSON, Party, Proposal, ProposalStatus
 from recollect.domain.times import to_micros
 
 _TABLE: Final = schema.proposals.c

@@ -10,10 +10,9 @@ from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.rows import Row, details_json, procedure_from, to_json
 from recollect.domain.change import Access, Feedback
-from recollect.domain.conflict import Conflict
-from recollect.domain.link import Link
-from recollect.domain.proposal import Proposal, already_decided
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal, already_decided
 from recollect.domain.times import to_micros
 from recollect.domain.write import Trace, Watermark
 from recollect.errors import StaleVersion

@@ -13,7 +13,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.private_files import make_file
+from recollect.domain.files import make_file
 
 _MEGABYTE: Final = 1 << 20
 _SIZE: Final = 2 * _MEGABYTE

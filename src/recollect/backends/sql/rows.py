@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Executable
 
+from recollect.domain.hit import Standing
 from recollect.domain.record import (
     Episode,
     Evidence,
@@ -23,7 +24,6 @@ from recollect.domain.record import (
     Version,
 )
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Standing
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
 

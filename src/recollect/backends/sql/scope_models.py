@@ -36,7 +36,7 @@ from recollect.backends.sql.scope_locks import locked
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
-from recollect.ports.scope_models import PlainUnit, Served
+from recollect.ports.scope_models import PlainUnit, ServedUnits
 
 _UNIT_BITS: Final = 32
 _SCOPES: Final = schema.scopes.c
@@ -87,18 +87,18 @@ _SERVED: Final = Quick(
 )
 
 
-class SqlServing:
-    """A `Serving` on a SQL database."""
+class SqlScopeModels:
+    """A `ScopeModels` on a SQL database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def served(self) -> list[Served]:
-        def read(connection: Connection) -> list[Served]:
+    async def served(self) -> list[ServedUnits]:
+        def read(connection: Connection) -> list[ServedUnits]:
             rows = _SERVED.rows(connection, {})
             models = models_by_number(connection, [number for number, _, _ in rows if number])
             return [
-                Served(model=models.get(number), scopes=scopes, units=units)
+                ServedUnits(model=models.get(number), scopes=scopes, units=units)
                 for number, scopes, units in rows
             ]
 

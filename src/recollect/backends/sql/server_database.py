@@ -25,8 +25,8 @@ from recollect.backends.sql.database import BESIDE, KNOWN, KnownValues, Work
 from recollect.backends.sql.migrate import bring, revision
 from recollect.backends.sql.schema import HEAD_REVISION, metadata
 from recollect.errors import Closed, StorageBusy, StorageError
-from recollect.ports.foreground import note_use
-from recollect.ports.snapshot import Snapshot, current_snapshot
+from recollect.ports.runtime import note_use
+from recollect.ports.store import Snapshot, current_snapshot
 
 T = TypeVar("T")
 

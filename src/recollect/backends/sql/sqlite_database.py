@@ -27,8 +27,8 @@ from recollect.backends.sql.database import BESIDE, KNOWN, KnownValues, Work
 from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
 from recollect.backends.sql.reserve import Reserve
 from recollect.errors import Closed, StorageError
-from recollect.ports.foreground import note_use
-from recollect.ports.snapshot import Snapshot, current_snapshot
+from recollect.ports.runtime import note_use
+from recollect.ports.store import Snapshot, current_snapshot
 
 T = TypeVar("T")
 Synchronous = Literal["full", "normal", "off"]

@@ -29,7 +29,7 @@ from recollect.domain.fields import checked_text
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.errors import NotFound
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.state import ABSENT, MAX_STATE, StateEntry, StateKey, require_version
 
 _TABLE: Final = schema.state.c

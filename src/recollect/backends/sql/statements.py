@@ -28,7 +28,7 @@ from recollect.backends.sql.portable import (
     listed_numbers,
 )
 from recollect.backends.sql.prepared_statement import Quick
-from recollect.domain.owner import ARCHIVE
+from recollect.domain.unit import ARCHIVE
 
 INSERT_RECORDS: Final = Quick(insert(schema.records))
 INSERT_TAGS: Final = Quick(insert(schema.record_tags))

@@ -47,15 +47,15 @@ from recollect.backends.sql.rows import (
 from recollect.backends.sql.scopes import find_scopes, read_versions
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
-from recollect.domain.link import Link
+from recollect.domain.hit import ScoringInput
 from recollect.domain.page import Cursor
 from recollect.domain.record import Kind, Record, Status, Version
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
-from recollect.domain.standing import Weighable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 
 # So many are read in less time than it takes to hand them to a thread,
 _FEW: Final = 50
@@ -131,27 +131,27 @@ class SqlStore:
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, Weighable]:
-        def read(connection: Connection) -> dict[str, Weighable]:
+    ) -> dict[str, ScoringInput]:
+        def read(connection: Connection) -> dict[str, ScoringInput]:
             found = find_scopes(connection, scopes)
             others = _of_others(found, scopes[0])
-            weighable: dict[str, Weighable] = {}
+            weighable: dict[str, ScoringInput] = {}
             given = {"now": to_micros(now), **_lists(found, records[:whole])}
             for row in _records_in_any_order(where).by_name(connection, given) if records else ():
                 scope_id = row["scope_id"]
                 standing = standing_of_record(row, is_of_others=scope_id in others)
                 item = partial(record_from, row, found[scope_id])
-                weighable[row["id"]] = Weighable(standing, item)
+                weighable[row["id"]] = ScoringInput(standing, item)
             if len(records) > whole:
                 given |= _lists(found, records[whole:])
                 for row in _standings_of_records(where).rows(connection, given):
                     is_of_others = row["scope_id"] in others
                     standing = standing_of_record(row, is_of_others=is_of_others)
-                    weighable[row["id"]] = Weighable(standing)
+                    weighable[row["id"]] = ScoringInput(standing)
             if turns:
                 for row in _turns_in_any_order(where).by_name(connection, _lists(found, turns)):
                     item = partial(turn_from, row, found[row["scope_id"]])
-                    weighable[row["id"]] = Weighable(standing_of_turn(row), item)
+                    weighable[row["id"]] = ScoringInput(standing_of_turn(row), item)
             return weighable
 
         are_few = len(records) <= _FEW_STANDINGS and len(turns) <= _FEW

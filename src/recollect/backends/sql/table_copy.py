@@ -21,7 +21,7 @@ from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of
 from recollect.backends.sql.migrate import COPYING, create, revision
 from recollect.backends.sql.rows import rows_of
 from recollect.backends.sql.schema import metadata
-from recollect.domain.progress import Progress
+from recollect.domain.job import Progress
 from recollect.errors import StorageError
 
 _PAGE_ROWS: Final = 500

@@ -27,7 +27,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.transfer import Attached, RecordHistory, name_of, scope_of
 from recollect.domain.turn import Turn
-from recollect.ports.clock import Clock
+from recollect.ports.runtime import Clock
 from recollect.ports.transfer import Added, Arrival, Extent, Outcome, Snapshot
 
 T = TypeVar("T")

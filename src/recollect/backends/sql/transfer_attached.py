@@ -16,11 +16,10 @@ from recollect.backends.sql.rows import Row, rows_of, scope_key
 from recollect.backends.sql.scope_locks import locked_or_made
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.change import ChangeSet
-from recollect.domain.conflict import Conflict
 from recollect.domain.item import StoredItem, encoded
-from recollect.domain.link import Link
-from recollect.domain.proposal import Proposal
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.transfer import Attached, ReadMark
 from recollect.domain.write import Watermark
 from recollect.ports.transfer import Outcome

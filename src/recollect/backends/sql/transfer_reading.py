@@ -40,9 +40,8 @@ from recollect.backends.sql.transfer_attached import (
     read_mark_from,
 )
 from recollect.domain.archive import Archive, Blob
-from recollect.domain.category import USER_PROFILE, is_user_profile, with_aliases
 from recollect.domain.document import Document, as_given
-from recollect.domain.record import Version
+from recollect.domain.record import USER_PROFILE, Version, is_user_profile, with_aliases
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import Attached, ExportCounts, Item, RecordHistory
 from recollect.ports.transfer import Extent, Snapshot

@@ -24,11 +24,10 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where
 from recollect.backends.sql.rows import Row, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
-from recollect.domain.category import with_aliases
-from recollect.domain.conflict import Conflict
-from recollect.domain.health import HealthFigures
-from recollect.domain.record import Kind, Record, Status, Tier
+from recollect.domain.record import Kind, Record, Status, Tier, with_aliases
+from recollect.domain.relation import Conflict
 from recollect.domain.scope import Scope
+from recollect.domain.stats import HealthFigures
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.upkeep import EXPIRED_BY, Selection, Worth
 

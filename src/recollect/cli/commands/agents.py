@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.groups import run_group
-from recollect.domain.agent import Agent
-from recollect.domain.route import WritePolicy
+from recollect.cli.command import run_group
+from recollect.cli.options import Limit, PageMark
+from recollect.domain.access import Agent
+from recollect.domain.write import WritePolicy
 from recollect.memory import Memory
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The agent.")]
 
@@ -32,23 +30,13 @@ def agents(context: typer.Context) -> None:
 
 async def list_agents(
     memory: Memory,
-    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="MARK", help="Go on where the last page ended.")
-    ] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
 ) -> Answer:
     """The agents that are set up, by name."""
     found = await memory.agents.list(limit=limit, cursor=cursor)
 
-    def tell(console: Console) -> None:
-        for agent in found:
-            show.line(console, _told(agent))
-        if not found:
-            show.line(console, "No agent is set up: all are as by default.")
-        if found.next_cursor is not None:
-            show.line(console, f"More: --cursor {found.next_cursor}")
-
-    return Answer(found, tell)
+    return show.listed(found, _told, none="No agent is set up: all are as by default.")
 
 
 async def show_agent(memory: Memory, name: Name) -> Answer:

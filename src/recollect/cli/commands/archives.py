@@ -9,7 +9,8 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.groups import run_group
+from recollect.cli.command import run_group
+from recollect.cli.options import Limit, PageMark
 from recollect.domain.archive import Archive
 from recollect.domain.views import as_json
 from recollect.memory import Memory
@@ -35,10 +36,8 @@ async def list_archives(
     memory: Memory,
     session: Session = None,
     tool: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this tool.")] = None,
-    limit: Annotated[int, typer.Option(help="Maximum number.")] = 50,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
-    ] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
 ) -> Answer:
     """List archived tool results, newest first."""
     found = await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from recollect.cli import show_audit
+from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.groups import run_group
-from recollect.cli.options import Shared
+from recollect.cli.command import run_group
+from recollect.cli.options import Limit, PageMark, Shared
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -23,16 +23,14 @@ def audit(context: typer.Context) -> None:
     run_group(
         context,
         "The audit log: what happened to memory, by whom and why.",
-        {"tail": tail, "list": tail, "show": show, "verify": verify, "replay": replay},
+        {"tail": tail, "list": tail, "show": show_entries, "verify": verify, "replay": replay},
     )
 
 
 async def tail(
     memory: Memory,
-    limit: Annotated[int, typer.Option(help="Maximum number.")] = 20,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="CURSOR", help="Continue after the previous page.")
-    ] = None,
+    limit: Limit = 20,
+    cursor: PageMark = None,
     action: Annotated[
         str | None, typer.Option(metavar="WORD", help="Only remember, update, observe, inject …")
     ] = None,
@@ -42,23 +40,23 @@ async def tail(
 ) -> Answer:
     """Show the audit log, newest first."""
     page = await memory.audit.tail(limit=limit, cursor=cursor, action=action, target=target)
-    return Answer(page, lambda console: show_audit.page_of_entries(console, page))
+    return Answer(page, lambda console: show.page_of_entries(console, page))
 
 
-async def show(
+async def show_entries(
     memory: Memory,
     id: Annotated[str, typer.Argument(help="A record, a turn or a recall.")],
 ) -> Answer:
     """Show every entry about a record, a turn or a recall, oldest first."""
     entries = await memory.audit.show(id)
-    return Answer(entries, lambda console: show_audit.entries_in_full(console, entries))
+    return Answer(entries, lambda console: show.entries_in_full(console, entries))
 
 
 async def verify(memory: Memory, shared: Shared) -> None:
     """Verify the whole audit log of the workspace; exit code 5 if it was changed."""
     verdict: AuditVerdict = await memory.audit.verify()
     say(
-        Answer(verdict, lambda console: show_audit.verdict(console, verdict)),
+        Answer(verdict, lambda console: show.verdict(console, verdict)),
         as_object=shared.json,
     )
     if not verdict.is_intact:
@@ -73,4 +71,4 @@ async def replay(
 ) -> Answer:
     """Compare what a past prompt was given with what the same query returns now."""
     replayed = await memory.audit.replay(recall_id)
-    return Answer(replayed, lambda console: show_audit.replay(console, replayed))
+    return Answer(replayed, lambda console: show.replay(console, replayed))

@@ -1,16 +1,17 @@
-"""Commands about the data as a whole: where it is, backups and background work."""
+"""Commands about the data as a whole: where it is, backups, background jobs and the demo."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer
-from recollect.cli.options import Shared
-from recollect.cli.progress import bar
+from recollect.cli.answer import Answer, bar
+from recollect.cli.command import run_group
+from recollect.cli.options import Limit, PageMark, Shared
+from recollect.domain.job import JobReport, JobState
 from recollect.domain.views import as_json
 from recollect.errors import SettingsError
 from recollect.memory import Memory
@@ -74,7 +75,7 @@ async def restore(
 
     The previous database is kept beside it; what was forgotten since the backup stays forgotten.
     """
-    from recollect.assemble.store_copy import restore as bring_back
+    from recollect.assemble.stores import restore as bring_back
 
     settings = shared.settings()
     kept = "; the previous one is kept beside it" if settings.database.exists() else ""
@@ -100,7 +101,7 @@ async def copy(
     are compared in the end. Run again, it goes on where it was interrupted.
     Nobody should write to the source meanwhile: what comes later is not copied.
     """
-    from recollect.assemble.store_copy import copy_store
+    from recollect.assemble.stores import copy_store
     from recollect.settings import Settings
 
     with bar("Copying") as progress:
@@ -143,3 +144,80 @@ async def _work_until_stopped(memory: Memory) -> int:
     except asyncio.CancelledError:
         # Ctrl-C, which is how this ends.
         return ran
+
+
+# --- `recollect jobs`: background jobs, their progress and results --------------------------------
+
+JobId = Annotated[str, typer.Argument(metavar="ID", help="The job.")]
+
+
+def jobs(context: typer.Context) -> None:
+    """List background jobs and cancel them."""
+    commands = {"list": list_jobs, "show": show_job, "cancel": cancel_job}
+    run_group(context, "Background jobs; finished ones are listed for a day.", commands)
+
+
+async def list_jobs(
+    memory: Memory,
+    state: Annotated[
+        str | None,
+        typer.Option(metavar="STATE", help="waiting, running, failed, done or cancelled."),
+    ] = None,
+    kind: Annotated[str | None, typer.Option(metavar="KIND", help="Only of this kind.")] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Answer:
+    """List jobs, newest first."""
+    wanted = cast("JobState | None", state)
+    found = await memory.jobs.list(state=wanted, kind=kind, limit=limit, cursor=cursor)
+
+    return show.listed(found, _told, none="There are no jobs.")
+
+
+async def show_job(memory: Memory, job_id: JobId) -> Answer:
+    """Show the state and the progress of one job."""
+    job = await memory.jobs.get(job_id)
+    return Answer(job, lambda console: show.line(console, _told(job)))
+
+
+async def cancel_job(memory: Memory, job_id: JobId) -> Answer:
+    """Cancel a job; what it did so far is kept."""
+    job = await memory.jobs.cancel(job_id)
+    return Answer(job, lambda console: show.line(console, _told(job)))
+
+
+def _told(job: JobReport) -> str:
+    when = f"{job.at.astimezone():%Y-%m-%d %H:%M}"
+    told = f"{job.id} · {job.kind} · {job.state} · {when}"
+    if job.total is not None:
+        told += f" · {job.done or 0:,} of {job.total:,}"
+    return f"{told} · {job.error}" if job.error else told
+
+
+# --- The command that loads and removes the demo workspace ----------------------------------------
+
+Language = Literal["en", "zh"]
+
+
+async def demo(
+    memory: Memory,
+    language: Annotated[
+        Language, typer.Option(help="In which language the people of the demo talk.")
+    ] = "en",
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Forget everything in the demo workspace.")
+    ] = False,
+) -> Answer:
+    """Load the workspace `demo` with made-up people, to look around in the console."""
+    from recollect.demo import WORKSPACE, load_demo, remove_demo
+
+    if remove:
+        gone = await remove_demo(memory)
+        told = f"Removed the demo workspace: {gone['records']:,} records, {gone['turns']:,} turns."
+        return Answer({"workspace": WORKSPACE, **gone}, lambda console: show.line(console, told))
+    held = await load_demo(memory, language)
+    told = (
+        f"Loaded the workspace {WORKSPACE}: {held['records']:,} records,"
+        f" {held['sessions']:,} sessions. Start the console: recollect serve"
+    )
+    return Answer({"workspace": WORKSPACE, **held}, lambda console: show.line(console, told))

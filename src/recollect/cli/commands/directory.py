@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
-from recollect.cli import show, show_audit, show_upkeep
+from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.groups import run_group
-from recollect.cli.input import text_of
+from recollect.cli.command import Body, run_group
+from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.directory import (
     Contents,
     LabelEntry,
@@ -18,19 +18,9 @@ from recollect.domain.directory import (
     ScopeEntry,
     SessionEntry,
 )
-from recollect.domain.page import Page
 from recollect.domain.record import Record
 from recollect.memory import Memory
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-T = TypeVar("T")
-
-Limit = Annotated[int, typer.Option(help="Maximum number.")]
-PageMark = Annotated[
-    str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
-]
 OfAgent = Annotated[
     str | None, typer.Option("--of-agent", metavar="NAME", help="Only of this agent; - is none.")
 ]
@@ -41,28 +31,32 @@ OfUser = Annotated[
 
 async def sessions(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List sessions, most recently active first."""
-    return _listed(await memory.sessions(limit=limit, cursor=cursor), _session)
+    return show.listed(await memory.sessions(limit=limit, cursor=cursor), _session)
 
 
 async def tags(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the tags of records, most frequent first."""
-    return _listed(await memory.tags(limit=limit, cursor=cursor), _label)
+    return show.listed(await memory.tags(limit=limit, cursor=cursor), _label)
 
 
 async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the categories of records, most frequent first."""
-    return _listed(await memory.categories(limit=limit, cursor=cursor), _label)
+    return show.listed(await memory.categories(limit=limit, cursor=cursor), _label)
 
 
 def workspace(context: typer.Context) -> None:
     """List the scopes, users, agents and contents of the whole workspace."""
     commands = {
-        "scopes": _scopes,
+        "scopes": _listing(
+            "scopes", "List the scopes that ever held anything, newest first.", _scope
+        ),
         "users": _users,
         "agents": _agents,
-        "sessions": _sessions,
-        "tags": _tags,
-        "categories": _categories,
+        "sessions": _listing(
+            "sessions", "List the sessions, most recently active first.", _session
+        ),
+        "tags": _listing("tags", "List the tags, most frequent first.", _label),
+        "categories": _listing("categories", "List the categories, most frequent first.", _label),
         "records": _records,
         "recall": _recall,
         "health": _health,
@@ -72,64 +66,32 @@ def workspace(context: typer.Context) -> None:
     run_group(context, "All scopes of a workspace; reading them is audited.", commands)
 
 
-async def _scopes(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the scopes that ever held anything, newest first."""
-    found = await _whole(memory).scopes(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return _listed(found, _scope)
+def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
+    """Return a command that lists something of the workspace, of one agent or user if asked."""
+
+    async def list_them(
+        memory: Memory,
+        of_agent: OfAgent = None,
+        of_user: OfUser = None,
+        limit: Limit = 50,
+        cursor: PageMark = None,
+    ) -> Answer:
+        listed = getattr(_whole(memory), what)
+        found = await listed(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
+        return show.listed(found, told)
+
+    list_them.__doc__ = about
+    return list_them
 
 
 async def _users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the users, newest first."""
-    return _listed(await _whole(memory).users(limit=limit, cursor=cursor), _name)
+    return show.listed(await _whole(memory).users(limit=limit, cursor=cursor), _name)
 
 
 async def _agents(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the agents, newest first."""
-    return _listed(await _whole(memory).agents(limit=limit, cursor=cursor), _name)
-
-
-async def _sessions(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the sessions, most recently active first."""
-    found = await _whole(memory).sessions(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return _listed(found, _session)
-
-
-async def _tags(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the tags, most frequent first."""
-    found = await _whole(memory).tags(agent=of_agent, user=of_user, limit=limit, cursor=cursor)
-    return _listed(found, _label)
-
-
-async def _categories(
-    memory: Memory,
-    of_agent: OfAgent = None,
-    of_user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
-) -> Answer:
-    """List the categories, most frequent first."""
-    found = await _whole(memory).categories(
-        agent=of_agent, user=of_user, limit=limit, cursor=cursor
-    )
-    return _listed(found, _label)
+    return show.listed(await _whole(memory).agents(limit=limit, cursor=cursor), _name)
 
 
 async def _records(
@@ -147,7 +109,7 @@ async def _records(
     found = await _whole(memory).records(
         agent=of_agent, user=of_user, facets=facets, limit=limit, cursor=cursor
     )
-    return _listed(found, _record, f"{found.total:,} records in all.")
+    return show.listed(found, _record, f"{found.total:,} records in all.")
 
 
 async def _recall(
@@ -169,13 +131,13 @@ async def _recall(
 async def _health(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
     """Tell how much there is, how far it is trusted, and what somebody should look at."""
     found = await _whole(memory).health(agent=of_agent, user=of_user)
-    return Answer(found, lambda console: show_upkeep.health(console, found))
+    return Answer(found, lambda console: show.health(console, found))
 
 
 async def _conflicts(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
     """List the records that contradict each other and wait for a decision."""
     found = await _whole(memory).conflicts(agent=of_agent, user=of_user)
-    return Answer(found, lambda console: show_upkeep.disputes(console, found))
+    return Answer(found, lambda console: show.disputes(console, found))
 
 
 async def _audit(
@@ -195,26 +157,11 @@ async def _audit(
     found = await _whole(memory).audit(
         agent=of_agent, user=of_user, action=action, about=about, limit=limit, cursor=cursor
     )
-    return Answer(found, lambda console: show_audit.page_of_entries(console, found))
+    return Answer(found, lambda console: show.page_of_entries(console, found))
 
 
 def _whole(memory: Memory) -> Any:
     return memory.scope(agent=None, user=None).workspace
-
-
-def _listed(found: Page[T], told: Callable[[T], str], *more: str) -> Answer:
-    def tell(console: Console) -> None:
-        for line in (*map(told, found), *more, *_way_on(found)):
-            show.line(console, line)
-
-    return Answer(found, tell)
-
-
-def _way_on(found: Page[Any]) -> Iterable[str]:
-    if not found:
-        yield "There are none."
-    if found.next_cursor is not None:
-        yield f"More: --cursor {found.next_cursor}"
 
 
 def _session(it: SessionEntry) -> str:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, say
-from recollect.cli.groups import run_group
-from recollect.cli.input import moment_of
-from recollect.cli.options import Shared
-from recollect.cli.progress import bar
+from recollect.cli.answer import Answer, bar, say
+from recollect.cli.command import run_group
+from recollect.cli.options import Limit, PageMark, Shared, moment_of
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
     Document,
@@ -92,23 +90,15 @@ async def sync(
 async def list_documents(
     memory: Memory,
     collection: Among = None,
-    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="MARK", help="Go on where the last page ended.")
-    ] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
 ) -> Answer:
     """The documents, the last changed first."""
     found = await memory.knowledge.list(collection=collection, limit=limit, cursor=cursor)
 
-    def tell(console: Console) -> None:
-        for document in found:
-            show.line(console, _line(document))
-        if found.next_cursor is not None:
-            show.line(console, f"More: --cursor {found.next_cursor}")
-        if not found:
-            show.line(console, "There are no documents; `recollect kb add FILE` adds one.")
-
-    return Answer(found, tell)
+    return show.listed(
+        found, _line, none="There are no documents; `recollect kb add FILE` adds one."
+    )
 
 
 async def show_document(

@@ -9,7 +9,8 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.groups import run_group
+from recollect.cli.command import run_group
+from recollect.cli.options import Limit, PageMark
 from recollect.domain.access import ApiKey
 from recollect.memory import Memory
 
@@ -64,23 +65,15 @@ async def create_key(
 
 async def list_keys(
     memory: Memory,
-    limit: Annotated[int, typer.Option(help="How many at most.")] = 50,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="MARK", help="Go on where the last page ended.")
-    ] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
 ) -> Answer:
     """List the keys, newest first."""
     found = await memory.keys.list(limit=limit, cursor=cursor)
 
-    def tell(console: Console) -> None:
-        for key in found:
-            show.line(console, _told(key))
-        if not found:
-            show.line(console, "There are no keys: on this machine the server is open to anybody.")
-        if found.next_cursor is not None:
-            show.line(console, f"More: --cursor {found.next_cursor}")
-
-    return Answer(found, tell)
+    return show.listed(
+        found, _told, none="There are no keys: on this machine the server is open to anybody."
+    )
 
 
 async def revoke_key(

@@ -10,10 +10,9 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
-from recollect.cli.input import moment_of, text_of
-from recollect.cli.options import FilterOptions
+from recollect.cli.options import FilterOptions, PageMark, moment_of, text_of
 from recollect.cli.show import explained
-from recollect.domain.owner import ARCHIVE, OwnerKind
+from recollect.domain.unit import ARCHIVE, OwnerKind
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ async def list_records(
     memory: Memory,
     where: FilterOptions,
     limit: Annotated[int, typer.Option(help="Number per page.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Continue after the previous page.")] = None,
+    cursor: PageMark = None,
 ) -> Answer:
     """List the records that match the filters, latest first."""
     page = await memory.list(limit=limit, cursor=cursor, **where.filters())
@@ -83,7 +82,7 @@ async def list_turns(
     memory: Memory,
     where: FilterOptions,
     limit: Annotated[int, typer.Option(help="Number per page.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Continue after the previous page.")] = None,
+    cursor: PageMark = None,
 ) -> Answer:
     """List turns, latest first; with --session, that session in order."""
     page = await memory.turns(limit=limit, cursor=cursor, **where.filters())

@@ -11,12 +11,11 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.command import Body, as_command, over, with_options
+from recollect.cli.command import Body, as_command, log_to, over, with_options
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
-from recollect.cli.logs import log_to
 from recollect.cli.options import Shared
 from recollect.cli.settings_edit import write_setting
-from recollect.domain.embedder import EmbedderCheck
+from recollect.domain.embedding import EmbedderCheck
 from recollect.domain.views import as_json
 from recollect.errors import NotAvailable
 

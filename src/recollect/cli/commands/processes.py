@@ -1,4 +1,4 @@
-"""Commands that start the server, benchmarks and model tools."""
+"""Commands that start the server and the MCP server, and choose models."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import typer
-from typer.main import get_command
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.command import opened
-from recollect.cli.logs import log_to
+from recollect.cli.command import hand_over, log_to, opened
 from recollect.cli.options import Shared
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.ids import new_id
@@ -185,18 +183,11 @@ async def mcp(
         await serve_stdio(memory, tongue, new_id("sess") if session is None else session)
 
 
-def bench(context: typer.Context) -> None:
-    """Measure the quality and the speed of recall."""
-    from recollect.evaluation.command import bench as benchmarks
-
-    _run_group(benchmarks, context)
-
-
 def models(context: typer.Context) -> None:
     """List, choose and test embedding models."""
     from recollect.cli.commands.models import models as choosing
 
-    _run_group(choosing(), context)
+    hand_over(context, choosing())
 
 
 def version() -> Answer:
@@ -207,27 +198,15 @@ def version() -> Answer:
     return Answer({"version": number}, lambda console: show.line(console, f"recollect {number}"))
 
 
-def _run_group(group: typer.Typer, context: typer.Context) -> None:
-    """Pass the arguments on to a group that is loaded only now."""
-    status = get_command(group).main(
-        args=context.args,
-        prog_name=context.command_path,
-        standalone_mode=False,
-        obj=context.obj,
-    )
-    if isinstance(status, int):
-        raise typer.Exit(status)
-
-
 def _protocol() -> type[asyncio.Protocol]:
     """Return HTTP as it is read fastest with what is installed; both say and refuse the same."""
     try:
-        from recollect.server.fast_wire import FastTellingProtocol
+        from recollect.server.fast_wire import HttptoolsProblemProtocol
     except ModuleNotFoundError:
-        from recollect.server.wire import TellingProtocol
+        from recollect.server.wire import H11ProblemProtocol
 
-        return TellingProtocol
-    return FastTellingProtocol
+        return H11ProblemProtocol
+    return HttptoolsProblemProtocol
 
 
 async def _look_at_keys(settings: Settings) -> _Door:

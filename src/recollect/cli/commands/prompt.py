@@ -10,8 +10,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
-from recollect.cli.input import text_of
-from recollect.cli.options import CommonFilterOptions
+from recollect.cli.options import CommonFilterOptions, text_of
 from recollect.domain.record import Procedure, Record
 from recollect.memory import Memory
 

@@ -8,8 +8,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.input import moment_of, one_of, text_of
-from recollect.cli.options import RecordOptions
+from recollect.cli.options import RecordOptions, moment_of, one_of, text_of
 from recollect.domain.record import Record
 from recollect.domain.upkeep import BulkChange
 from recollect.errors import InvalidInput

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, say
+from recollect.cli.answer import Answer, bar, say
 from recollect.cli.command import opened
 from recollect.cli.commands.records import RecordId
 from recollect.cli.options import FilterOptions, Shared
-from recollect.cli.progress import bar
 from recollect.domain.forgetting import Forgotten, Verification
 from recollect.domain.views import as_json
 from recollect.errors import InvalidInput

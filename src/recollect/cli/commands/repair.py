@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, say
+from recollect.cli.answer import Answer, bar, say
+from recollect.cli.command import log_to
 from recollect.cli.commands.models import NAMES, NO_MODEL, Chosen, choose, tried_model
-from recollect.cli.logs import log_to
 from recollect.cli.options import Shared
-from recollect.cli.progress import bar
 from recollect.domain.views import as_json
 from recollect.errors import NotAvailable, SettingsError
 from recollect.memory import Memory
@@ -19,7 +18,7 @@ from recollect.memory import Memory
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.domain.diagnosis import Diagnosis
+    from recollect.domain.stats import Diagnosis
 
 _PROBLEM: Final = 5
 

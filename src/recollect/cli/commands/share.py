@@ -9,13 +9,11 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import Body
+from recollect.cli.command import Body, run_group
 from recollect.cli.commands.records import Reason, RecordId, Text
-from recollect.cli.groups import run_group
-from recollect.cli.input import text_of
+from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.page import Page
-from recollect.domain.proposal import PROPOSAL_STATUSES, Proposal
-from recollect.domain.sharing import SHARED_TYPES
+from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -25,8 +23,6 @@ _TYPES: Final = ", ".join(SHARED_TYPES)
 _ANY: Final = "any"
 
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="The proposal's id.")]
-Limit = Annotated[int, typer.Option(help="Maximum number.")]
-PageMark = Annotated[str | None, typer.Option(help="Continue after the previous page.")]
 OfType = Annotated[
     str | None, typer.Option("--type", metavar="TYPE", help=f"Only this type ({_TYPES}).")
 ]
@@ -179,9 +175,4 @@ def _card(console: Console, proposal: Proposal) -> None:
 
 
 def _page(console: Console, page: Page[Proposal]) -> None:
-    for proposal in page:
-        _card(console, proposal)
-    if not page.items:
-        show.line(console, "There are no such proposals.")
-    if page.next_cursor is not None:
-        show.line(console, f"More: --cursor {page.next_cursor}")
+    show.page_of(console, page, _card, none="There are no such proposals.")

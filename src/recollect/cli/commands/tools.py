@@ -9,8 +9,8 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.groups import run_group
-from recollect.cli.input import text_of
+from recollect.cli.command import run_group
+from recollect.cli.options import text_of
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 

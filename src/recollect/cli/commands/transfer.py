@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, say
+from recollect.cli.answer import Answer, bar, say
 from recollect.cli.options import Shared
-from recollect.cli.progress import bar
 from recollect.domain.transfer import ExportCounts, Imported, ImportedChats, LineProblem
 from recollect.domain.views import as_json
 from recollect.errors import InvalidInput

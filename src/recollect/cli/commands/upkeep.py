@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from recollect.cli import show_upkeep
+from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Reason, RecordId
-from recollect.cli.input import moment_of, text_of
+from recollect.cli.options import PageMark, moment_of, text_of
 from recollect.cli.show import line, page_of_records, record_card
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from recollect.domain.conflict import Resolution
     from recollect.domain.record import Record
+    from recollect.domain.relation import Resolution
 
 ConflictId = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be done.")]
@@ -29,13 +29,13 @@ Content = Annotated[
 async def health(memory: Memory) -> Answer:
     """Show how much is stored, how far it is trusted, and what needs attention."""
     found = await memory.upkeep.health()
-    return Answer(found, lambda console: show_upkeep.health(console, found))
+    return Answer(found, lambda console: show.health(console, found))
 
 
 async def conflicts(memory: Memory) -> Answer:
     """List the open conflicts between records."""
     found = await memory.upkeep.conflicts()
-    return Answer(found, lambda console: show_upkeep.disputes(console, found))
+    return Answer(found, lambda console: show.disputes(console, found))
 
 
 async def resolve(
@@ -60,13 +60,13 @@ async def resolve(
         at=None if at is None else moment_of(at, "--at"),
         reason=reason,
     )
-    return Answer(decided, lambda console: show_upkeep.dispute(console, decided))
+    return Answer(decided, lambda console: show.dispute(console, decided))
 
 
 async def quarantine(
     memory: Memory,
     limit: Annotated[int, typer.Option(help="Number per page.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Continue after the previous page.")] = None,
+    cursor: PageMark = None,
 ) -> Answer:
     """List records that their source does not support; they are not recalled until accepted."""
     page = await memory.upkeep.quarantined(limit=limit, cursor=cursor)
@@ -88,7 +88,7 @@ async def reject(memory: Memory, record_id: RecordId, reason: Reason = "") -> An
 async def buffer(memory: Memory) -> Answer:
     """List short-term records, newest and most important first, with the time they have left."""
     entries = await memory.upkeep.buffer()
-    return Answer(entries, lambda console: show_upkeep.buffered(console, entries))
+    return Answer(entries, lambda console: show.buffered(console, entries))
 
 
 async def promote(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
@@ -105,7 +105,7 @@ async def sweep(
 ) -> Answer:
     """Hide or remove records that are expired, past retention, or over capacity."""
     swept = await memory.upkeep.sweep(dry_run=dry_run, all_scopes=all_scopes)
-    return Answer(swept, lambda console: show_upkeep.swept(console, swept))
+    return Answer(swept, lambda console: show.swept(console, swept))
 
 
 def _told(what: str, record: Record) -> Answer:

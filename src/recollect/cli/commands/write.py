@@ -9,11 +9,9 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Key, Text
-from recollect.cli.input import one_of
-from recollect.cli.options import RecordOptions
-from recollect.domain.route import Route, WritePolicy
+from recollect.cli.options import RecordOptions, one_of
 from recollect.domain.views import as_json
-from recollect.domain.write import Trace, Written
+from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.memory import Memory
 
 if TYPE_CHECKING:

@@ -18,11 +18,10 @@ from recollect.context.archives.summary import (
     summary_of,
 )
 from recollect.context.placeholder import one_line
-from recollect.domain.archive import Archive
+from recollect.domain.archive import Archive, Content
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
-from recollect.domain.tool_result import Content
 
 MOST_SOURCES: Final = 10
 _MAX_SOURCE_CHARS: Final = 200

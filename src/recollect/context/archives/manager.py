@@ -15,7 +15,6 @@ from typing import Final, Literal, TypeAlias
 
 from recollect.context.archives.description import Origin, describe, hash_of
 from recollect.context.archives.indexing import index_job
-from recollect.context.archives.message_texts import AnyMessage, with_texts
 from recollect.context.archives.passages import select_passages
 from recollect.context.archives.summary import canonical_input, query_of
 from recollect.context.archives.vault import Vault
@@ -27,12 +26,16 @@ from recollect.context.placeholder import (
     open_in,
     opened,
 )
+from recollect.context.tool_result_texts import AnyMessage, with_texts
 from recollect.domain.archive import (
     Archive,
     Blob,
+    Content,
     ContentRange,
     EarlierResult,
     NewArchive,
+    ToolResult,
+    content_of,
     parse_range,
 )
 from recollect.domain.change import ChangeSet
@@ -40,13 +43,12 @@ from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.meter import Meter
 from recollect.domain.scope import Caller
-from recollect.domain.tool_result import Content, ToolResult, content_of
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
-from recollect.language.detection import language
+from recollect.language.characters import language
 from recollect.ports.archives import Archives
-from recollect.ports.clock import Clock
+from recollect.ports.language_model import TokenCounter
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.ports.tokens import TokenCounter
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
 

@@ -16,11 +16,9 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from recollect.language.analysis import query_terms
-from recollect.language.detection import script_share
-from recollect.language.folding import fold
-from recollect.language.passages import PASSAGE_SIZE
-from recollect.language.scripts import SPACELESS
-from recollect.ports.tokens import TokenCounter
+from recollect.language.characters import SPACELESS, fold, script_share
+from recollect.language.sentences import PASSAGE_SIZE
+from recollect.ports.language_model import TokenCounter
 
 Span = tuple[int, int]
 

@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from recollect.context.archives.passages import Needles
 from recollect.context.placeholder import one_line
-from recollect.domain.tool_result import Content
+from recollect.domain.archive import Content
 from recollect.errors import InvalidInput
 
 MIN_SUMMARY: Final = 200

@@ -1,4 +1,4 @@
-"""Archived contents in the blob store: compressed, and checked when read."""
+"""Archived contents in the blob store: compressed, checked when read, and expired."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Final
 
 from recollect.context.archives.description import hash_of
-from recollect.domain.archive import Archive, Blob
+from recollect.domain.archive import Archive, Blob, Content, SweptArchives, content_from
+from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Scope
-from recollect.domain.tool_result import Content, content_from
 from recollect.errors import StorageError
-from recollect.ports.blobs import Blobs
+from recollect.ports.archives import Archives, Blobs
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store
 
 _COMPRESSION_LEVEL: Final = 3
 
@@ -93,3 +98,89 @@ def _damaged(archive: Archive, blob: Blob, found: str) -> StorageError:
         code="archive_damaged",
         hint=f"Put {blob.key} back from a backup, or call the tool {archive.tool} again.",
     )
+
+
+# --- Retention of archives: by age, number and size, separately for each scope --------------------
+
+# A write never takes this long between its blob and its row.
+ORPHAN_AGE: Final = timedelta(hours=1)
+_RETENTION: Final = "retention"
+_BATCH_ARCHIVES: Final = 50
+_BATCH_KEYS: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionLimits:
+    """The maximum number and size of archives of a scope; None means no limit."""
+
+    max_count: int | None = 10_000
+    max_bytes: int | None = 5_000_000_000
+
+
+class Retention:
+    """Deletion of archives past retention and of unreferenced blobs."""
+
+    def __init__(
+        self,
+        store: Store,
+        archives: Archives,
+        blobs: Blobs,
+        clock: Clock,
+        limits: RetentionLimits | None = None,
+    ) -> None:
+        self._store = store
+        self._archives = archives
+        self._blobs = blobs
+        self._vault = Vault(blobs)
+        self._clock = clock
+        self._limits = limits or RetentionLimits()
+
+    async def sweep(self, scope: Scope, *, dry_run: bool = False) -> SweptArchives:
+        """Delete what exceeds the limits in one scope."""
+        kept_so_far = await self._archives.find([scope])
+        going = outdated(kept_so_far, self._clock.now(), self._limits)
+        if not dry_run:
+            await self.remove(going)
+        return SweptArchives(archives=tuple(going), is_dry_run=dry_run)
+
+    async def sweep_all(self) -> int:
+        """Delete what exceeds the limits everywhere, and unused blobs; return how many archives."""
+        swept = [await self.sweep(scope) for scope in await self._archives.scopes()]
+        await self.collect_orphans()
+        return sum(len(scope_sweep.archives) for scope_sweep in swept)
+
+    async def remove(self, archives: Sequence[Archive], *, by: str = _RETENTION) -> None:
+        """Delete archives with their units: first in the database, then in the blob store."""
+        for start in range(0, len(archives), _BATCH_ARCHIVES):
+            batch = tuple(archives[start : start + _BATCH_ARCHIVES])
+            committed = await self._store.commit(
+                ChangeSet(principal=by, scope=batch[0].scope, removed_archives=batch)
+            )
+            await self._vault.drop(committed.unused_blobs)
+
+    async def collect_orphans(self, *, dry_run: bool = False) -> list[str]:
+        """Delete blobs that a killed process left behind; return their keys."""
+        before = self._clock.now() - ORPHAN_AGE
+        old = [blob.key async for blob in self._blobs.stored() if blob.stored_at < before]
+        orphans: list[str] = []
+        for start in range(0, len(old), _BATCH_KEYS):
+            keys = old[start : start + _BATCH_KEYS]
+            used = await self._archives.referenced(keys)
+            orphans += [key for key in keys if key not in used]
+        if not dry_run:
+            await self._vault.drop(orphans)
+        return orphans
+
+
+def outdated(archives: Sequence[Archive], now: datetime, limits: RetentionLimits) -> list[Archive]:
+    """Return the archives to delete: expired ones, and the oldest ones beyond a limit."""
+    expired = [archive for archive in archives if archive.is_expired(now)]
+    others = [archive for archive in archives if not archive.is_expired(now)]
+    sizes = accumulate(archive.bytes for archive in others)
+    beyond = [
+        archive
+        for number, (archive, size) in enumerate(zip(others, sizes, strict=True), start=1)
+        if (limits.max_count is not None and number > limits.max_count)
+        or (limits.max_bytes is not None and size > limits.max_bytes)
+    ]
+    return expired + beyond

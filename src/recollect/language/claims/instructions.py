@@ -11,8 +11,7 @@ import re
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from recollect.language.claims.moods import mood, plain
-from recollect.language.claims.signals import is_wish
+from recollect.language.claims.moods import is_wish, mood, plain
 from recollect.language.lexicon import LANGUAGES, lexicon
 
 _MATTERS: Final = ("language", "length", "tone")

@@ -15,9 +15,9 @@ from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from recollect.language.characters import fold
 from recollect.language.entities.chinese import HAN, chinese_names, is_chinese_title
 from recollect.language.entities.latin import is_everyday, latin_names
-from recollect.language.folding import fold
 from recollect.language.lexicon import lexicon
 
 MOST_ENTITIES: Final = 64

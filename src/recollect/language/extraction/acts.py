@@ -13,7 +13,8 @@ from typing import Any, Final, cast
 
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.turn import Act, Turn
-from recollect.language.claims import signals
+from recollect.language.characters import HAN
+from recollect.language.claims import moods
 from recollect.language.claims.moods import mood
 from recollect.language.extraction.sentences import (
     Sentence,
@@ -22,7 +23,6 @@ from recollect.language.extraction.sentences import (
     sentences,
     without_memory,
 )
-from recollect.language.scripts import HAN
 
 # What a message does shows in its beginning.
 _READ_CHARACTERS: Final = 2_000
@@ -52,7 +52,7 @@ def holds_wish(turn: Turn) -> bool:
     if turn.role != "user" or turn.act in {"tool_output", "memory_output"}:
         return False
     return any(
-        signals.is_wish(sentence.plain) or signals.keeps_what_was_said(sentence.plain)
+        moods.is_wish(sentence.plain) or moods.keeps_what_was_said(sentence.plain)
         for sentence in sentences(readable(turn.content))
     )
 
@@ -60,12 +60,10 @@ def holds_wish(turn: Turn) -> bool:
 def told_before_question(sentence: Sentence) -> Sentence | None:
     """Return the statement before a question in the same sentence: "I'm vegan, what can I eat?"."""
     comma = _LAST_COMMA.search(sentence.plain)
-    if comma is None or not signals.asks(
-        sentence.plain[comma.end() :].strip(f" {_QUESTION_MARKS}")
-    ):
+    if comma is None or not moods.asks(sentence.plain[comma.end() :].strip(f" {_QUESTION_MARKS}")):
         return None
     told = part_of(sentence, 0, comma.start())
-    return told if signals.stance(told.plain) == "told" else None
+    return told if moods.stance(told.plain) == "told" else None
 
 
 # --- A turn --------------------------------------------------------------------------------------
@@ -101,11 +99,11 @@ def _act_of(sentence: Sentence) -> Act | None:
     """Return the act of a sentence; None if it says next to nothing."""
     sentence = _without_fragment(sentence)
     plain = sentence.plain
-    stance = signals.stance(plain)
+    stance = moods.stance(plain)
     if stance == "asked":
         told = told_before_question(sentence)
         return "statement" if told and _says_something(told.plain) else "question"
-    if stance == "ordered" or (mood(plain) == "imperative" and not signals.is_wish(plain)):
+    if stance == "ordered" or (mood(plain) == "imperative" and not moods.is_wish(plain)):
         return "request"
     return "statement" if _says_something(plain) else None
 
@@ -117,7 +115,7 @@ def _without_fragment(sentence: Sentence) -> Sentence:
 
 
 def _says_something(plain: str) -> bool:
-    if signals.acknowledges(plain) or signals.confirms(plain):
+    if moods.acknowledges(plain) or moods.confirms(plain):
         return False
     return len(plain.split()) >= _MIN_WORDS or len(_HAN.findall(plain)) >= _MIN_HAN_CHARACTERS
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, Protocol
 
-from recollect.domain.extraction import Claim
 from recollect.domain.turn import Turn
-from recollect.language.claims import signals
+from recollect.domain.write import Claim
+from recollect.language.claims import moods
 from recollect.language.extraction.corrections import Earlier
 from recollect.language.extraction.message import confirmed_by_user, said_by_user, told_by_assistant
 from recollect.language.extraction.sentences import Utterance, readable, sentences
@@ -76,7 +76,7 @@ def _only_acknowledges(said: Utterance) -> bool:
     """Return whether an assistant's turn is a mere "got it", which refers to what came before."""
     if said.role != "assistant" or len(said.text) > _MAX_ACKNOWLEDGEMENT_CHARACTERS:
         return False
-    return all(signals.acknowledges(sentence.plain) for sentence in sentences(readable(said.text)))
+    return all(moods.acknowledges(sentence.plain) for sentence in sentences(readable(said.text)))
 
 
 def _claims(

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from recollect.domain.extraction import Claim
 from recollect.domain.record import Kind
+from recollect.domain.write import Claim
+from recollect.language.characters import HAN
 from recollect.language.entities.chinese import chinese_names
 from recollect.language.entities.latin import is_everyday
 from recollect.language.lexicon import both, compiled
-from recollect.language.scripts import HAN
 
 _ENGLISH_NAME: Final = r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
 _NAMED: Final = re.compile(rf"\b(?:is|are|called|named) (?P<value>{_ENGLISH_NAME})$")

@@ -12,15 +12,14 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Final
 
-from recollect.domain.extraction import Grounded
+from recollect.domain.write import Grounded
 from recollect.language.analysis import terms
-from recollect.language.claims import signals
+from recollect.language.characters import HAN, fold
+from recollect.language.claims import moods
 from recollect.language.entities.recognition import entities
 from recollect.language.extraction.sentences import LONGEST_SENTENCE, readable, sentences
-from recollect.language.folding import fold
 from recollect.language.lexicon import LANGUAGES, bilingual, both, lexicon
 from recollect.language.quantities import number_words, numbers
-from recollect.language.scripts import HAN
 from recollect.language.words import is_stop_word, stem, stop_characters
 
 # Of so many terms, one may be a word of the one who made the claim.
@@ -36,8 +35,8 @@ _TOKEN_END: Final = ".:?'-/&=#%"
 # What makes one word or path with the name behind it, and with the name before it.
 _INSIDE: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789/.")
 _GOES_ON: Final = re.compile(r"[./]?[a-z0-9]")
-_TOLD: Final[frozenset[signals.Stance]] = frozenset({"told", "ordered"})
-_TOLD_OF_OTHERS: Final[frozenset[signals.Stance]] = frozenset({"reported"})
+_TOLD: Final[frozenset[moods.Stance]] = frozenset({"told", "ordered"})
+_TOLD_OF_OTHERS: Final[frozenset[moods.Stance]] = frozenset({"reported"})
 
 
 # The words of a talk come again and again.
@@ -247,7 +246,7 @@ def _is_told(claim_text: str, source: str, start: int, end: int) -> bool:
         for sentence in sentences(plain)
         if sentence.start < end and start < sentence.end
     ]
-    stances = set(map(signals.stance, around or [plain[start:end]]))
+    stances = set(map(moods.stance, around or [plain[start:end]]))
     return bool(stances & (_TOLD if about_user else _TOLD | _TOLD_OF_OTHERS))
 
 

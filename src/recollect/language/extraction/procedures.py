@@ -10,7 +10,7 @@ from typing import Final
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Procedure
-from recollect.language.claims.signals import asks
+from recollect.language.claims.moods import asks
 from recollect.language.lexicon import bilingual, both, lexicon
 
 _MAX_TITLE_CHARACTERS: Final = 80

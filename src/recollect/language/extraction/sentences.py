@@ -13,10 +13,9 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from recollect.language.folding import fold
+from recollect.language.characters import HAN, fold
 from recollect.language.lexicon import both, lexicon
 from recollect.language.memory_block import strip_memory
-from recollect.language.scripts import HAN
 
 # Longer than anything said in one breath: a log, data, a text without punctuation.
 LONGEST_SENTENCE: Final = 600

@@ -19,6 +19,7 @@ from recollect.language.times.calendar import (
     days,
     days_of_month,
     edge_of,
+    holiday,
     months,
     nth_of,
     nth_weekday_of,
@@ -33,17 +34,19 @@ from recollect.language.times.calendar import (
     weekend,
     weekend_of,
 )
-from recollect.language.times.holidays import holiday
 from recollect.language.times.mentions import (
     EventMention,
     Found,
     Mention,
+    Relation,
     Rule,
+    Side,
+    from_event,
+    from_time,
     pattern,
     read_rules,
     within_calendar,
 )
-from recollect.language.times.relations import Relation, Side, from_event, from_time
 
 _MAX_EVENT_CHARACTERS = 16
 _MAX_YEARS_AGO = 200  # 2000年前 is before the year 2000

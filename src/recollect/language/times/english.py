@@ -27,6 +27,7 @@ from recollect.language.times.calendar import (
     days_of_month,
     edge_of,
     half_of,
+    holiday,
     midnight,
     months,
     nth_of,
@@ -43,17 +44,18 @@ from recollect.language.times.calendar import (
     weekend,
     weekend_of,
 )
-from recollect.language.times.holidays import holiday
 from recollect.language.times.mentions import (
     EventMention,
     Found,
     Mention,
+    Relation,
     Rule,
+    from_event,
+    from_time,
     pattern,
     read_rules,
     within_calendar,
 )
-from recollect.language.times.relations import Relation, from_event, from_time
 
 _MAX_EVENT_CHARACTERS = 80
 _LOOK_BACK_CHARACTERS = 40  # how many characters before a time its "the beginning of" may begin

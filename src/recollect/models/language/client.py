@@ -1,4 +1,4 @@
-"""A model of any provider, through pydantic-ai, with retries for busy servers.
+"""A model of any provider, through pydantic-ai: opened by name, asked for forms.
 
 This module imports the library, so it is imported only once a configured model is asked.
 """
@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import logging
 import random
+import re
 from collections.abc import Mapping
-from typing import Any, Final, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, TypeVar, cast
 
-from pydantic_ai import Agent, AgentRunResult
+from pydantic import BaseModel, ValidationError
+from pydantic_ai import Agent, AgentRunResult, ModelRetry, TextOutput
 from pydantic_ai.exceptions import (
     AgentRunError,
     ContentFilterError,
@@ -23,27 +27,100 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     UserError,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, infer_model
+from pydantic_ai.output import OutputSpec
+from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
-from recollect.domain.model_tier import ModelChoice
+from recollect.domain.model_tier import ModelChoice, ProviderAccess
 from recollect.errors import ModelError
 from recollect.models.language.faults import ModelUnavailable, bad_output, misconfigured, too_slow
-from recollect.models.language.forms import (
-    AskedFor,
-    Way,
-    form_asked_for,
-    refuses_form,
-    simpler_way,
-)
-from recollect.models.tokenizer import readable
+from recollect.models.onnx_model import readable
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
+
+# --- How to ask a model for a form: by schema, by JSON mode, or in plain words --------------------
+# Not every server with a provider's API accepts a schema. One that refuses it is asked for any JSON
+# object, and one that refuses that too is asked in words, and the object is searched for in its
+# answer.
+#
+# This module imports the client library, so it is imported only once a configured model is asked.
+
+Way = Literal["schema", "json", "text"]
+
+_SIMPLER_FORMAT: Final[dict[Way, Way]] = {"schema": "json", "json": "text"}
+# Statuses of servers for requests that they do not understand or support.
+_REFUSAL_STATUSES: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
+_ABOUT_FORMS: Final = re.compile(
+    r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|schema|grammar|tools?\b"
+    r"|tool_choice|function[_ ]?call|extra (?:inputs|fields)|unrecognized|unsupported|not supported"
+    r"|unknown (?:field|parameter)",
+    re.IGNORECASE,
+)
+_IN_WORDS: Final = (
+    "Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
+)
+
+
+Output = TypeVar("Output")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedFor(Generic[Output]):
+    """What to pass to the client library for an answer of one type."""
+
+    output: OutputSpec[Output]
+    instructions: str = ""
+    is_json: bool = False
+
+
+def simpler_way(way: Way) -> Way | None:
+    """Return the next way to ask, or None after the last."""
+    return _SIMPLER_FORMAT.get(way)
+
+
+def refuses_form(problem: ModelHTTPError) -> bool:
+    """Return whether a server refuses the way a form was asked for, not the question."""
+    return problem.status_code in _REFUSAL_STATUSES and bool(_ABOUT_FORMS.search(str(problem.body)))
+
+
+def form_asked_for(output: type[Output], way: Way) -> AskedFor[Output]:
+    """Return how to ask for this output in this way; plain text needs no way."""
+    if way == "schema" or not issubclass(output, BaseModel):
+        return AskedFor(output=output)
+    shape: type[BaseModel] = output
+
+    def read(text: str) -> Output:
+        try:
+            return cast("Output", shape.model_validate(_object_in(text)))
+        except ValidationError as problem:
+            raise ModelRetry(f"This does not fit the schema: {problem}") from None
+
+    schema = json.dumps(shape.model_json_schema(), ensure_ascii=False)
+    return AskedFor(
+        output=TextOutput(read),
+        instructions=_IN_WORDS.format(schema=schema),
+        is_json=way == "json",
+    )
+
+
+def _object_in(text: str) -> Any:
+    """Return the first JSON object in a text, whatever is said around it."""
+    decoder = json.JSONDecoder()
+    for brace in re.finditer(r"\{", text):
+        try:
+            found, _ = decoder.raw_decode(text, brace.start())
+        except (ValueError, RecursionError):
+            continue
+        return found
+    raise ModelRetry("There is no JSON object in the answer. Answer with one JSON object only.")
+
+
+# --- A model of any provider, through pydantic-ai, with retries for busy servers ------------------
 
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _MAX_PAUSE_SECONDS: Final = 20.0
 
-Output = TypeVar("Output")
 _log: Final = logging.getLogger(__name__)
 
 
@@ -223,3 +300,53 @@ def _words(body: object) -> str:
     told = cast("Mapping[str, Any]", body)
     inner = told.get("error")
     return str(told.get("message") or (_words(cast("object", inner)) if inner else ""))
+
+
+# --- Opening a model by its name, with the address and key of its provider ------------------------
+# This module imports the client library, so it is imported only once a configured model is asked.
+
+# The client needs a key even if the server does not; the key of the environment is not for it.
+_NO_KEY: Final = "none"
+
+
+def open_model(name: str, choice: ModelChoice) -> RemoteModel:
+    """Open the model `provider:model` with the access in the settings."""
+    provider, _, model = name.partition(":")
+    access = choice.providers.get(provider, ProviderAccess())
+    try:
+        if provider == "openai" and access.base_url:
+            opened = _on_compatible_server(model, access)
+        else:
+            opened = infer_model(name, lambda kind: _provider(kind, access))
+    except (UserError, ImportError, ValueError) as problem:
+        raise misconfigured(name, str(problem)) from None
+    return RemoteModel(opened, name=name, choice=choice)
+
+
+def _on_compatible_server(model: str, access: ProviderAccess) -> Model:
+    """Open a model on a server with OpenAI's chat API, or a part of it."""
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    least_common = OpenAIModelProfile(
+        # Small models are poor at calling tools, but a server can enforce a schema.
+        default_structured_output_mode="native",
+        supports_json_schema_output=True,
+        # If it does not, the model has at least read the schema.
+        native_output_requires_schema_in_instructions=True,
+        openai_chat_supports_multiple_system_messages=False,
+        openai_chat_supports_max_completion_tokens=False,
+    )
+    return OpenAIChatModel(model, provider=_provider("openai", access), profile=least_common)
+
+
+def _provider(kind: str, access: ProviderAccess) -> Provider[Any]:
+    key = access.api_key or (_NO_KEY if access.base_url else "")
+    named = {"base_url": access.base_url, "api_key": key}
+    given = {argument: value for argument, value in named.items() if value}
+    if not given:
+        return infer_provider(kind)
+    try:
+        return infer_provider_class(kind)(**given)
+    except TypeError:
+        raise UserError(f"{kind} cannot be given {' and '.join(given)} here") from None

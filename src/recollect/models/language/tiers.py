@@ -1,12 +1,15 @@
-"""The language models by tier: opened when needed, shared, and counted separately."""
+"""The language models by tier: shared, counted, limited, and behind a circuit breaker."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import Callable
-from datetime import timedelta
-from typing import Protocol
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Final, Protocol
 
 from recollect.domain.model_tier import (
     LANGUAGE_TASKS,
@@ -15,12 +18,221 @@ from recollect.domain.model_tier import (
     ModelChoice,
     ModelUsage,
 )
-from recollect.errors import SettingsError
+from recollect.errors import ModelError, SettingsError
 from recollect.models.faults import missing_library
-from recollect.models.language.counted import CountedModel
-from recollect.models.language.guarded import GuardedModel, Limits
-from recollect.ports.clock import Clock
+from recollect.models.language.faults import ModelUnavailable
 from recollect.ports.language_model import Filled, LanguageModel, Prompt, Shape, Written
+from recollect.ports.runtime import Clock, span
+
+# --- A model that counts its calls and stops at the budget of its tier ----------------------------
+
+# About one token per Chinese character, and a third more than English needs, so that a call is
+# made only if it is certain to fit.
+_BYTES_PER_TOKEN = 3
+
+
+class CountedModel:
+    """The model of a tier, its usage since the process began, and its tokens of today."""
+
+    def __init__(self, model: LanguageModel, usage: ModelUsage, clock: Clock) -> None:
+        self._model = model
+        self._usage = usage
+        self._clock = clock
+        self._day = self._today()
+        self._held = 0
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def usage(self) -> ModelUsage:
+        self._begin_day()
+        return self._usage
+
+    async def write(self, prompt: Prompt) -> Written:
+        async with self._counted(prompt):
+            written = await self._model.write(prompt)
+            self._spend(written.input_tokens, written.output_tokens)
+            return written
+
+    async def fill(self, prompt: Prompt, shape: type[Shape]) -> Filled[Shape]:
+        async with self._counted(prompt):
+            filled = await self._model.fill(prompt, shape)
+            self._spend(filled.input_tokens, filled.output_tokens)
+            return filled
+
+    @asynccontextmanager
+    async def _counted(self, prompt: Prompt) -> AsyncGenerator[None]:
+        """Count a call; what it may cost is held back while it runs, for others run beside it."""
+        most = _most_tokens(prompt)
+        self._admit(most)
+        self._held += most
+        self._usage = replace(self._usage, calls=self._usage.calls + 1)
+        try:
+            with span("language model", task=self._usage.task, model=self.name):
+                yield
+        except ModelError as problem:
+            self._spend(problem.input_tokens, problem.output_tokens)
+            self._usage = replace(self._usage, failures=self._usage.failures + 1)
+            raise
+        finally:
+            self._held -= most
+
+    def _admit(self, tokens: int) -> None:
+        self._begin_day()
+        usage = self._usage
+        if usage.daily_tokens is None:
+            return
+        if usage.tokens_today + self._held + tokens <= usage.daily_tokens:
+            return
+        self._usage = replace(usage, over_budget=usage.over_budget + 1)
+        raise ModelError(
+            f"The {usage.task} tier has used {usage.tokens_today} of its {usage.daily_tokens} "
+            f"tokens of today, and this call may take {tokens}",
+            code="model_budget",
+            hint=f"It goes on tomorrow (UTC), or raise models.daily_tokens.{usage.task}.",
+        )
+
+    def _spend(self, input_tokens: int, output_tokens: int) -> None:
+        self._begin_day()
+        usage = self._usage
+        self._usage = replace(
+            usage,
+            input_tokens=usage.input_tokens + input_tokens,
+            output_tokens=usage.output_tokens + output_tokens,
+            tokens_today=usage.tokens_today + input_tokens + output_tokens,
+        )
+
+    def _begin_day(self) -> None:
+        if self._day != (today := self._today()):
+            self._day = today
+            self._usage = replace(self._usage, tokens_today=0)
+
+    def _today(self) -> date:
+        return self._clock.now().date()
+
+
+def _most_tokens(prompt: Prompt) -> int:
+    """Return the maximum cost of a call, estimated before it is made."""
+    size = len((prompt.system + prompt.text).encode(errors="replace"))
+    return prompt.max_tokens + -(-size // _BYTES_PER_TOKEN)
+
+
+# --- The model of a tier behind a circuit breaker and a time limit for each call ------------------
+# A model that failed several times in a row is paused for a while: callers get an error at once and
+# use rules without waiting. Then one call tries again.
+
+_log: Final = logging.getLogger(__name__)
+
+# Caused by the prompt or the budget: another prompt may be answered.
+_NOT_CAUSED_BY_MODEL: Final = frozenset({"model_too_long", "model_declined", "model_budget"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The time limit of a tier's calls, and when and for how long it is paused."""
+
+    seconds: float
+    failures: int = 3
+    pause: timedelta = timedelta(seconds=30)
+
+
+class GuardedModel:
+    """The model of a tier with a time limit, called only while it is not paused."""
+
+    def __init__(self, model: CountedModel, limits: Limits, clock: Clock) -> None:
+        self._model = model
+        self._limits = limits
+        self._clock = clock
+        self._failures = 0
+        self._paused_until: datetime | None = None
+        self._is_trying = False
+        self._skipped = 0
+        self._last_error = ""
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def usage(self) -> ModelUsage:
+        """Return the usage of the tier, whether it is paused, and why."""
+        return replace(
+            self._model.usage,
+            skipped=self._skipped,
+            paused_until=self._paused_until,
+            last_error=self._last_error,
+        )
+
+    async def write(self, prompt: Prompt) -> Written:
+        async with self._guarded():
+            return await self._model.write(self._within_budget(prompt))
+
+    async def fill(self, prompt: Prompt, shape: type[Shape]) -> Filled[Shape]:
+        async with self._guarded():
+            return await self._model.fill(self._within_budget(prompt), shape)
+
+    def _within_budget(self, prompt: Prompt) -> Prompt:
+        most = self._limits.seconds
+        return replace(
+            prompt, seconds=most if prompt.seconds is None else min(prompt.seconds, most)
+        )
+
+    @asynccontextmanager
+    async def _guarded(self) -> AsyncGenerator[None]:
+        is_trial = self._admit()
+        try:
+            yield
+        except ModelError as problem:
+            if problem.code not in _NOT_CAUSED_BY_MODEL:
+                self._failed(problem)
+            raise
+        else:
+            self._answered()
+        finally:
+            # A cancelled trial shows nothing, so the next call is the trial.
+            if is_trial:
+                self._is_trying = False
+
+    def _admit(self) -> bool:
+        """Return whether this call is the one that tries a paused model again."""
+        until = self._paused_until
+        if until is None:
+            return False
+        if self._clock.now() >= until and not self._is_trying:
+            self._is_trying = True
+            return True
+        self._skipped += 1
+        raise ModelUnavailable(
+            f"The {self._model.usage.task} tier ({self.name}) is paused until {until:%H:%M:%S} UTC "
+            f"after {self._failures} failures in a row; the last: {self._last_error}",
+            code="model_paused",
+            hint="Rules are used meanwhile, and the model is tried again by itself.",
+        )
+
+    def _failed(self, problem: ModelError) -> None:
+        self._failures += 1
+        self._last_error = str(problem.message)
+        if self._failures >= self._limits.failures:
+            self._paused_until = self._clock.now() + self._limits.pause
+            _log.warning(
+                "the %s tier is paused for %g s after %d failures in a row: %s",
+                self._model.usage.task,
+                self._limits.pause.total_seconds(),
+                self._failures,
+                problem.message,
+            )
+
+    def _answered(self) -> None:
+        if self._paused_until is not None:
+            _log.info("the %s tier answers again", self._model.usage.task)
+        self._failures = 0
+        self._paused_until = None
+        self._last_error = ""
+
+
+# --- The language models by tier: opened when needed, shared, and counted separately --------------
 
 # --- A model that is opened by its first call, because its library takes long to import -----------
 
@@ -36,7 +248,7 @@ Opener = Callable[[str, ModelChoice], OpenedModel]
 
 def open_remote(name: str, choice: ModelChoice) -> OpenedModel:
     """Open a model of any provider."""
-    from recollect.models.language.providers import open_model
+    from recollect.models.language.client import open_model
 
     return open_model(name, choice)
 

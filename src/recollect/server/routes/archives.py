@@ -12,11 +12,11 @@ from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1/archives", tags=["archives"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/archives", tags=["archives"], route_class=IdempotentRoute)
 
 About = Annotated[str | None, Query(description="only the passages about this")]
 Part = Annotated[str | None, Query(description="only lines `10-20`, or `chars 0-2000`")]

@@ -9,12 +9,11 @@ from fastapi import APIRouter, Query
 from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
-from recollect.server.paging import page_of
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.idempotency import IdempotentRoute
+from recollect.server.parameters import Limit, PageMark, page_of
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1", tags=["audit"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["audit"], route_class=IdempotentRoute)
 
 
 @router.get("/audit", response_model=answers.AuditPage)

@@ -10,11 +10,10 @@ from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Filters, PagedFilters, described
 from recollect.server.caller import CallersMemory, WholeWorkspace
-from recollect.server.once import OnceRoute
-from recollect.server.paging import page_of
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.idempotency import IdempotentRoute
+from recollect.server.parameters import Limit, PageMark, page_of
 
-router = APIRouter(prefix="/v1", tags=["directory"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["directory"], route_class=IdempotentRoute)
 
 OfAgent = Annotated[str | None, Query(description="only of this agent; `-` is none")]
 OfUser = Annotated[str | None, Query(description="only of this user; `-` is none")]

@@ -9,17 +9,17 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from recollect.domain.event import Changes
-from recollect.domain.role import Role
+from recollect.domain.change import Changes
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.memory import Memory
 from recollect.server import answers
 from recollect.server.caller import CallersMemory, WholeWorkspace
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.once import OnceRoute
 from recollect.server.parameters import Limit
 
-router = APIRouter(prefix="/v1", tags=["events"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["events"], route_class=IdempotentRoute)
 
 _EVENTS: Final = "text/event-stream"
 # So often something is sent, so that whoever sits in between keeps the connection open.

@@ -15,7 +15,7 @@ from pydantic import Field
 from recollect.domain.access import Grant
 from recollect.domain.filters import CommonFilters
 from recollect.domain.forgetting import Forgotten
-from recollect.domain.progress import Progress
+from recollect.domain.job import Progress
 from recollect.domain.record import Kind, Status
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotAllowed, RecollectError
@@ -23,11 +23,11 @@ from recollect.memory import Memory
 from recollect.server import answers
 from recollect.server.bodies import Body, Several, described
 from recollect.server.caller import CallersMemory
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.once import OnceRoute
 from recollect.server.problems import problem_of, problems
 
-router = APIRouter(prefix="/v1", tags=["records"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["records"], route_class=IdempotentRoute)
 
 _LINES: Final = "application/x-ndjson"
 # Held, because nothing else refers to a forgetting whose reader has gone.

@@ -14,9 +14,9 @@ from recollect.errors import InvalidInput
 from recollect.server.answers import Answer
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 
-router = APIRouter(prefix="/v1/items", tags=["items"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/items", tags=["items"], route_class=IdempotentRoute)
 
 _HIDDEN = frozenset({"scope", "vectors", "model"})
 _PLACE: dict[str, Any] = {"namespace": ["notes", "ann"], "key": "tea"}

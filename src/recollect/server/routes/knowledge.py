@@ -17,15 +17,151 @@ from recollect.domain.document import (
 )
 from recollect.domain.views import Json, as_json
 from recollect.errors import Conflict, InvalidInput
-from recollect.server import knowledge_answers as answers
+from recollect.server.answers import Answer, Scope
 from recollect.server.bodies import Body, Several, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 from recollect.server.uploads import IN_MEMORY, Upload, uploads
 
-router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=OnceRoute)
+# --- What the routes of the knowledge base answer with --------------------------------------------
+
+
+class Document(Answer):
+    """A file of a collection, without its text."""
+
+    collection: str
+    id: str
+    scope: Scope
+    source: str = Field(description="what it is known by: a path, an address or a name")
+    title: str
+    type: DocumentType
+    tags: list[str]
+    status: DocumentStatus
+    error: str = Field(description="why the last attempt to read it failed; empty if it did not")
+    content_hash: str = Field(description="SHA-256 of the raw file that answers")
+    pending_hash: str = Field(description="of the raw file that waits to be read; empty if none")
+    bytes: int
+    chars: int
+    sections: int
+    chunks: int
+    summary: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class UploadedFile(Answer):
+    """What became of one file of an upload."""
+
+    source: str
+    document: Document | None = Field(description="null if the file was refused")
+    error: str = Field(description="why it was refused or could not be read; empty if neither")
+    code: str = Field(description="of the error")
+
+
+class Uploaded(Answer):
+    """What became of the files of an upload, in their order."""
+
+    items: list[UploadedFile]
+
+
+class DocumentPage(Answer):
+    """A page of documents."""
+
+    items: list[Document]
+    next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
+
+
+class Section(Answer):
+    """A stretch of a document under one heading."""
+
+    ordinal: int
+    level: int
+    path: list[str] = Field(description="the headings above it and its own, outermost first")
+    page: int | None
+    start: int
+    end: int
+    text: str
+    summary: str
+
+
+class Sections(Answer):
+    """Sections in their order."""
+
+    items: list[Section]
+
+
+class Chunk(Answer):
+    """What is searched as one piece."""
+
+    ordinal: int
+    section: int
+    start: int
+    end: int
+    text: str
+
+
+class Chunks(Answer):
+    """Chunks in their order."""
+
+    items: list[Chunk]
+
+
+class Collection(Answer):
+    """A set of documents that is searched as one."""
+
+    name: str
+    scope: Scope
+    documents: int
+    chunks: int
+    bytes: int
+    failed: int = Field(description="documents whose last attempt to be read failed")
+
+
+class Collections(Answer):
+    """The collections that a caller may read."""
+
+    items: list[Collection]
+
+
+class Citation(Answer):
+    """Where a passage stands."""
+
+    document: str
+    collection: str
+    title: str
+    source: str
+    path: list[str]
+    page: int | None
+    start: int = Field(description="its first character in the document's text")
+    end: int
+    content_hash: str
+
+
+class Passage(Answer):
+    """A part of a document that answers a question."""
+
+    content: str
+    score: float
+    citation: Citation
+    type: DocumentType
+    matched: list[tuple[int, int]] = Field(description="the stretches that were found")
+    explanation: dict[str, float]
+
+
+class Passages(Answer):
+    """Passages, best first."""
+
+    passages: list[Passage]
+    queries: list[str] = Field(description="what was searched for")
+    degraded: list[str] = Field(description="what kept the search from finding more")
+
+
+# --- The knowledge base: documents that an agent can rely on --------------------------------------
+
+router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=IdempotentRoute)
 
 _BINARY: Final = {"type": "string", "format": "binary"}
 _FILE: Final = {"application/octet-stream": {"schema": _BINARY}}
@@ -58,7 +194,7 @@ class KnowledgeQuestion(Body):
 
 @router.put(
     "/documents",
-    response_model=answers.Document,
+    response_model=Document,
     responses=problems(409, 413),
     openapi_extra={"requestBody": {"required": True, "content": _FILE}},
 )
@@ -97,7 +233,7 @@ async def add_document(
 
 @router.post(
     "",
-    response_model=answers.Uploaded,
+    response_model=Uploaded,
     openapi_extra={"requestBody": {"required": True, "content": _FILES}},
 )
 async def upload_documents(
@@ -137,7 +273,7 @@ async def upload_documents(
     return {"items": items}
 
 
-@router.get("/documents", response_model=answers.DocumentPage, responses=problems(404))
+@router.get("/documents", response_model=DocumentPage, responses=problems(404))
 async def list_documents(
     memory: CallersMemory,
     collection: Annotated[str | None, Query(description="only of this collection")] = None,
@@ -152,15 +288,13 @@ async def list_documents(
     return as_json(found)
 
 
-@router.get("/documents/{document_id}", response_model=answers.Document, responses=problems(404))
+@router.get("/documents/{document_id}", response_model=Document, responses=problems(404))
 async def get_document(memory: CallersMemory, document_id: str) -> Json:
     """Read what is known of one document, without its text."""
     return as_json(await memory.knowledge.get(document_id))
 
 
-@router.get(
-    "/documents/{document_id}/sections", response_model=answers.Sections, responses=problems(404)
-)
+@router.get("/documents/{document_id}/sections", response_model=Sections, responses=problems(404))
 async def list_sections(
     memory: CallersMemory,
     document_id: str,
@@ -171,9 +305,7 @@ async def list_sections(
     return as_json(await memory.knowledge.sections(document_id, after=after, limit=limit))
 
 
-@router.get(
-    "/documents/{document_id}/chunks", response_model=answers.Chunks, responses=problems(404)
-)
+@router.get("/documents/{document_id}/chunks", response_model=Chunks, responses=problems(404))
 async def list_chunks(
     memory: CallersMemory,
     document_id: str,
@@ -197,35 +329,31 @@ async def load_original(memory: CallersMemory, document_id: str) -> Response:
     return Response(data, media_type="application/octet-stream", headers=headers)
 
 
-@router.post(
-    "/documents/{document_id}/retry", response_model=answers.Document, responses=problems(404)
-)
+@router.post("/documents/{document_id}/retry", response_model=Document, responses=problems(404))
 async def retry_document(memory: CallersMemory, document_id: str) -> Json:
     """Read a document again whose content waits or could not be read."""
     return as_json(await memory.knowledge.retry(document_id))
 
 
-@router.post(
-    "/documents/{document_id}/archive", response_model=answers.Document, responses=problems(404)
-)
+@router.post("/documents/{document_id}/archive", response_model=Document, responses=problems(404))
 async def archive_document(memory: CallersMemory, document_id: str) -> Json:
     """Take a document out of the search and keep it."""
     return as_json(await memory.knowledge.archive(document_id))
 
 
-@router.delete("/documents/{document_id}", response_model=answers.Document, responses=problems(404))
+@router.delete("/documents/{document_id}", response_model=Document, responses=problems(404))
 async def delete_document(memory: CallersMemory, document_id: str) -> Json:
     """Remove a document, its chunks and its raw file for good."""
     return as_json(await memory.knowledge.delete(document_id))
 
 
-@router.get("/collections", response_model=answers.Collections)
+@router.get("/collections", response_model=Collections)
 async def list_collections(memory: CallersMemory) -> Json:
     """List the collections that this caller may read, and what they hold."""
     return as_json(await memory.knowledge.collections())
 
 
-@router.post("/search", response_model=answers.Passages, responses=problems(404, 413))
+@router.post("/search", response_model=Passages, responses=problems(404, 413))
 async def search_knowledge(memory: CallersMemory, body: KnowledgeQuestion) -> Json:
     """Find the passages that answer a question, each with its citation."""
     given = body.model_dump(exclude={"query"})

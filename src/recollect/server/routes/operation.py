@@ -1,25 +1,104 @@
-"""Operation: whether the server works, and how its parts are doing."""
+"""Operation: health, metrics, background jobs, reindexing and the demo workspace."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from http import HTTPStatus
 from importlib.metadata import version
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse
+from pydantic import Field
 
 from recollect.assemble.doctor import diagnose
+from recollect.demo import WORKSPACE, load_demo, remove_demo
+from recollect.domain.job import JobState
+from recollect.domain.meter import BUCKETS, CounterName, bucket
+from recollect.domain.stats import Stats
 from recollect.domain.views import Json, as_json
-from recollect.server import access_answers, answers, prometheus
-from recollect.server.caller import CallersMemory, OpenMemory
-from recollect.server.once import OnceRoute
+from recollect.server import access_answers, answers
+from recollect.server.bodies import Body, described
+from recollect.server.caller import CallersMemory, OpenMemory, WholeWorkspace
+from recollect.server.idempotency import IdempotentRoute
+from recollect.server.parameters import Limit, PageMark
+from recollect.server.problems import problems
 from recollect.settings import settings_file
 from recollect.settings.origins import settings_in_use
 
+# --- What this process counted, as Prometheus reads it --------------------------------------------
+
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_TIMED: Final = re.compile(r"(\w+_seconds)_(?:count|sum|le_[\d.]+)")
+
+
+def written(totals: Mapping[CounterName, float], stats: Stats) -> str:
+    """Return counters and the state of the parts as text."""
+    return "\n".join((*_counters(totals), *_times(totals), *_gauges(stats), ""))
+
+
+def _counters(totals: Mapping[CounterName, float]) -> Iterator[str]:
+    by_name: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for (name, label), value in sorted(totals.items()):
+        if _TIMED.fullmatch(name) is None:
+            by_name[name][label] = value
+    for name, values in by_name.items():
+        yield f"# TYPE recollect_{name}_total counter"
+        for label, value in values.items():
+            yield f"recollect_{name}_total{_labels(label=label)} {value:g}"
+
+
+def _times(totals: Mapping[CounterName, float]) -> Iterator[str]:
+    found = {
+        (timed[1], label) for name, label in totals if (timed := _TIMED.fullmatch(name)) is not None
+    }
+    previous = ""
+    for name, label in sorted(found):
+        if name != previous:
+            yield f"# TYPE recollect_{name} histogram"
+            previous = name
+        count = totals.get((f"{name}_count", label), 0)
+        for end in BUCKETS:
+            value = totals.get((bucket(name, end), label), 0)
+            yield f"recollect_{name}_bucket{_labels(label=label, le=f'{end:g}')} {value:g}"
+        yield f"recollect_{name}_bucket{_labels(label=label, le='+Inf')} {count:g}"
+        yield f"recollect_{name}_sum{_labels(label=label)} {totals.get((f'{name}_sum', label), 0)}"
+        yield f"recollect_{name}_count{_labels(label=label)} {count:g}"
+
+
+def _gauges(stats: Stats) -> Iterator[str]:
+    gauges = {
+        ("jobs", "waiting"): stats.jobs.waiting,
+        ("jobs", "failed"): stats.jobs.failed,
+        ("index_bytes", "keyword"): stats.keyword_index.bytes,
+        ("index_bytes", "vector"): stats.vector_index.bytes,
+        ("database_bytes", ""): stats.database_bytes,
+        **{("model_paused", it.task): int(it.paused_until is not None) for it in stats.models},
+    }
+    previous = ""
+    for (name, label), value in gauges.items():
+        if name != previous:
+            yield f"# TYPE recollect_{name} gauge"
+            previous = name
+        yield f"recollect_{name}{_labels(label=label)} {value}"
+
+
+def _labels(**given: str) -> str:
+    told = [f'{name}="{value.translate(_ESCAPES)}"' for name, value in given.items() if value != ""]
+    return f"{{{','.join(told)}}}" if told else ""
+
+
+_ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+# --- Operation: whether the server works, and how its parts are doing -----------------------------
+
 _TEXT: Final[dict[str, Any]] = {"schema": {"type": "string"}}
 
-router = APIRouter(tags=["operation"], route_class=OnceRoute)
+router = APIRouter(tags=["operation"], route_class=IdempotentRoute)
 
 
 @router.get("/health", response_model=answers.ServerHealth)
@@ -72,11 +151,116 @@ async def get_metrics(
 )
 async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
     """Tell what this process has counted, in the form that Prometheus reads."""
-    told = prometheus.written(memory.meter.totals(), await memory.stats())
-    return PlainTextResponse(told, media_type=prometheus.MEDIA_TYPE)
+    told = written(memory.meter.totals(), await memory.stats())
+    return PlainTextResponse(told, media_type=MEDIA_TYPE)
 
 
 @router.get("/v1/doctor", response_model=answers.Diagnosis)
 async def diagnose_server(memory: CallersMemory) -> Json:
     """Report how every part is doing and how to fix it; nothing is changed."""
     return as_json(await diagnose(memory.settings))
+
+
+# --- Jobs: the background work of the whole database ----------------------------------------------
+
+jobs_router = APIRouter(prefix="/v1/jobs", tags=["jobs"], route_class=IdempotentRoute)
+
+
+@jobs_router.get("", response_model=answers.JobPage)
+async def list_jobs(
+    memory: CallersMemory,
+    state: Annotated[JobState | None, Query(description="only jobs in this state")] = None,
+    kind: Annotated[str | None, Query(description="only jobs of this kind")] = None,
+    limit: Limit = 50,
+    cursor: PageMark = None,
+) -> Json:
+    """List background jobs, the newest first; finished ones are told for a day."""
+    return as_json(await memory.jobs.list(state=state, kind=kind, limit=limit, cursor=cursor))
+
+
+@jobs_router.post("/run", response_model=answers.Worked)
+async def run_due_jobs(memory: CallersMemory) -> Json:
+    """Run the jobs that are due now, and answer when they have run."""
+    return {"ran": await memory.work()}
+
+
+@jobs_router.post("/drain", status_code=204)
+async def drain_jobs(memory: CallersMemory) -> None:
+    """Wait until all background work is done or given up."""
+    await memory.drain()
+
+
+@jobs_router.get("/{job_id}", response_model=answers.Job, responses=problems(404))
+async def get_job(memory: CallersMemory, job_id: str) -> Json:
+    """Read how a job is doing: its state, how far it is where that is known, and its result."""
+    return as_json(await memory.jobs.get(job_id))
+
+
+@jobs_router.delete("/{job_id}", response_model=answers.Job, responses=problems(404, 409))
+async def cancel_job(memory: CallersMemory, job_id: str) -> Json:
+    """Cancel a job; one that runs stops soon, and what it did is kept."""
+    return as_json(await memory.jobs.cancel(job_id))
+
+
+# --- Reindexing: changing the model that makes vectors, in the background -------------------------
+
+reindex_router = APIRouter(prefix="/v1/reindex", tags=["operation"], route_class=IdempotentRoute)
+
+
+class ReindexWanted(Body):
+    """Which model is to answer everywhere."""
+
+    model_config = described({"model": "local"})
+
+    model: str | None = Field(
+        default=None, description="as settings name it; default: the one of the settings"
+    )
+
+
+@reindex_router.post("", status_code=HTTPStatus.ACCEPTED, response_model=answers.Reindexing)
+async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = None) -> Json:
+    """Begin to make the vectors that are missing, of this model or another.
+
+    In each scope the old vectors answer until the new ones are all there.
+    """
+    await memory.reindex(model=(body or ReindexWanted()).model, background=True)
+    return as_json(await memory.reindexing())
+
+
+@reindex_router.get("", response_model=answers.Reindexing)
+async def get_reindexing(memory: CallersMemory) -> Json:
+    """Tell how far a change of the model is, or what the model in use has yet to read."""
+    return as_json(await memory.reindexing())
+
+
+@reindex_router.delete("", response_model=answers.StoppedReindexing)
+async def stop_reindexing(memory: CallersMemory) -> Json:
+    """End a change of the model; what it has made is kept."""
+    return {"stopped": await memory.stop_reindexing(), **as_json(await memory.reindexing())}
+
+
+# --- The demo workspace: loaded and removed by one request each -----------------------------------
+
+demo_router = APIRouter(prefix="/v1/demo", tags=["operation"], route_class=IdempotentRoute)
+
+
+class WantedDemo(Body):
+    """In which language the made-up people talk."""
+
+    model_config = described({"language": "en"})
+
+    language: Literal["en", "zh"] = "en"
+
+
+@demo_router.post("", status_code=201, response_model=answers.Demo, responses=problems(409))
+async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = None) -> Json:
+    """Fill the workspace `demo` with made-up people and what is remembered of them."""
+    held = await load_demo(memory, (body or WantedDemo()).language)
+    return as_json({"workspace": WORKSPACE, **held})
+
+
+@demo_router.delete("", response_model=answers.RemovedDemo)
+async def remove_demo_workspace(memory: WholeWorkspace) -> Json:
+    """Forget everything in the workspace `demo` for good."""
+    gone = await remove_demo(memory)
+    return as_json({"workspace": WORKSPACE, **gone})

@@ -8,10 +8,10 @@ from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Prompt, Question
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1", tags=["recall"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["recall"], route_class=IdempotentRoute)
 
 
 @router.post("/recall", response_model=answers.Recalled, responses=problems(413))

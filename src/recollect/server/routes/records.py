@@ -1,4 +1,4 @@
-"""Records: save, list, read, change, undo, delete and purge, and how they helped."""
+"""Records and turns: save, list, read, change, undo and delete them."""
 
 from __future__ import annotations
 
@@ -14,26 +14,31 @@ from recollect.server.bodies import (
     BulkDelete,
     BulkEdit,
     ChangedRecord,
+    Conversation,
     Listing,
     NewRecord,
     NewRecords,
     Use,
+    said,
 )
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
-from recollect.server.paging import page_of
-from recollect.server.parameters import IdempotencyKey, Limit, PageMark, Reason
-from recollect.server.problems import problems
-from recollect.server.versions import (
+from recollect.server.idempotency import IdempotentRoute
+from recollect.server.parameters import (
     ExpectedVersion,
+    IdempotencyKey,
     IfMatch,
     IfNoneMatch,
+    Limit,
+    PageMark,
+    Reason,
     etag,
+    page_of,
     seen_version,
     tagged,
 )
+from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1/records", tags=["records"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/records", tags=["records"], route_class=IdempotentRoute)
 
 AsOf = Annotated[datetime | None, Query(description="as it was known at this moment")]
 
@@ -214,3 +219,44 @@ async def record_used(memory: CallersMemory, record_id: str, body: Use | None = 
 async def record_rejected(memory: CallersMemory, record_id: str) -> Json:
     """Report that a recalled record was no help; later recalls weigh it."""
     return as_json(await memory.rejected(record_id))
+
+
+# --- Turns: the messages of conversations, kept as they were said ---------------------------------
+
+turns_router = APIRouter(prefix="/v1", tags=["turns"], route_class=IdempotentRoute)
+
+
+@turns_router.post(
+    "/observe", status_code=201, response_model=answers.Turns, responses=problems(409, 413)
+)
+async def observe(
+    memory: CallersMemory, body: Conversation, idempotency_key: IdempotencyKey = None
+) -> Json:
+    """Keep messages of a conversation in order, durably."""
+    return as_json(
+        await memory.observe(
+            said(body.messages),
+            session=body.session,
+            task=body.task,
+            idempotency_key=idempotency_key,
+        )
+    )
+
+
+@turns_router.get("/turns", response_model=answers.TurnPage)
+async def list_turns(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Json:
+    """List the turns of a session in their order, or without a session the latest ones first."""
+    return as_json(
+        await memory.turns(
+            limit=wanted.limit,
+            cursor=wanted.cursor,
+            namespace=wanted.namespace,
+            **wanted.filters(),
+        )
+    )
+
+
+@turns_router.get("/turns/{turn_id}", response_model=answers.Turn, responses=problems(404))
+async def get_turn(memory: CallersMemory, turn_id: str) -> Json:
+    """Read one turn of a conversation."""
+    return as_json(await memory.turn(turn_id))

@@ -15,20 +15,18 @@ from recollect.context.message_formats import Format
 from recollect.context.offers import Offer
 from recollect.context.session import Session
 from recollect.domain.archive import EarlierResult
-from recollect.domain.notes import Cached, ChunkType, ContentChunk, Hint
-from recollect.domain.scratchpad import Decision, ScratchpadUpdate
+from recollect.domain.notes import Cached, ChunkType, ContentChunk, Decision, Hint, ScratchpadUpdate
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotFound
 from recollect.server import answers
 from recollect.server.bodies import Body, Message, Several, described, said
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.open_sessions import CallersSession, SessionsInUse
-from recollect.server.paging import page_of
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Limit, PageMark, page_of
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=IdempotentRoute)
 
 
 class NewSession(Body):

@@ -7,17 +7,24 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from recollect.domain.proposal import ProposalStatus
+from recollect.domain.sharing import ProposalStatus
 from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
-from recollect.server.parameters import Limit, PageMark, Reason
+from recollect.server.idempotency import IdempotentRoute
+from recollect.server.parameters import (
+    ExpectedVersion,
+    IfMatch,
+    Limit,
+    PageMark,
+    Reason,
+    seen_version,
+    tagged,
+)
 from recollect.server.problems import problems
-from recollect.server.versions import ExpectedVersion, IfMatch, seen_version, tagged
 
-router = APIRouter(prefix="/v1", tags=["shared"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["shared"], route_class=IdempotentRoute)
 
 OfType = Annotated[str | None, Query(description="only this type")]
 

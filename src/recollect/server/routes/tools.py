@@ -8,18 +8,18 @@ from fastapi import APIRouter, Body, Query
 
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import READING_TOOLS
-from recollect.domain.role import Role
+from recollect.domain.scope import Role
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
 from recollect.server import answers
 from recollect.server.caller import CallersMemory
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.once import OnceRoute
 from recollect.server.problems import problems
 
 Language = Annotated[Tongue, Query(description="of titles, descriptions and ages")]
 
-router = APIRouter(prefix="/v1/tools", tags=["tools"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/tools", tags=["tools"], route_class=IdempotentRoute)
 
 
 @router.get("", response_model=answers.Tools)

@@ -7,18 +7,17 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
-from recollect.domain.conflict import Resolution
+from recollect.domain.relation import Resolution
 from recollect.domain.views import Json, as_json
 from recollect.server import answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.once import OnceRoute
-from recollect.server.paging import page_of
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Limit, PageMark, page_of
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=IdempotentRoute)
 
 
 class Decision(Body):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import Field
 
-from recollect.domain.route import WritePolicy
 from recollect.domain.views import Json, as_json
+from recollect.domain.write import WritePolicy
 from recollect.server import answers
 from recollect.server.bodies import Body, NewRecord, described
 from recollect.server.caller import CallersMemory
-from recollect.server.once import OnceRoute
+from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import IdempotencyKey
 from recollect.server.problems import problems
 
-router = APIRouter(prefix="/v1", tags=["writing"], route_class=OnceRoute)
+router = APIRouter(prefix="/v1", tags=["writing"], route_class=IdempotentRoute)
 
 
 class NewClaim(NewRecord):

@@ -1,0 +1,359 @@
+"""Settings → the database and its blobs, the stores of agents, and copies of a store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, select
+
+from recollect.assemble.container import Wiring
+from recollect.assemble.memory import settings_at
+from recollect.backends.audit_anchor import known_heads
+from recollect.backends.sql.audit_log import require_newest
+from recollect.backends.sql.journaled_database import JournaledDatabase
+from recollect.backends.sql.migrate import bring_up_to_date, require_usable
+from recollect.backends.sql.reserve import Reserve
+from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.domain.archive import Blob, contents_beside
+from recollect.domain.files import make_file, make_folder
+from recollect.domain.transfer import Copied
+from recollect.errors import InvalidInput, RecollectError, StorageError
+from recollect.settings.place import driver_url
+
+if TYPE_CHECKING:
+    from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.sql.database import Database
+    from recollect.backends.sql.server_database import ServerDatabase
+    from recollect.domain.job import Progress
+    from recollect.knowledge.base import KnowledgeBase
+    from recollect.lifecycle.keys import KeyService
+    from recollect.memory.parts import SharingParts
+    from recollect.ports.keys import AgentOverlays
+    from recollect.settings import Settings
+
+
+# --- Settings → the database ----------------------------------------------------------------------
+
+
+def open_database(settings: Settings) -> Database:
+    """Open the database that the settings name, and bring it up to date."""
+    if settings.is_journal:
+        return _open_journal(settings)
+    return _open_server(settings) if settings.server_url else _open_file(settings)
+
+
+def server_at(settings: Settings) -> ServerDatabase:
+    """Return the database server that the settings name, without connecting to it."""
+    from recollect.backends.sql.server_database import ServerDatabase
+
+    return ServerDatabase(
+        driver_url(settings.server_url),
+        beside=settings.database,
+        connections=settings.storage.connections,
+    )
+
+
+def _open_server(settings: Settings) -> Database:
+    from recollect.backends.sql.server_database import bring_server_up_to_date
+
+    make_folder(settings.database.parent)
+    database = server_at(settings)
+    try:
+        bring_server_up_to_date(database)
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def _open_journal(settings: Settings) -> Database:
+    database = journal_at(settings)
+    try:
+        bring_up_to_date(database)
+        known = known_heads(database.path)
+        database.read_here(lambda connection: require_newest(connection, database.path, known))
+        database.keep()
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def journal_at(settings: Settings) -> JournaledDatabase:
+    """Return the memory that a journal holds; writes are not added to the journal yet."""
+    from recollect.backends.sql.journaled_database import JournaledDatabase
+
+    return JournaledDatabase(settings.database, busy_timeout=settings.storage.busy_timeout)
+
+
+def _open_file(settings: Settings) -> SqliteDatabase:
+    is_temporary = settings.is_temporary
+    path = _temporary_path() if is_temporary else settings.database
+    try:
+        database = _open_at(settings, path, is_temporary=is_temporary)
+    except StorageError as problem:
+        # Opening needs a little space too, and nothing can be deleted before it is open.
+        if problem.code != "disk_full" or not Reserve(path).lend():
+            raise
+        database = _open_at(settings, path, is_temporary=is_temporary)
+    if not is_temporary:
+        database.reserve.keep()
+    return database
+
+
+def _open_at(settings: Settings, path: Path, *, is_temporary: bool) -> SqliteDatabase:
+    require_usable(path)
+    try:
+        make_folder(path.parent)
+        # SQLite creates its other files with the same permissions.
+        make_file(path)
+    except OSError as problem:
+        raise StorageError(
+            f"{path} cannot be created: {problem.strerror}",
+            code="database_unreachable",
+            hint="Choose another place: --data, RECOLLECT_DATA_DIR or Memory.open(path).",
+        ) from None
+    # Read before the database, which is never behind it. Without `synchronous = full` the last
+    # moments may be lost, so nothing is compared then.
+    is_durable = settings.storage.synchronous == "full"
+    known = known_heads(path) if is_durable and not is_temporary else ()
+    database = database_at(settings, path, is_temporary=is_temporary)
+    try:
+        bring_up_to_date(database)
+        database.read_here(lambda connection: require_newest(connection, path, known))
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
+
+
+def database_at(settings: Settings, path: Path, *, is_temporary: bool = False) -> SqliteDatabase:
+    return SqliteDatabase(
+        path,
+        synchronous="off" if is_temporary else settings.storage.synchronous,
+        busy_timeout=settings.storage.busy_timeout,
+        is_temporary=is_temporary,
+    )
+
+
+def _temporary_path() -> Path:
+    """Return a path in a temporary folder, for memory that ends with the process."""
+    return Path(tempfile.mkdtemp(prefix="recollect-")) / "memory.db"
+
+
+# --- Settings → the database and its blobs, the stores of agents, and copies of a store -----------
+
+_log = logging.getLogger(__name__)
+
+
+class AgentWiring(Wiring):
+    """The services on the store of one or several agents.
+
+    It holds only the memory of these agents. The records of users, shared records, documents, keys
+    and the settings of agents are in the common store, and are read from there.
+    """
+
+    def __init__(self, settings: Settings, database: Database, common: Wiring) -> None:
+        super().__init__(settings, common.clock, database, *common.understood)
+        self.declared_agents = common.declared_agents
+        self._common = common
+
+    @property
+    def common(self) -> Wiring:
+        return self._common
+
+    def of_agent(self, agent: str | None) -> Wiring:
+        return self._common.of_agent(agent)
+
+    async def open_stores(self) -> None:
+        await self._common.open_stores()
+
+    async def close(self) -> None:
+        """Close the common store, which closes this one too."""
+        await self._common.close()
+
+    async def close_store(self) -> None:
+        """Finish and close only what is on this store."""
+        for shared in ("knowledge", "keys"):
+            vars(self).pop(shared, None)
+        await self._close_work()
+        await self.store.close()
+
+    @cached_property
+    def sharing(self) -> SharingParts:
+        return self._common.sharing
+
+    @cached_property
+    def knowledge(self) -> KnowledgeBase:
+        return self._common.knowledge
+
+    @cached_property
+    def keys(self) -> KeyService:
+        return self._common.keys
+
+    @cached_property
+    def agent_overlays(self) -> AgentOverlays:
+        return self._common.agent_overlays
+
+
+async def open_agent_stores(common: Wiring) -> None:
+    """Open the stores of the configured agents that are not open yet.
+
+    A store that cannot be opened locks out its own agents and nobody else.
+    """
+    settings = common.settings
+    for name in settings.agents:
+        key = settings.store_of(name)
+        if key in common.stores or not settings.has_own_store(name):
+            continue
+        common.unopened.pop(key, None)
+        try:
+            common.stores[key] = await _open_store(settings.of_agent(name), common)
+        except RecollectError as problem:
+            _log.warning("the store of %s cannot be opened: %s", name, problem)
+            common.unopened[key] = StorageError(
+                f"The store of {name} cannot be opened: {problem.message}",
+                code=problem.code,
+                hint=problem.hint,
+            )
+
+
+async def _open_store(settings: Settings, common: Wiring) -> AgentWiring:
+    database = await asyncio.to_thread(open_database, settings)
+    parts = AgentWiring(settings, database, common)
+    try:
+        await parts.hide_forgotten()
+        await parts.go_on_forgetting()
+    except RecollectError:
+        await database.close()
+        raise
+    parts.start()
+    return parts
+
+
+# --- A store → a copy of it in another store, of any kind -----------------------------------------
+
+
+async def copy_store(
+    source: Settings, target: Settings, *, progress: Progress | None = None
+) -> Copied:
+    """Copy every table, archived content and ledger of a store to an empty one."""
+    from recollect.backends.objects import open_blobs
+    from recollect.backends.sql.table_copy import copy_tables
+    from recollect.transfer.backup import copy_contents
+
+    if source.store_name == target.store_name:
+        raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
+    origin = await asyncio.to_thread(open_database, source)
+    try:
+        made = await asyncio.to_thread(_new_database, target)
+        try:
+
+            def copy(connection: Connection) -> tuple[dict[str, int], list[Blob]]:
+                rows = copy_tables(connection, made, origin.name, progress)
+                return rows, _blobs(connection)
+
+            rows, blobs = await origin.read(copy)
+            if isinstance(made, JournaledDatabase):
+                await asyncio.to_thread(made.keep)
+            contents = await copy_contents(
+                blobs, open_blobs(source.blobs), open_blobs(target.blobs)
+            )
+            await asyncio.to_thread(_copy_companions, origin.path, made.path)
+        finally:
+            await made.close()
+    finally:
+        await origin.close()
+    return Copied(rows=rows, contents=contents.copied, lost=tuple(contents.lost))
+
+
+def _new_database(settings: Settings) -> Database:
+    """Open a database without creating its tables, which are copied."""
+    make_folder(settings.database.parent)
+    if settings.server_url:
+        return server_at(settings)
+    if settings.is_journal:
+        return journal_at(settings)
+    make_file(settings.database)
+    return database_at(settings, settings.database)
+
+
+def _blobs(connection: Connection) -> list[Blob]:
+    from recollect.backends.sql import schema
+
+    table = schema.blobs.c
+    columns = (table.hash, table.key, table.size, table.stored_size, table.stored_hash)
+    return [Blob(**row) for row in connection.execute(select(*columns)).mappings()]
+
+
+def _copy_companions(source: Path, target: Path) -> None:
+    """Copy the ledger of forgotten data and the position of the audit log."""
+    from recollect.backends.audit_anchor import AnchorFile, anchor_of
+    from recollect.backends.sql import erasers_ledger
+
+    erasers_ledger.merge(erasers_ledger.ledger_of(source), erasers_ledger.ledger_of(target))
+    anchor = AnchorFile(anchor_of(target))
+    for head in known_heads(source):
+        anchor.keep(head)
+
+
+# --- A backup → the database, without what was forgotten since ------------------------------------
+
+
+async def restore(copy: Path, where: str | Path | Settings | None = None) -> Path:
+    """Replace a database that nobody has open with a backup; return its path.
+
+    Everything that takes long is done first. If the process is killed, the database is either the
+    old one or the restored one.
+    """
+    from recollect.assemble.upkeep import forget_again
+    from recollect.backends.sql import backup
+
+    settings = settings_at(where)
+    if settings.is_journal:
+        raise StorageError(
+            f"{settings.store_name} is a journal, and a backup cannot be restored into one; "
+            "nothing was changed",
+            code="restore_by_copy",
+            hint=f"Copy it into an empty folder: recollect copy --from {copy} --to json:///FOLDER",
+        )
+    staged = await asyncio.to_thread(backup.stage, copy, settings.database)
+    try:
+        await _restore_contents(copy, staged, settings)
+        await asyncio.to_thread(backup.switch, staged, copy, settings.database)
+    finally:
+        await asyncio.to_thread(staged.unlink, missing_ok=True)
+    database = await asyncio.to_thread(open_database, settings)
+    try:
+        await forget_again(settings, database)
+    finally:
+        await database.close()
+    return settings.database
+
+
+async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:
+    """Restore the contents that the backup refers to; very old backups have none."""
+    from recollect.backends.objects import open_blobs
+    from recollect.backends.sql import backup
+    from recollect.transfer.backup import copy_contents
+
+    contents = contents_beside(copy)
+    if contents.is_dir():
+        blobs = await asyncio.to_thread(backup.blobs_of, staged)
+        await copy_contents(blobs, open_blobs(contents), open_blobs(settings.blobs))
+
+
+# --- Settings → the blob store of archived contents -----------------------------------------------
+
+
+def contents_of(settings: Settings, database: Database) -> ObjectBlobs:
+    """Return the blob store of a database; a temporary database has a temporary one."""
+    from recollect.backends.objects import open_blobs
+
+    is_temporary = settings.is_temporary
+    return open_blobs(contents_beside(database.path) if is_temporary else settings.blobs)

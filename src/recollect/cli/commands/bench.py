@@ -1,0 +1,237 @@
+"""`recollect bench`: measure the quality of recall and the speed of memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from recollect.cli.command import hand_over
+from recollect.cli.help import PlainCommand, PlainGroup, example_of
+from recollect.errors import NotFound
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from recollect.evaluation.metrics import RecallResult
+    from recollect.evaluation.replay import RecallSet
+    from recollect.settings import Settings
+
+
+def bench(context: typer.Context) -> None:
+    """Measure the quality and the speed of recall."""
+    hand_over(context, benchmarks())
+
+
+def benchmarks() -> typer.Typer:
+    """Return the group of benchmarks."""
+    group = typer.Typer(
+        cls=PlainGroup,
+        help="Measure the quality of recall and the speed of memory.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for command in (recall, chunks, judge, speed):
+        example = example_of(f"bench {command.__name__}")
+        group.command(cls=PlainCommand, epilog=example)(command)
+    return group
+
+
+def recall(
+    set_name: Annotated[str | None, typer.Option("--set", help="One set in --data.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(exists=True, file_okay=False, help="The folder of --set.")
+    ] = None,
+    suite: Annotated[
+        Path | None, typer.Option(exists=True, file_okay=False, help="Run every set of a folder.")
+    ] = None,
+    limit_queries: Annotated[
+        int | None, typer.Option(min=1, help="Only so many questions a set: a quick look.")
+    ] = None,
+    path: Annotated[
+        str,
+        typer.Option(
+            help="Search by fused (all paths), keyword, vector, or knowledge (as documents)."
+        ),
+    ] = "fused",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+    ] = False,
+) -> None:
+    """Measure how often recall finds the right answer, and how fast."""
+    from recollect.evaluation.metrics import as_table
+    from recollect.evaluation.replay import read_set
+
+    results: list[RecallResult] = []
+    for name, folder in _chosen(set_name, data, suite):
+        recall_set = read_set(folder, name)
+        if limit_queries is not None:
+            recall_set = recall_set.first(limit_queries)
+        results.append(asyncio.run(_with_progress(recall_set, path)))
+        if as_json:
+            typer.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
+    if not as_json:
+        Console().print(as_table(results))
+    elif suite is not None:
+        typer.echo(json.dumps({"suite": [one.as_json() for one in results]}, ensure_ascii=False))
+
+
+def chunks(
+    data: Annotated[
+        Path, typer.Option(exists=True, file_okay=False, help="The folder of the set.")
+    ],
+    set_name: Annotated[str, typer.Option("--set", help="The set in --data.")] = "chunking",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+    ] = False,
+) -> None:
+    """Measure how much of the answers the first passages of the knowledge base cover."""
+    from recollect.evaluation.knowledge_replay import measure_chunks, read_chunk_set
+    from recollect.settings import Settings
+
+    chunk_set = read_chunk_set(data, set_name)
+    with _progress() as progress:
+        asking = progress.add_task("ask", total=len(chunk_set.queries))
+        result = asyncio.run(
+            measure_chunks(
+                chunk_set, Settings.load(), lambda count: progress.advance(asking, count)
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result.as_json()))
+    else:
+        _print_values(result.as_json())
+
+
+def judge(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled pairs.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many pairs.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+    ] = False,
+) -> None:
+    """Measure how often statements are judged correctly as same, update, conflict or different.
+
+    Each pair of FILE (JSON lines: label, old, new, lang) is written through `write`, old first.
+    """
+    from recollect.evaluation.judge_pairs import measure_judge, read_pairs
+    from recollect.evaluation.metrics import as_judge_table
+    from recollect.settings import Settings
+
+    pairs = read_pairs(file)[:limit]
+    with _progress() as progress:
+        writing = progress.add_task("pairs", total=len(pairs))
+        result = asyncio.run(
+            measure_judge(
+                pairs, Settings.load(), done=lambda count: progress.advance(writing, count)
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    else:
+        Console().print(as_judge_table(result.as_json()))
+
+
+def speed(
+    records: Annotated[int, typer.Option(min=100, help="How many records in all.")] = 10_000,
+    users: Annotated[int, typer.Option(min=1, help="Spread over so many scopes.")] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+    ] = False,
+) -> None:
+    """Measure how fast saving, recalling and starting are, on synthetic text, half Chinese."""
+    from recollect.evaluation.speed import measure_speed
+    from recollect.settings import Settings
+
+    with _progress() as progress:
+        filling = progress.add_task("save", total=records)
+        result = asyncio.run(
+            measure_speed(
+                records,
+                users,
+                Settings.load(),
+                told=lambda count: progress.advance(filling, count),
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result.as_json()))
+    else:
+        _print_values(result.as_json())
+
+
+def _print_values(values: Mapping[str, object]) -> None:
+    table = Table(show_header=False)
+    for name, value in values.items():
+        table.add_row(name, str(value))
+    Console().print(table)
+
+
+def _progress() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    # On standard error, because standard output has only the result.
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True))
+
+
+def _settings(path: str) -> Settings:
+    """Return the settings of this machine, with one search path or all of them."""
+    from recollect.settings import Settings
+
+    match path:
+        case "fused" | "knowledge":
+            return Settings.load()
+        case "keyword":
+            return Settings.load({"embedding": {"model": "none"}})
+        case "vector":
+            return Settings.load({"recall": {"keyword_weight": 0}})
+        case _:
+            raise typer.BadParameter("--path is fused, keyword, vector or knowledge.")
+
+
+def _chosen(
+    set_name: str | None, data: Path | None, suite: Path | None
+) -> Sequence[tuple[str, Path]]:
+    from recollect.evaluation.replay import sets_in
+
+    if suite is not None and set_name is None and data is None:
+        names = sets_in(suite)
+        if not names:
+            raise NotFound(f"There is no recall set in {suite}", code="unknown_set")
+        return [(name, suite) for name in names]
+    if suite is None and set_name is not None and data is not None:
+        return [(set_name, data)]
+    raise typer.BadParameter("Give either --suite DIR, or --set NAME with --data DIR.")
+
+
+async def _with_progress(recall_set: RecallSet, path: str) -> RecallResult:
+    from recollect.evaluation.knowledge_replay import DocumentReplay
+    from recollect.evaluation.replay import measure
+
+    with _progress() as progress:
+        telling = progress.add_task(f"{recall_set.name}: tell", total=len(recall_set.units))
+        asking = progress.add_task(f"{recall_set.name}: ask", total=len(recall_set.queries))
+        result = await measure(
+            recall_set,
+            _settings(path),
+            told=lambda count: progress.advance(telling, count),
+            asked=lambda count: progress.advance(asking, count),
+            replay=DocumentReplay if path == "knowledge" else None,
+        )
+    if result.skipped_units:
+        typer.echo(f"{recall_set.name}: {result.skipped_units} units without text", err=True)
+    return result

@@ -1,0 +1,178 @@
+"""Idempotency-Key on every write: a repeated request is answered as the first one was.
+
+Saving, observing and writing keep their key in the same transaction as what they write; they take
+it themselves. Of every other write the answer is kept when it is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.routing import Match
+from starlette.types import Scope
+
+from recollect.errors import StorageBusy
+from recollect.server.caller import opened, scoped
+from recollect.server.permissions import require_permission
+
+# --- Names in an address: a slash that is written as %2F belongs to a name and separates nothing
+
+
+class NamedRoute(APIRoute):
+    """A route that also finds sessions, documents and agents with a slash in their names."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        sent: bytes = scope.get("raw_path") or b""
+        if b"%2f" not in sent.lower():
+            return super().matches(scope)
+        # What the server has decoded cannot be told apart any more, so what was sent is matched.
+        match, found = super().matches({**scope, "path": sent.decode("latin-1")})
+        if match is not Match.NONE:
+            names: dict[str, Any] = found["path_params"]
+            found["path_params"] = {
+                name: unquote(value) if isinstance(value, str) else value
+                for name, value in names.items()
+            }
+        return match, found
+
+
+# --- Idempotency-Key on every write: a repeated request is answered as the first one was ---
+
+HEADER: Final = "Idempotency-Key"
+# Operations that change nothing that lasts: asked twice, they are answered twice.
+READS: Final = frozenset(
+    {
+        "recall",
+        "get_item",
+        "search_items",
+        "list_namespaces",
+        "list_items",
+        "recall_in_workspace",
+        "make_context",
+        "route_message",
+        "find_earlier_result",
+        "search_knowledge",
+        "prepare_session",
+        "open_archives",
+        "close_archives",
+        "settle_session",
+    }
+)
+# Operations that are given up when they take too long; they change nothing.
+TIMED: Final = frozenset({"recall", "make_context", "prepare_session"})
+# Operations that may be repeated at will: what they did is done already. Some also answer with
+# words that are to be forgotten with their session, and so may not be kept.
+REPEATABLE: Final = frozenset(
+    {
+        "open_session",
+        "sync_session",
+        "plan_session",
+        "add_note",
+        "note_structure",
+        "clear_notes",
+        "update_scratchpad",
+        "clear_scratchpad",
+        "process_tool_result",
+        "forget",
+        "forget_with_progress",
+        "import_memory",
+        "add_document",
+        "upload_documents",
+        "archive_document",
+        "retry_document",
+        "extract_conversations",
+        "start_reindexing",
+        "set_agent",
+        "delete_agent",
+        "stop_reindexing",
+        "replace_notes",
+        "set_user_names",
+        "run_due_jobs",
+        "drain_jobs",
+        "seal_audit",
+        "expire_records",
+        "apply_retention",
+        "sweep",
+        "sweep_archives",
+    }
+)
+# Operations whose answer holds a secret: it is never kept. A key's name is taken only once.
+SECRET: Final = frozenset({"sign_in", "sign_out", "create_key", "revoke_key"})
+_KEPT_HEADERS: Final = ("location", "etag", "content-type")
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class IdempotentRoute(NamedRoute):
+    """A route whose writes happen once under one key, and whose recalls end in time."""
+
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+        if self.name in TIMED:
+            return _timed(handle)
+        is_read = (self.methods or set()) <= {"GET"} or self.name in READS
+        takes_key = any(it.alias == HEADER for it in self.dependant.header_params)
+        if is_read or takes_key or self.name in REPEATABLE | SECRET:
+            return handle
+
+        async def answer(request: Request) -> Response:
+            key = request.headers.get(HEADER)
+            return await (handle(request) if key is None else _once(request, key, handle))
+
+        return answer
+
+
+def _timed(handle: Handler) -> Handler:
+    async def answer(request: Request) -> Response:
+        seconds = (await opened(request)).settings.server.recall_timeout
+        try:
+            async with asyncio.timeout(seconds):
+                return await handle(request)
+        except TimeoutError:
+            raise StorageBusy(
+                f"This took longer than {seconds:g} seconds and was given up",
+                code="recall_timeout",
+                hint="Try again, or ask for less; server.recall_timeout sets the limit.",
+            ) from None
+
+    return answer
+
+
+async def _once(
+    request: Request, key: str, handle: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    # What was answered to somebody else's request is nobody's to see.
+    await require_permission(request)
+    whose = request.query_params
+    memory = await scoped(
+        request,
+        await opened(request),
+        org=whose.get("org"),
+        workspace=whose.get("workspace"),
+        agent=whose.get("agent"),
+        user=whose.get("user"),
+    )
+    asked = {
+        "method": request.method,
+        "path": request.url.path,
+        "query": sorted(whose.multi_items()),
+        "body": hashlib.sha256(await request.body()).hexdigest(),
+    }
+
+    async def work() -> Mapping[str, Any]:
+        response = await handle(request)
+        headers = {it: response.headers[it] for it in _KEPT_HEADERS if it in response.headers}
+        body = bytes(response.body)
+        kept = {"status": response.status_code, "headers": headers}
+        return {**kept, "body": json.loads(body)} if body else kept
+
+    told = await memory.once(key, asked, work)
+    body = json.dumps(told["body"], ensure_ascii=False).encode() if "body" in told else b""
+    return Response(body, status_code=told["status"], headers=dict(told["headers"]))
