@@ -21,7 +21,6 @@ from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.split.store import SplitStore
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_ledger import ledger_of
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.forgetting import FORGET
@@ -194,7 +193,7 @@ class Wiring(Parts):
 
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
-        if ledger_of(self.database.path).exists():
+        if await asyncio.to_thread(self.database.ledger.ids):
             from recollect.assemble.erasure import hide_forgotten
 
             await hide_forgotten(self.database, self.clock)

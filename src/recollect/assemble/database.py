@@ -6,9 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.backends.audit_anchor import known_heads
+from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
+from recollect.backends.objects import open_blobs
 from recollect.backends.sql.audit_log import require_newest
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of, merge
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable
 from recollect.backends.sql.reserve import Reserve
 from recollect.backends.sql.sqlite_database import SqliteDatabase
@@ -36,6 +38,7 @@ def server_at(settings: Settings) -> ServerDatabase:
     return ServerDatabase(
         driver_url(settings.server_url),
         beside=settings.database,
+        contents=open_blobs(settings.blobs),
         connections=settings.storage.connections,
     )
 
@@ -47,10 +50,23 @@ def _open_server(settings: Settings) -> Database:
     database = server_at(settings)
     try:
         bring_server_up_to_date(database)
+        _carry_over(settings.database, database)
     except RecollectError:
         database.close_here()
         raise
     return database
+
+
+def _carry_over(beside: Path, database: Database) -> None:
+    """Put what earlier versions kept in a folder of this machine where all machines see it."""
+    ledger, anchor = ledger_of(beside), anchor_of(beside)
+    if ledger.exists():
+        merge(LedgerFile(ledger), database.ledger)
+        ledger.unlink(missing_ok=True)
+    if anchor.exists():
+        for head in AnchorFile(anchor).heads():
+            database.anchor.keep(head)
+        anchor.unlink(missing_ok=True)
 
 
 def _open_journal(settings: Settings) -> Database:

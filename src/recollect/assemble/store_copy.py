@@ -10,10 +10,10 @@ from sqlalchemy import Connection, select
 from recollect.assemble.database import database_at, journal_at, open_database, server_at
 from recollect.assemble.erasure import forget_again
 from recollect.assemble.places import settings_at
-from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
 from recollect.backends.objects import open_blobs
-from recollect.backends.sql import backup, erasers_ledger, schema
+from recollect.backends.sql import backup, schema
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.forget_ledger import merge
 from recollect.backends.sql.journaled_database import JournaledDatabase
 from recollect.backends.sql.table_copy import copy_tables
 from recollect.domain.archive import Blob, contents_beside
@@ -46,7 +46,7 @@ async def copy_store(
             contents = await copy_contents(
                 blobs, open_blobs(source.blobs), open_blobs(target.blobs)
             )
-            await asyncio.to_thread(_copy_companions, origin.path, made.path)
+            await asyncio.to_thread(_copy_companions, origin, made)
         finally:
             await made.close()
     finally:
@@ -71,12 +71,11 @@ def _blobs(connection: Connection) -> list[Blob]:
     return [Blob(**row) for row in connection.execute(select(*columns)).mappings()]
 
 
-def _copy_companions(source: Path, target: Path) -> None:
+def _copy_companions(source: Database, target: Database) -> None:
     """Copy the ledger of forgotten data and the position of the audit log."""
-    erasers_ledger.merge(erasers_ledger.ledger_of(source), erasers_ledger.ledger_of(target))
-    anchor = AnchorFile(anchor_of(target))
-    for head in known_heads(source):
-        anchor.keep(head)
+    merge(source.ledger, target.ledger)
+    for head in source.anchor.heads():
+        target.anchor.keep(head)
 
 
 # --- A backup → the database, without what was forgotten since ------------------------------------
