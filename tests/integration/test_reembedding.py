@@ -344,7 +344,7 @@ async def test_one_waits_for_another_process_that_has_begun_it(opened, clock: Tu
         waiting = asyncio.create_task(here.reindex())
         await asyncio.sleep(0.1)
         assert not waiting.done()
-        reembedder = there._parts.renewal._reembedder
+        reembedder = there._parts.own_renewal._reembedder
         await reembedder.run(job)
         await jobs.finish(job)
         assert await waiting == len(NOTES)

@@ -14,7 +14,7 @@ from recollect.domain.job import JobReport, JobState
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.ports.clock import Clock
-from recollect.ports.jobs import Jobs
+from recollect.ports.jobs import JobReports
 
 _VECTORS: Final = (EMBED, REEMBED)
 
@@ -24,7 +24,7 @@ class JobControl:
 
     def __init__(
         self,
-        jobs: Jobs,
+        jobs: JobReports,
         clock: Clock,
         reindexing: Callable[[], Awaitable[Reindexing]],
         reading: Callable[[str], tuple[int, int] | None],

@@ -1,4 +1,4 @@
-"""`memory.jobs`: background jobs of the whole database, for an operator."""
+"""`memory.jobs`: background jobs of all stores, for an operator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class BackgroundJobs:
-    """The background jobs of this database; finished ones are listed for a day."""
+    """The background jobs of all stores; finished ones are listed for a day."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts

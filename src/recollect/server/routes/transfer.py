@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
@@ -117,7 +118,8 @@ async def import_chat(
 async def back_up(memory: CallersMemory) -> StreamingResponse:
     """Stream a checked copy of the database and its archived contents, as a tar file.
 
-    Unpacked, `recollect restore memory.db` brings it back.
+    Unpacked, `recollect restore memory.db` brings it back. Agents with a store of their own, whose
+    memory is not in it, are named in `X-Recollect-Left-Out`; a copy of it needs `agent`.
     """
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="recollect-backup-")
     copy = Path(folder.name) / "memory.db"
@@ -130,6 +132,7 @@ async def back_up(memory: CallersMemory) -> StreamingResponse:
     told = {
         "X-Recollect-Contents": str(contents.copied),
         "X-Recollect-Lost": ",".join(contents.lost),
+        "X-Recollect-Left-Out": ",".join(quote(it, safe="") for it in contents.agents_left_out),
     }
     return _download(_then_removed(pieces, folder), _TAR, "recollect-backup.tar", told)
 
