@@ -20,7 +20,7 @@ from recollect.domain.archive import Blob
 from recollect.domain.diagnosis import DatabaseCondition, IndexFigures, TroubledJob
 from recollect.domain.forgetting import FORGET
 from recollect.domain.stats import JobCounts
-from recollect.errors import StorageError
+from recollect.errors import NotAvailable
 
 _MOST_TROUBLED: Final = 5
 
@@ -42,7 +42,7 @@ class SqlMaintenance:
 
     async def backup(self, target: Path) -> list[Blob]:
         if not isinstance(self._database, SqliteDatabase):
-            raise StorageError(
+            raise NotAvailable(
                 f"{self._database.name} is backed up by the server's own tool; nothing was copied",
                 code="backup_by_server",
                 hint="Use pg_dump or mariadb-dump, and copy the archived contents with it; "
