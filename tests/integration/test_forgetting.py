@@ -172,7 +172,7 @@ def test_free_pages_of_a_database_that_was_not_written_securely_are_removed(
     assert b"frobnicate" not in database.read_bytes()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_somebody_who_reads_delays_the_cleaning_and_that_is_told(database_path: Path):
     async with Memory.open(database_path) as memory:
         record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")
@@ -190,7 +190,7 @@ async def test_somebody_who_reads_delays_the_cleaning_and_that_is_told(database_
         assert found == []
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_a_large_file_is_rewritten_by_a_job_and_proven_clean_only_after_it(
     database_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -213,7 +213,7 @@ async def test_a_large_file_is_rewritten_by_a_job_and_proven_clean_only_after_it
     assert b"quuxious" not in database_path.read_bytes()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_nothing_is_proven_gone_while_somebody_reads(database_path: Path):
     async with Memory.open(database_path) as memory:
         record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")
@@ -225,7 +225,7 @@ async def test_nothing_is_proven_gone_while_somebody_reads(database_path: Path):
             reader.execute("COMMIT")
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_a_database_too_large_to_be_overwritten_is_told(
     database_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):

@@ -668,7 +668,7 @@ async def test_a_message_too_long_for_the_summaries_beside_it_is_not_kept_waitin
         assert session.usage.window_tokens <= session.usage.budget_tokens
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="names of a file")
 @pytest.mark.parametrize("is_folder_first", [True, False])
 async def test_an_archive_is_found_however_its_database_is_named(
     tmp_path: Path, is_folder_first: bool

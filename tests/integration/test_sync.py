@@ -80,7 +80,7 @@ def test_errors_are_those_of_the_async_memory(memory):
         memory.get("mem_unknown")
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 def test_a_memory_that_cannot_be_opened_leaves_no_thread(tmp_path):
     (tmp_path / "broken.db").write_bytes(b"this is no database at all" * 100)
 

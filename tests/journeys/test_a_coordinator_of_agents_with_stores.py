@@ -253,7 +253,7 @@ async def test_reindexing_reaches_every_store(memory: Memory):
     assert await memory.reindex(lambda done, total: told.append((done, total))) == 0
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_backup_names_whom_it_leaves_out(
     memory: Memory, given: dict[str, Any], tmp_path: Path
 ):

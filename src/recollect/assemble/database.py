@@ -46,7 +46,6 @@ def server_at(settings: Settings) -> ServerDatabase:
 def _open_server(settings: Settings) -> Database:
     from recollect.backends.sql.server_database import bring_server_up_to_date
 
-    make_folder(settings.database.parent)
     database = server_at(settings)
     try:
         bring_server_up_to_date(database)

@@ -56,9 +56,9 @@ async def copy_store(
 
 def _new_database(settings: Settings) -> Database:
     """Open a database without creating its tables, which are copied."""
-    make_folder(settings.database.parent)
     if settings.server_url:
         return server_at(settings)
+    make_folder(settings.database.parent)
     if settings.is_journal:
         return journal_at(settings)
     make_file(settings.database)
