@@ -117,21 +117,25 @@ async def test_a_prompt_right_after_a_burst_is_right_without_draining_and_tells_
 ):
     settings = Settings.load({"storage": {"path": database_path}, "recall": {"patience": 0.5}})
     async with Memory.open(settings, embedder=embedder) as memory:
-        await memory.observe(
-            _said(*(f"Pier {n} is painted in week {n}." for n in range(200))), session="piers"
-        )
-        session = memory.session("s")
-        await session.observe(_said("When is pier 17 painted?"))
+        try:
+            await memory.observe(
+                _said(*(f"Pier {n} is painted in week {n}." for n in range(200))), session="piers"
+            )
+            session = memory.session("s")
+            await session.observe(_said("When is pier 17 painted?"))
 
-        (system, _) = await session.prepare("When is pier 17 painted?")
-        assert "Pier 17 is painted in week 17." in system["content"], "words find it at once"
-        (told,) = session.usage.degraded
-        assert told.startswith("201 units have no vector yet")
+            (system, _) = await session.prepare("When is pier 17 painted?")
+            assert "Pier 17 is painted in week 17." in system["content"], "words find it at once"
+            (told,) = session.usage.degraded
+            assert told.startswith("201 units have no vector yet")
 
-        embedder.is_let.set()
-        (system, _) = await session.prepare("When is pier 17 painted?")
-        assert "Pier 17 is painted in week 17." in system["content"]
-        assert session.usage.degraded == (), "the same question waits for what is there by now"
+            embedder.is_let.set()
+            (system, _) = await session.prepare("When is pier 17 painted?")
+            assert "Pier 17 is painted in week 17." in system["content"]
+            assert session.usage.degraded == (), "the same question waits for what is there by now"
+        finally:
+            # Closing waits for the vectors, also of a test that failed.
+            embedder.is_let.set()
 
 
 async def test_who_asks_elsewhere_does_not_wait(memory: Memory, embedder: HeldEmbedder):
