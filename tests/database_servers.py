@@ -350,10 +350,11 @@ def tables_of(path: Path) -> dict[str, bytes]:
         return value if isinstance(value, bytes) else str(value).encode()
 
     with _connected(path) as connection:
+        quoted = connection.dialect.identifier_preparer.quote
         return {
             name: b"\n".join(
                 as_bytes(value)
-                for row in connection.exec_driver_sql(f"SELECT * FROM {name}")
+                for row in connection.exec_driver_sql(f"SELECT * FROM {quoted(name)}")
                 for value in row
             )
             for name in inspect(connection).get_table_names()
