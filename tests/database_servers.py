@@ -314,6 +314,18 @@ def ask(path: Path, statement: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in done] if done.returns_rows else []
 
 
+def tamper(path: Path, statement: str) -> int:
+    """Change rows past all of our code and all constraints; return how many."""
+    constraints_off = {
+        "postgresql": "SET session_replication_role = replica",
+        "mysql": "SET foreign_key_checks = 0",
+    }
+    with _connected(path) as connection:
+        if (off := constraints_off.get(connection.dialect.name)) is not None:
+            connection.exec_driver_sql(off)
+        return connection.exec_driver_sql(statement).rowcount
+
+
 def is_sound(path: Path) -> bool:
     """Return whether a file is whole and no row refers to nothing; a server sees to it itself."""
     if Running.server is not None:
@@ -326,10 +338,27 @@ def has_text(path: Path, text: str) -> bool:
     """Return whether a text is anywhere in a file, or in any row on the server."""
     if Running.server is None:
         return text.encode() in path.read_bytes()
+    return any(text.encode() in content for content in tables_of(path).values())
+
+
+def tables_of(path: Path) -> dict[str, bytes]:
+    """Return the content of every table on the server as bytes; nothing for a file."""
+    if Running.server is None:
+        return {}
+
+    def as_bytes(value: object) -> bytes:
+        return value if isinstance(value, bytes) else str(value).encode()
+
     with _connected(path) as connection:
-        tables = inspect(connection).get_table_names()
-        rows = [row for it in tables for row in connection.exec_driver_sql(f"SELECT * FROM {it}")]
-        return any(text in repr(row) for row in rows)
+        quoted = connection.dialect.identifier_preparer.quote
+        return {
+            name: b"\n".join(
+                as_bytes(value)
+                for row in connection.exec_driver_sql(f"SELECT * FROM {quoted(name)}")
+                for value in row
+            )
+            for name in inspect(connection).get_table_names()
+        }
 
 
 def copy_database(original: Path, copy: Path) -> None:

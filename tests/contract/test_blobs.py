@@ -93,3 +93,22 @@ async def test_a_folder_that_was_taken_away_is_told_in_one_line(tmp_path: Path):
         await blobs.put("workspace/one", b"1")
     assert refused.value.code == "blobs_unreachable"
     assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize("where", ["folder", "memory:///"])
+async def test_notes_of_an_owner_are_no_contents(where: str, tmp_path: Path):
+    blobs = open_blobs(tmp_path / where if "://" not in where else where)
+    mine, other = blobs.notes("mine"), blobs.notes("other")
+    assert mine.names("audit") == []
+    assert mine.read("audit/one") is None
+    mine.write("audit/two", b"2")
+    mine.write("audit/one", b"1")
+    mine.write("ledger/three", b"3")
+    other.write("audit/one", b"another")
+    await blobs.put("workspace/content", b"content")
+    assert mine.names("audit") == ["audit/one", "audit/two"]
+    assert (mine.read("audit/one"), other.read("audit/one")) == (b"1", b"another")
+    assert [it.key async for it in blobs.stored()] == ["workspace/content"]
+    mine.remove(["audit/one", "audit/never"])
+    assert mine.names("audit") == ["audit/two"]
+    assert other.names("audit") == ["audit/one"]

@@ -187,7 +187,7 @@ async def test_searches_beside_a_writer_never_miss_what_was_there_when_they_bega
     assert sum(count or 0 for count in counts) > 4
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server is always read beside the event loop")
 async def test_what_came_in_the_meantime_is_read_beside_the_event_loop_if_it_is_much(
     index, writer, monkeypatch
 ):

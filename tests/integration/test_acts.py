@@ -1,7 +1,5 @@
 """What was done by saying something: stored with the turn, and seen by whoever reads it."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +7,7 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.unit import Trait
+from tests.database_servers import ask
 
 
 def _call(name: str) -> dict[str, Any]:
@@ -63,23 +62,18 @@ async def test_a_recall_sees_the_act_of_a_turn(memory: Memory):
     assert hit.turn.act == "question"
 
 
-@pytest.mark.sqlite
 async def test_turns_of_an_older_release_get_their_acts_in_the_background(database_path: Path):
     async with Memory.open(database_path) as memory:
         said = [{"role": "user", "content": f"Where is key {number}?"} for number in range(300)]
         await memory.observe(said, session="s")
-    with closing(sqlite3.connect(database_path)) as raw:
-        # As they were before, and as they are when the work was stopped half-way.
-        raw.execute("UPDATE turns SET act = NULL WHERE ordinal > 100")
-        raw.execute(f"UPDATE units SET traits = traits & {~int(Trait.QUESTION)}")
-        raw.commit()
+    # As they were before, and as they are when the work was stopped half-way.
+    ask(database_path, "UPDATE turns SET act = NULL WHERE ordinal > 100")
+    ask(database_path, f"UPDATE units SET traits = traits & {~int(Trait.QUESTION)}")
 
     async with Memory.open(database_path) as memory:
         await memory.drain()
         page = await memory.turns(session="s", limit=200)
         assert {it.act for it in page} == {"question"}
-    with closing(sqlite3.connect(database_path)) as raw:
-        marked = f"SELECT count(*) FROM units WHERE traits & {int(Trait.QUESTION)}"
-        assert raw.execute(marked).fetchone() == (200,)
-        undecided = raw.execute("SELECT count(*) FROM turns WHERE act IS NULL")
-        assert undecided.fetchone() == (0,)
+    marked = f"SELECT count(*) FROM units WHERE traits & {int(Trait.QUESTION)} <> 0"
+    assert ask(database_path, marked) == [(200,)]
+    assert ask(database_path, "SELECT count(*) FROM turns WHERE act IS NULL") == [(0,)]

@@ -1,11 +1,10 @@
 """The audit through its faces, its background work, and what its entries hold."""
 
 import asyncio
-import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -15,7 +14,6 @@ from recollect import Memory
 from recollect.assemble.sharing import trail_of
 from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.jobs import SqlJobs
-from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed
@@ -28,6 +26,7 @@ from recollect.lifecycle.usage import Usage
 from recollect.server.app import create_app
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
+from tests.database_servers import environment_of, open_at, place_of, tamper
 
 
 @pytest.fixture
@@ -47,12 +46,6 @@ async def serving(where: Path) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-def tamper(database: Path, sql: str) -> None:
-    with closing(sqlite3.connect(database)) as connection, connection:
-        assert connection.execute(sql).rowcount == 1
-
-
-@pytest.mark.sqlite
 def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, database_path: Path):
     data = ("--data", str(database_path))
     record = recollect("remember", "安妮喜欢红茶", *data, "--json").json
@@ -83,7 +76,7 @@ def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, datab
     # Each command sealed what it had written when it ended.
     assert (verdict.json["sealed"], verdict.json["unsealed"]) == (3, 0)
 
-    tamper(database_path, "UPDATE audit SET actor = 'nobody' WHERE seq = 1")
+    assert tamper(database_path, "UPDATE audit SET actor = 'nobody' WHERE seq = 1") == 1
     verdict = recollect("audit", "verify", *data)
     assert verdict.status == 5
     assert "seq 1: the entry was changed: actor" in verdict.out
@@ -124,11 +117,10 @@ async def test_a_cursor_of_another_listing_is_refused(memory: Memory):
         await memory.audit.tail(cursor="5~mem_1")
 
 
-@pytest.mark.sqlite
 async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: Path):
     """The job, as another process would run it."""
     await memory.remember("Ann prefers green tea")
-    database, clock = SqliteDatabase(database_path), TurnedClock()
+    database, clock = open_at(database_path), TurnedClock()
     try:
         store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
         log = SqlAudit(database)
@@ -253,11 +245,11 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.sqlite
 async def test_a_prompt_of_a_process_that_is_killed_is_audited(database_path: Path):
     ran = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-c", _KILLED, str(database_path)],
+        [sys.executable, "-c", _KILLED, place_of(database_path)],
+        env=environment_of(database_path),
         capture_output=True,
         text=True,
         check=False,

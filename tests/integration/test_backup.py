@@ -11,7 +11,7 @@ from recollect import Memory, RecollectError
 from recollect.assemble.stores import restore
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_backup_taken_during_writes_is_whole(database_path: Path, tmp_path: Path):
     copy = tmp_path / "copies" / "monday.db"
     async with Memory.open(database_path) as memory:
@@ -32,7 +32,7 @@ async def test_a_backup_taken_during_writes_is_whole(database_path: Path, tmp_pa
         assert (await copied.recall("note 42"))[0].id == before[42].id
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_restore_brings_the_copy_back_and_keeps_what_it_replaces(
     database_path: Path, tmp_path: Path
 ):
@@ -61,7 +61,7 @@ async def test_a_backup_never_overwrites(database_path: Path, tmp_path: Path):
     assert target.read_text() == "do not touch"
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_database_in_use_is_not_replaced(database_path: Path, tmp_path: Path):
     copy = tmp_path / "copy.db"
     async with Memory.open(database_path) as memory:
@@ -73,7 +73,7 @@ async def test_a_database_in_use_is_not_replaced(database_path: Path, tmp_path: 
         assert len(await memory.list()) == 1
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 @pytest.mark.parametrize("damage", ["missing", "text", "torn"])
 async def test_a_bad_backup_leaves_the_database_as_it_was(
     database_path: Path, tmp_path: Path, damage: str
@@ -94,7 +94,7 @@ async def test_a_bad_backup_leaves_the_database_as_it_was(
         assert (await memory.stats()).store.records == 200
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_damaged_database_can_be_replaced_by_a_good_copy(
     database_path: Path, tmp_path: Path
 ):
@@ -119,7 +119,7 @@ def _sqlite_file(path: Path, *statements: str) -> Path:
     return path
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 @pytest.mark.parametrize(
     ("kind", "code"),
     [
@@ -149,7 +149,7 @@ async def test_only_a_database_that_can_be_opened_replaces_another(
         assert [record.content for record in await memory.list()] == ["The real data"]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_every_database_that_a_restore_replaces_is_kept(database_path: Path, tmp_path: Path):
     copy = tmp_path / "copy.db"
     async with Memory.open(database_path) as memory:
@@ -168,7 +168,7 @@ async def _archived(memory: Memory, text: str) -> str:
     return (await memory.archives.list(limit=1))[0].id
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 @pytest.mark.parametrize("text", ["a long result " * 1_000, "很长的结果，" * 2_000])
 async def test_a_backup_has_the_contents_of_archives(
     database_path: Path, tmp_path: Path, text: str
@@ -190,7 +190,7 @@ async def test_a_backup_has_the_contents_of_archives(
         assert text in await memory.load_tool_history(archive)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_content_that_is_lost_or_damaged_is_told_and_the_rest_is_copied(
     database_path: Path, tmp_path: Path
 ):
@@ -219,7 +219,7 @@ async def test_a_backup_that_fails_leaves_nothing_behind(database_path: Path, tm
     assert [it.name for it in tmp_path.glob("copy.db*")] == ["copy.db-blobs"]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_place_that_cannot_be_written_is_named(database_path: Path, tmp_path: Path):
     copy = tmp_path / "copy.db"
     (tmp_path / "file").write_text("in the way")

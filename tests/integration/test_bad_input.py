@@ -194,7 +194,7 @@ async def test_an_idempotency_key_is_free_again_after_a_day(memory: Memory, cloc
     assert len(await memory.list()) == 2
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path):
     path = tmp_path / "letter.db"
     path.write_bytes(b"Dear reader, this is not a database. " * 100)
@@ -210,7 +210,7 @@ async def _read_everything(path: Path) -> None:
         await memory.recall("note 7", limit=1000)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 async def test_a_damaged_database_is_told(database_path: Path):
     async with Memory.open(database_path) as memory:
         await memory.remember_many([f"note {number} " + "x" * 500 for number in range(200)])
@@ -222,7 +222,7 @@ async def test_a_damaged_database_is_told(database_path: Path):
     assert refused.value.code == "database_corrupt"
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 async def test_a_read_only_database_refuses_writes_and_keeps_what_it_has(database_path: Path):
     async with Memory.open(database_path) as memory:
         await memory.remember("Carved in stone")
@@ -243,7 +243,7 @@ async def test_a_read_only_database_refuses_writes_and_keeps_what_it_has(databas
         assert len(await memory.list()) == 1
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 async def test_a_full_disk_loses_nothing_that_was_acknowledged(database_path: Path):
     async with Memory.open(database_path) as memory:
         kept = await memory.remember("Written while there was room")
@@ -263,7 +263,7 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(database_path: Pa
     connection.close()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server needs no folder")
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(RecollectError) as refused:
@@ -282,7 +282,7 @@ async def test_a_mistyped_place_makes_nothing(tmp_path: Path):
     assert [it.name for it in tmp_path.iterdir()] == ["passwd"]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 async def test_the_database_of_another_program_is_left_alone(tmp_path: Path):
     path = tmp_path / "songs.db"
     with closing(sqlite3.connect(path)) as connection:
@@ -296,7 +296,7 @@ async def test_the_database_of_another_program_is_left_alone(tmp_path: Path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 @pytest.mark.parametrize("name", ["what?.db", "no#1.db", "100%25.db", "file:x?mode=ro.db"])
 async def test_a_path_is_taken_as_it_is_written(tmp_path: Path, name: str):
     async with Memory.open(tmp_path / name) as memory:

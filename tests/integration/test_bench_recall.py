@@ -127,7 +127,6 @@ def test_what_is_told_is_timed_with_the_embedder_at_work(chats):
     assert result["ingest_per_s"] > 0
 
 
-@pytest.mark.sqlite
 def test_units_without_text_are_left_out_and_counted(chats):
     assert "1 units without text" in run("--set", "chats", "--data", chats).stderr
 

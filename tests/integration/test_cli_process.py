@@ -85,7 +85,7 @@ def _like_anybody() -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 def test_a_read_only_database_is_told_and_left_alone(environment: dict[str, str], tmp_path: Path):
     database = tmp_path / "data" / "memory" / "memory.db"
     assert run(["remember", "written before", "--data", str(tmp_path / "data")]) == 0

@@ -3,7 +3,6 @@
 import gzip
 import os
 import shutil
-import sqlite3
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +18,7 @@ from recollect.models import local_model
 from recollect.settings import Settings, settings_file
 from recollect.sync import Memory
 from tests.command_line import CommandLine
+from tests.database_servers import Running, ask, place_of
 from tests.unit.models.tiny_model import DIMENSION, write_folder
 
 _SCHEMAS = Path(__file__).parent.parent / "data" / "schemas"
@@ -50,12 +50,13 @@ def examined(cli: CommandLine, status: int = 0) -> dict[str, Any]:
     return {finding["part"]: finding for finding in said.json["findings"]}
 
 
-def change(statement: str, *given: object) -> None:
-    """Change the database behind everybody's back."""
-    connection = sqlite3.connect(Settings.load().database)
-    with connection:
-        connection.execute(statement, given)
-    connection.close()
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The database that the commands are about, on whichever server the run is."""
+    path = tmp_path / "data" / "memory" / "memory.db"
+    if Running.server is not None:
+        monkeypatch.setenv("RECOLLECT_STORAGE__URL", place_of(path))
+    return path
 
 
 def test_on_a_new_machine_nothing_is_wrong_and_nothing_is_made(cli: CommandLine, tmp_path: Path):
@@ -66,7 +67,7 @@ def test_on_a_new_machine_nothing_is_wrong_and_nothing_is_made(cli: CommandLine,
     assert not settings_file().exists()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about the file")
 def test_every_part_is_told_in_text_and_as_figures(cli: CommandLine):
     for text in ("one", "two", "three"):
         cli("remember", text)
@@ -141,7 +142,7 @@ def test_a_file_that_is_no_database_is_told_and_the_rest_goes_on(cli: CommandLin
     assert database.read_bytes() == b"only some text\n" * 100
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about the file")
 def test_a_damaged_page_is_found(cli: CommandLine):
     database = Settings.load().database
     with Memory.open(Settings.load()) as memory:
@@ -156,7 +157,7 @@ def test_a_damaged_page_is_found(cli: CommandLine):
     assert "recollect restore" in finding["hint"]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about the file")
 def test_a_database_that_may_only_be_read_is_a_problem(
     cli: CommandLine, monkeypatch: pytest.MonkeyPatch
 ):
@@ -179,19 +180,20 @@ def test_an_older_schema_is_told_and_not_changed(cli: CommandLine):
         assert f"migrated to {HEAD_REVISION} when it is next opened" in finding["message"]
 
 
-@pytest.mark.sqlite
-def test_a_schema_from_the_future_is_a_problem(cli: CommandLine):
+def test_a_schema_from_the_future_is_a_problem(cli: CommandLine, database: Path):
     cli("remember", "one")
-    change("UPDATE alembic_version SET version_num = '9999'")
+    ((ours,),) = ask(database, "SELECT version_num FROM alembic_version")
+    ask(database, "UPDATE alembic_version SET version_num = '9999'")
     findings = examined(cli, status=5)
+    # A server's database is used again, by the next test.
+    ask(database, f"UPDATE alembic_version SET version_num = '{ours}'")
     assert findings["database"]["verdict"] == "problem"
     assert "Upgrade Recollect" in findings["database"]["hint"]
     assert "vectors" not in findings
 
 
-@pytest.mark.sqlite
 def test_vectors_of_another_model_are_named_with_the_command_that_mends_it(
-    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: CommandLine, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     cli("remember", "one two")
     use(monkeypatch, f"folder:{write_folder(tmp_path / 'other')}")
@@ -206,10 +208,11 @@ def test_vectors_of_another_model_are_named_with_the_command_that_mends_it(
     assert examined(cli)["vectors"]["verdict"] == "ok"
 
 
-@pytest.mark.sqlite
-def test_what_another_analyzer_indexed_is_told_until_it_is_renewed(cli: CommandLine):
+def test_what_another_analyzer_indexed_is_told_until_it_is_renewed(
+    cli: CommandLine, database: Path
+):
     cli("remember", "one two")
-    change("UPDATE units SET analyzer = '0'")
+    ask(database, "UPDATE units SET analyzer = '0'")
     finding = examined(cli)["search terms"]
     assert (finding["verdict"], finding["figures"]["analysed_otherwise"]) == ("warning", 1)
     assert "recollect work --once" in finding["hint"]
@@ -217,14 +220,16 @@ def test_what_another_analyzer_indexed_is_told_until_it_is_renewed(cli: CommandL
     assert examined(cli)["search terms"]["verdict"] == "ok"
 
 
-@pytest.mark.sqlite
 @pytest.mark.parametrize(("gave_up", "state"), [(0, "tried again later"), (1, "given up")])
-def test_a_failed_job_is_told_with_its_last_error(cli: CommandLine, gave_up: int, state: str):
+def test_a_failed_job_is_told_with_its_last_error(
+    cli: CommandLine, database: Path, gave_up: int, state: str
+):
     cli("remember", "one")
-    change(
-        "INSERT INTO jobs VALUES ('job_1', 'embed', 'missing', '{}', 0, 0, '', 3, ?, ?)",
-        gave_up,
-        "NotAvailable: the endpoint is down",
+    told = "NotAvailable: the endpoint is down"
+    ask(
+        database,
+        "INSERT INTO jobs VALUES "
+        f"('job_1', 'embed', 'missing', '{{}}', 0, 0, '', 3, {gave_up}, '{told}')",
     )
     finding = examined(cli)["background jobs"]
     assert finding["verdict"] == "warning"
@@ -257,8 +262,9 @@ def test_a_chosen_model_that_does_not_work_is_a_problem(
     assert findings["database"]["verdict"] == "ok"
 
 
-@pytest.mark.sqlite
-def test_no_model_at_all_is_a_choice(cli: CommandLine, monkeypatch: pytest.MonkeyPatch):
+def test_no_model_at_all_is_a_choice(
+    cli: CommandLine, database: Path, monkeypatch: pytest.MonkeyPatch
+):
     use(monkeypatch, "none")
     cli("remember", "one")
     findings = examined(cli)
@@ -290,12 +296,11 @@ def test_a_file_in_the_place_of_the_data_folder_is_a_problem(cli: CommandLine, t
     assert findings["log file"]["verdict"] == "warning"
 
 
-@pytest.mark.sqlite
 def test_an_index_that_does_not_fit_into_its_memory_is_told(
-    cli: CommandLine, monkeypatch: pytest.MonkeyPatch
+    cli: CommandLine, database: Path, monkeypatch: pytest.MonkeyPatch
 ):
     cli("remember", "one")
-    change("UPDATE scopes SET unit_count = 1000000, unit_length = 20000000")
+    ask(database, "UPDATE scopes SET unit_count = 1000000, unit_length = 20000000")
     monkeypatch.setenv("RECOLLECT_RECALL__VECTOR_MEMORY_MB", "1")
     finding = examined(cli)["index memory"]
     assert finding["verdict"] == "warning"

@@ -15,11 +15,13 @@ from sqlalchemy import LargeBinary, String
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
-from recollect.backends.sql import erasers_clean, erasers_ledger, erasure
+from recollect.backends.sql import erasers_clean, erasure
 from recollect.backends.sql.erasers import ERASERS, content_columns
 from recollect.backends.sql.erasers_clean import overwrite, rewrite
-from recollect.backends.sql.erasers_ledger import Entry
+from recollect.backends.sql.forget_ledger import Entry, LedgerFile
 from recollect.backends.sql.schema import metadata
+from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.domain.audit import ChainHead
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.record import Evidence
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -170,7 +172,7 @@ def test_free_pages_of_a_database_that_was_not_written_securely_are_removed(
     assert b"frobnicate" not in database.read_bytes()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_somebody_who_reads_delays_the_cleaning_and_that_is_told(database_path: Path):
     async with Memory.open(database_path) as memory:
         record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")
@@ -188,7 +190,7 @@ async def test_somebody_who_reads_delays_the_cleaning_and_that_is_told(database_
         assert found == []
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_a_large_file_is_rewritten_by_a_job_and_proven_clean_only_after_it(
     database_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -211,7 +213,7 @@ async def test_a_large_file_is_rewritten_by_a_job_and_proven_clean_only_after_it
     assert b"quuxious" not in database_path.read_bytes()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_nothing_is_proven_gone_while_somebody_reads(database_path: Path):
     async with Memory.open(database_path) as memory:
         record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")
@@ -223,7 +225,7 @@ async def test_nothing_is_proven_gone_while_somebody_reads(database_path: Path):
             reader.execute("COMMIT")
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it cleans the file")
 async def test_a_database_too_large_to_be_overwritten_is_told(
     database_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
@@ -421,12 +423,12 @@ async def test_an_old_export_does_not_bring_back_what_was_forgotten(memory: Memo
 def test_a_line_of_the_ledger_that_a_crash_cut_off_spoils_no_other(tmp_path: Path):
     ledger = tmp_path / "memory.db-forgotten.jsonl"
     first, second = (Entry(forget_id=f"forget_{it}", salt="00" * 16) for it in "ab")
-    erasers_ledger.append(ledger, [first])
+    LedgerFile(ledger).append([first])
     with ledger.open("ab") as file:
         file.write(b'{"forget_id": "forget_c", "sa')
-    assert erasers_ledger.read_ledger(ledger) == [first]
-    erasers_ledger.append(ledger, [first, second])
-    assert erasers_ledger.read_ledger(ledger) == [first, second]
+    assert LedgerFile(ledger).read({"forget_a", "forget_b"}) == [first]
+    LedgerFile(ledger).append([first, second])
+    assert LedgerFile(ledger).read({"forget_a", "forget_b"}) == [first, second]
 
 
 async def test_verification_finds_what_somebody_left(memory: Memory, database_path: Path):
@@ -487,3 +489,19 @@ def test_forgetting_at_the_command_line(tmp_path: Path, capfdbinary: pytest.Capt
     assert cli("list", *ann).json["items"] == []
     nothing = cli("forget", "--yes", "--data", str(tmp_path), "--json")
     assert nothing.error["code"] == "what_to_forget"
+
+
+def test_a_ledger_and_an_anchor_of_earlier_versions_are_read(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "memory.db")
+    try:
+        line = '{"forget_id": "forget_a", "salt": "0f", "people": ["one"], "records": ["rec_1"]}'
+        (tmp_path / "memory.db-forgotten.jsonl").write_text(f"{line}\n", encoding="utf-8")
+        heads = '{"local/default": {"seq": 3, "hash": "three"}, "组织/a": {"seq": 1, "hash": "x"}}'
+        (tmp_path / "memory.db-audit-anchor.json").write_text(heads, encoding="utf-8")
+        (entry,) = database.ledger.read(database.ledger.ids())
+        assert entry == Entry(forget_id="forget_a", salt="0f", people=("one",), records=("rec_1",))
+        known = database.anchor.known("local", "default")
+        assert known == ChainHead(org="local", workspace="default", seq=3, hash="three")
+        assert {it.org for it in database.anchor.heads()} == {"local", "组织"}
+    finally:
+        database.close_here()

@@ -6,15 +6,17 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import update
 
 from recollect import Memory
+from recollect.backends.sql import schema
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.job import Job, NewJob
 from recollect.lifecycle.jobs import Worker
 from tests.conftest import TurnedClock
+from tests.database_servers import open_at
 
 
 @pytest.fixture
@@ -108,7 +110,6 @@ async def test_work_of_an_unknown_kind_is_left_for_a_version_that_knows_it(
     assert (await jobs.counts()).waiting == 1
 
 
-@pytest.mark.sqlite
 async def test_what_an_older_analyzer_indexed_is_analysed_again(database_path: Path):
     async with Memory.open(database_path) as memory:
         saved = await memory.remember("The lighthouse keeper's logbook")
@@ -116,10 +117,9 @@ async def test_what_an_older_analyzer_indexed_is_analysed_again(database_path: P
         hidden = await memory.remember("A deleted lighthouse")
         await memory.delete(hidden.id)
 
-    database = SqliteDatabase(database_path)
-    database.write_here(
-        lambda connection: connection.execute(text("UPDATE units SET analyzer='0', terms=x''"))
-    )
+    database = open_at(database_path)
+    older = update(schema.units).values(analyzer="0", terms=b"")
+    database.write_here(lambda connection: connection.execute(older))
     database.close_here()
 
     async with Memory.open(database_path) as memory:

@@ -19,7 +19,7 @@ from recollect.settings import Settings
 from tests.command_line import CommandLine
 from tests.processes import Child
 
-pytestmark = pytest.mark.sqlite
+pytestmark = pytest.mark.sqlite(reason="its stores are journals")
 
 # Saves without pause and says each text only after `remember` has returned.
 _SAVER = """

@@ -265,7 +265,7 @@ async def test_an_export_takes_documents_along(memory: Memory, tmp_path: Path) -
         assert (await other.import_from(tmp_path / "memory.jsonl")).unchanged == 1
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_backup_takes_documents_along(memory: Memory, tmp_path: Path) -> None:
     document = await memory.knowledge.add(_GUIDE, "handbook.md")
     await memory.backup(tmp_path / "copy.db")

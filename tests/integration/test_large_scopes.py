@@ -25,10 +25,10 @@ from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.unit_rows import read_accepted, read_allowed
 from recollect.backends.sql import audits, schema
 from recollect.backends.sql.audits import erase_audit_of
+from recollect.backends.sql.database import Database
 from recollect.backends.sql.open_scope import units_of
 from recollect.backends.sql.rows import Row
 from recollect.backends.sql.scopes import find_scopes, read_scopes
-from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore, list_records, list_turns
 from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.fields import Draft
@@ -42,6 +42,7 @@ from recollect.domain.upkeep import Selection
 from recollect.ports.units import Matches
 from recollect.recall import scan
 from tests.conftest import TurnedClock
+from tests.database_servers import open_at
 
 _SMALL, _LARGE = 60, 1_500
 _FEW = 3
@@ -76,8 +77,8 @@ class _Here:
         return work(self._connection)
 
 
-def _asked(connection: Connection, ask: Callable[[SqliteDatabase], Coroutine[Any, Any, T]]) -> T:
-    return asyncio.run(ask(cast("SqliteDatabase", _Here(connection))))
+def _asked(connection: Connection, ask: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
+    return asyncio.run(ask(cast("Database", _Here(connection))))
 
 
 def _rows(connection: Connection, scope: _Scope) -> list[int]:
@@ -170,7 +171,7 @@ _WORKS: dict[str, Work] = {
 }
 
 
-async def _filled(path: Path, size: int) -> tuple[SqliteDatabase, _Scope]:
+async def _filled(path: Path, size: int) -> tuple[Database, _Scope]:
     clock = TurnedClock()
     async with Memory.open(path, clock=clock) as memory:
         scope = _Scope(memory, size)
@@ -194,7 +195,7 @@ async def _filled(path: Path, size: int) -> tuple[SqliteDatabase, _Scope]:
     middle = records[size // 2]
     scope.record = Cursor(at=to_micros(middle.observed_at), id=middle.id)
     scope.turn = Cursor(at=to_micros(turns[size // 2].at), id=turns[size // 2].id)
-    database = SqliteDatabase(path)
+    database = open_at(path)
     (row,) = await database.read(lambda it: read_scopes(it, [scope.scope]))
     # Those of the notes: the turns came after them.
     scope.units = [row.last_unit - size - it for it in range(_FEW)]
@@ -218,7 +219,7 @@ def _steps(connection: Connection, scope: _Scope, work: Work) -> int:
     return steps
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it counts the steps of SQLite's machine")
 async def test_a_large_scope_takes_no_more_steps_than_a_small_one(tmp_path: Path):
     steps: dict[int, dict[str, int]] = {}
     for size in (_SMALL, _LARGE):
@@ -233,7 +234,6 @@ async def test_a_large_scope_takes_no_more_steps_than_a_small_one(tmp_path: Path
     assert all(many <= 1.5 * few + 5 for few, many in slower.values()), slower
 
 
-@pytest.mark.sqlite
 async def test_the_best_inside_a_filter_are_the_same_wherever_they_are_looked_for(tmp_path: Path):
     database, scope = await _filled(tmp_path / "memory.db", _SMALL)
 
@@ -252,7 +252,7 @@ async def test_the_best_inside_a_filter_are_the_same_wherever_they_are_looked_fo
     await database.close()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it counts the steps of SQLite's machine")
 async def test_what_counts_all_records_walks_through_them_once(tmp_path: Path):
     database, scope = await _filled(tmp_path / "memory.db", _LARGE)
     records = schema.records.c
@@ -297,7 +297,6 @@ async def test_health_makes_ready_before_it_searches_many_times(
     assert told == ["ready", *["search"] * _SMALL]
 
 
-@pytest.mark.sqlite
 async def test_what_is_forgotten_of_the_audit_is_found_by_the_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -308,7 +307,7 @@ async def test_what_is_forgotten_of_the_audit_is_found_by_the_database(
             await memory.remember(f"note number {number}")
         last = await memory.remember("a note that goes")
         scope = memory.caller_scope
-    database = SqliteDatabase(path)
+    database = open_at(path)
     named = audits._named  # pyright: ignore[reportPrivateUsage]
 
     def counted(row: Row) -> set[str]:

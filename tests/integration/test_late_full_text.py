@@ -12,9 +12,9 @@ from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
 from recollect.backends.sql import open_scope
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
-from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.scope import Scope
 from recollect.language.analysis import query_terms, term_key
+from tests.database_servers import Running, open_at
 
 _QUESTIONS = ("Where does parcel 7 lie?", "包裹放在哪个柜子里", "the blue shelf", "shelf 39 moved")
 
@@ -41,12 +41,11 @@ async def _move_parcels(memory: Memory) -> Scope:
     return records[0].scope
 
 
-@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_steps")
 async def test_what_is_in_the_full_text_and_what_is_not_yet_are_found_alike(database_path: Path):
     async with Memory.open(database_path) as memory:
         scope = await _move_parcels(memory)
-    database = SqliteDatabase(database_path)
+    database = open_at(database_path)
 
     def compare(connection: Connection) -> ScopeRow:
         (row,) = read_scopes(connection, [scope])
@@ -68,13 +67,13 @@ async def test_what_is_in_the_full_text_and_what_is_not_yet_are_found_alike(data
     assert 0 < row.full_text_to < row.next_unit - 1
 
 
-@pytest.mark.sqlite
 async def test_a_small_scope_is_in_no_full_text(database_path: Path):
     async with Memory.open(database_path) as memory:
         scope = await _move_parcels(memory)
         assert await memory.recall("Where does parcel 8 lie?")
-    database = SqliteDatabase(database_path)
-    count = text("SELECT count(*) FROM unit_vocabulary")
+    database = open_at(database_path)
+    table = "unit_vocabulary" if Running.server is None else "unit_tokens"
+    count = text(f"SELECT count(*) FROM {table}")
     try:
         assert database.read_here(lambda connection: connection.scalar(count)) == 0
         rows = database.read_here(lambda connection: read_scopes(connection, [scope]))

@@ -2,9 +2,7 @@
 
 import asyncio
 import shutil
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from recollect.domain.change import ChangeSet
 from recollect.domain.embedding import EmbeddingModel, UnitVector
 from recollect.ports.embedder import Progress, Purpose
 from recollect.settings import Settings
+from tests.database_servers import ask
 from tests.fakes import FakeEmbedder
 
 
@@ -53,8 +52,7 @@ def _vectors(database: Path) -> int:
 
 
 def _count(database: Path, table: str) -> int:
-    with closing(sqlite3.connect(database)) as connection:
-        return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    return ask(database, f"SELECT count(*) FROM {table}")[0][0]
 
 
 def _said(*texts: str) -> list[dict[str, str]]:
@@ -69,7 +67,6 @@ async def _until(holds: Callable[[], bool]) -> None:
     raise AssertionError("it never came to pass")
 
 
-@pytest.mark.sqlite
 async def test_a_turn_is_kept_before_its_vector_is_made(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -120,21 +117,25 @@ async def test_a_prompt_right_after_a_burst_is_right_without_draining_and_tells_
 ):
     settings = Settings.load({"storage": {"path": database_path}, "recall": {"patience": 0.5}})
     async with Memory.open(settings, embedder=embedder) as memory:
-        await memory.observe(
-            _said(*(f"Pier {n} is painted in week {n}." for n in range(200))), session="piers"
-        )
-        session = memory.session("s")
-        await session.observe(_said("When is pier 17 painted?"))
+        try:
+            await memory.observe(
+                _said(*(f"Pier {n} is painted in week {n}." for n in range(200))), session="piers"
+            )
+            session = memory.session("s")
+            await session.observe(_said("When is pier 17 painted?"))
 
-        (system, _) = await session.prepare("When is pier 17 painted?")
-        assert "Pier 17 is painted in week 17." in system["content"], "words find it at once"
-        (told,) = session.usage.degraded
-        assert told.startswith("201 units have no vector yet")
+            (system, _) = await session.prepare("When is pier 17 painted?")
+            assert "Pier 17 is painted in week 17." in system["content"], "words find it at once"
+            (told,) = session.usage.degraded
+            assert told.startswith("201 units have no vector yet")
 
-        embedder.is_let.set()
-        (system, _) = await session.prepare("When is pier 17 painted?")
-        assert "Pier 17 is painted in week 17." in system["content"]
-        assert session.usage.degraded == (), "the same question waits for what is there by now"
+            embedder.is_let.set()
+            (system, _) = await session.prepare("When is pier 17 painted?")
+            assert "Pier 17 is painted in week 17." in system["content"]
+            assert session.usage.degraded == (), "the same question waits for what is there by now"
+        finally:
+            # Closing waits for the vectors, also of a test that failed.
+            embedder.is_let.set()
 
 
 async def test_who_asks_elsewhere_does_not_wait(memory: Memory, embedder: HeldEmbedder):
@@ -165,7 +166,6 @@ async def test_so_many_as_wait_are_begun_before_the_others_are_done(
     assert embedder.batches == [1, 64], "two at once keep every core busy"
 
 
-@pytest.mark.sqlite
 async def test_vectors_are_stored_while_the_next_texts_are_embedded(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -180,7 +180,6 @@ async def test_vectors_are_stored_while_the_next_texts_are_embedded(
     assert not embedder.is_let.is_set()
 
 
-@pytest.mark.sqlite
 async def test_whoever_says_too_much_waits_until_some_of_it_has_vectors(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -195,7 +194,6 @@ async def test_whoever_says_too_much_waits_until_some_of_it_has_vectors(
     assert len(await talking) == 900
 
 
-@pytest.mark.sqlite
 async def test_closing_waits_for_the_vectors(database_path: Path, embedder: HeldEmbedder):
     async with Memory.open(database_path, embedder=embedder) as memory:
         await memory.observe(_said("the harbour master keeps the keys"), session="s")
@@ -203,7 +201,7 @@ async def test_closing_waits_for_the_vectors(database_path: Path, embedder: Held
     assert _vectors(database_path) == 1
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it copies the files of an open memory")
 async def test_what_a_process_left_without_vectors_the_next_one_fills_in(
     memory: Memory, embedder: HeldEmbedder, database_path: Path, tmp_path: Path
 ):
@@ -219,7 +217,6 @@ async def test_what_a_process_left_without_vectors_the_next_one_fills_in(
         assert _vectors(left / database_path.name) == 2
 
 
-@pytest.mark.sqlite
 async def test_a_model_that_fails_leaves_the_vectors_to_a_job(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
@@ -248,19 +245,16 @@ async def test_an_embedder_that_raises_anything_stops_nothing(
     assert len(await memory.recall("pilot")) == 1
 
 
-@pytest.mark.sqlite
 async def test_a_vector_of_another_owner_is_not_taken_for_a_units_own(
     memory: Memory, embedder: HeldEmbedder, database_path: Path
 ):
     embedder.is_let.set()
     (turn,) = await memory.observe(_said("the harbour master keeps the keys"), session="s")
     await memory.drain()
-    with closing(sqlite3.connect(database_path)) as connection:
-        ((unit,),) = connection.execute("SELECT id FROM units").fetchall()
-        before = connection.execute("SELECT vector FROM vectors").fetchall()
+    ((unit,),) = ask(database_path, "SELECT id FROM units")
+    before = ask(database_path, "SELECT vector FROM vectors")
     model = EmbeddingModel(name=embedder.model, dimension=embedder.dimension)
     late = UnitVector(scope=turn.scope, unit=unit, owner="turn_before", vector=bytes(128))
     changes = ChangeSet(principal="test", scope=turn.scope, vectors=(late,), model=model)
     await memory._parts.store.commit(changes)
-    with closing(sqlite3.connect(database_path)) as connection:
-        assert connection.execute("SELECT vector FROM vectors").fetchall() == before
+    assert ask(database_path, "SELECT vector FROM vectors") == before

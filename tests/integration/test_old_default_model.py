@@ -99,7 +99,7 @@ async def assert_all_is_found_by_meaning(memory: Memory) -> None:
         assert answer in found_by_meaning(recalled)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a file of an earlier release")
 async def test_it_is_told_and_answers_by_words_until_it_is_embedded_anew(
     old_database: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -120,7 +120,7 @@ async def test_it_is_told_and_answers_by_words_until_it_is_embedded_anew(
     assert _OLD not in vectors_by_model(old_database)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a file of an earlier release")
 async def test_how_far_it_is_can_be_asked(old_database: Path):
     async with opened(old_database) as memory:
         await memory._parts.embedding.reembedder.schedule()
@@ -129,7 +129,7 @@ async def test_how_far_it_is_can_be_asked(old_database: Path):
         assert now.served == {_OLD: _PIECES}
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a file of an earlier release")
 async def test_killed_in_the_middle_it_answers_with_what_is_done_and_goes_on(old_database: Path):
     made = 13
     kill_after(made, old_database)
@@ -174,7 +174,7 @@ def cli(
     return CommandLine(capsysbinary)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a file of an earlier release")
 def test_the_doctor_tells_of_it_and_one_command_mends_it(cli: CommandLine):
     assert cli("--user", "wei", "recall", "备用钥匙", "--json").json["degraded"]
     found = vectors_finding(cli)

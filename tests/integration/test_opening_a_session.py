@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, select, update
 
 from recollect import Memory
+from recollect.backends.sql import schema
 from recollect.backends.sql.store import SqlStore
 from recollect.context.placeholder import find_placeholders
 from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput
 from tests.conversations import long_log
+from tests.database_servers import open_at
 from tests.fakes import FakeEmbedder
 from tests.integration.archive_texts import manual
 
@@ -64,7 +65,22 @@ def turns_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return read
 
 
-@pytest.mark.sqlite
+def _drop_resumption(path: Path) -> None:
+    """Leave a window without what lets it go on where it was."""
+    state, database = schema.state, open_at(path)
+
+    def drop(connection: Connection) -> None:
+        is_window = state.c.name == "window"
+        for row in connection.execute(select(state.c.value).where(is_window)).all():
+            value = json.loads(row.value)
+            del value["resumption"]
+            its = is_window & (state.c.value == row.value)
+            connection.execute(update(state).where(its).values(value=json.dumps(value)))
+
+    database.write_here(drop)
+    database.close_here()
+
+
 async def test_what_is_sent_is_the_same_as_if_all_had_been_read(
     database_path: Path, turns_read: list[int]
 ):
@@ -85,9 +101,7 @@ async def test_what_is_sent_is_the_same_as_if_all_had_been_read(
             summaries, usage = session.summaries, session.usage
             assert summaries
             first = await session.expand(summaries[0])
-        with closing(sqlite3.connect(database_path)) as connection, connection:
-            without = "json_remove(value, '$.resumption')"
-            connection.execute(f"UPDATE state SET value = {without} WHERE name = 'window'")
+        _drop_resumption(database_path)
         async with _open(database_path) as memory:
             turns_read.clear()
             session = await memory.session("day", context_tokens=12_000)

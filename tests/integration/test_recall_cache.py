@@ -14,6 +14,7 @@ from recollect import Memory
 from recollect.errors import RecollectError
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.database_servers import environment_of, place_of
 from tests.fakes import FakeEmbedder
 
 TEA = "Ann prefers green tea over coffee"
@@ -80,14 +81,17 @@ async def test_a_write_of_another_program_is_noticed_at_once(
         assert await memory.recall(QUESTION) != before
 
 
-@pytest.mark.sqlite
 async def test_a_write_of_another_process_is_noticed_at_once(memory: Memory, database_path: Path):
     await memory.remember(TEA)
     assert len(await memory.recall(QUESTION)) == 1
     text = "Ann prefers jasmine tea on Sundays"
     command = [sys.executable, "-m", "recollect", "remember", text]
     await asyncio.to_thread(
-        subprocess.run, [*command, "--data", str(database_path)], check=True, capture_output=True
+        subprocess.run,
+        [*command, "--data", place_of(database_path)],
+        check=True,
+        capture_output=True,
+        env=environment_of(database_path),
     )
     assert text in [hit.content for hit in await memory.recall(QUESTION)]
 

@@ -1,9 +1,7 @@
 """Changing the model: the old vectors answer until the new ones take over, scope by scope."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from recollect import Memory
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.sql.scope_models import SqlScopeModels
-from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.change import ChangeSet
 from recollect.domain.embedding import EmbedderChoice, EmbeddingModel, UnitVector
@@ -25,6 +22,7 @@ from recollect.models import catalogue
 from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.database_servers import ask, open_at
 from tests.fakes import FakeEmbedder
 from tests.integration.archive_texts import manual
 
@@ -91,8 +89,7 @@ async def found(memory: Memory, question: str = "harbour keys") -> set[str]:
 
 
 def table(database: Path, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(database)) as connection:
-        return connection.execute(query).fetchall()
+    return ask(database, query)
 
 
 def models_in(database: Path) -> set[object]:
@@ -101,7 +98,6 @@ def models_in(database: Path) -> set[object]:
     return {name for (name,) in table(database, query)}
 
 
-@pytest.mark.sqlite
 async def test_the_old_model_answers_until_it_is_changed(opened, database_path: Path):
     async with opened(OLD) as memory:
         saved = {it.id for it in await memory.remember_many(NOTES)}
@@ -114,7 +110,6 @@ async def test_the_old_model_answers_until_it_is_changed(opened, database_path: 
         assert await memory.reindex() == 0
 
 
-@pytest.mark.sqlite
 async def test_what_is_saved_under_an_old_model_gets_that_models_vectors(
     opened, database_path: Path
 ):
@@ -174,7 +169,6 @@ async def cosines(memory: Memory) -> dict[str, float]:
     return {ident: it.raw for ident, it in paths if it.path == "vector"}
 
 
-@pytest.mark.sqlite
 async def test_what_is_written_during_the_change_is_not_left_behind(
     database_path: Path, clock: TurnedClock
 ):
@@ -199,7 +193,6 @@ async def test_what_is_written_during_the_change_is_not_left_behind(
         assert table(database_path, "SELECT count(*) FROM vectors") == [(len(NOTES) + 3,)]
 
 
-@pytest.mark.sqlite
 async def test_texts_that_the_new_model_cannot_read_stay_without(
     opened, shop: Shop, database_path: Path
 ):
@@ -214,7 +207,6 @@ async def test_texts_that_the_new_model_cannot_read_stay_without(
         assert models_in(database_path) == {NEW}
 
 
-@pytest.mark.sqlite
 async def test_archives_change_with_the_rest(opened, database_path: Path):
     async with opened(OLD) as memory:
         session = memory.session("s")
@@ -267,7 +259,6 @@ async def test_a_folder_whose_model_was_replaced_is_embedded_anew(opened, shop: 
         assert await found(memory) == saved
 
 
-@pytest.mark.sqlite
 async def test_a_model_that_may_come_back_is_not_replaced_unasked(
     opened, shop: Shop, database_path: Path
 ):
@@ -279,7 +270,6 @@ async def test_a_model_that_may_come_back_is_not_replaced_unasked(
     assert models_in(database_path) == {OLD}
 
 
-@pytest.mark.sqlite
 async def test_a_wrong_choice_is_refused_before_anything_changes(opened, database_path: Path):
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
@@ -290,7 +280,6 @@ async def test_a_wrong_choice_is_refused_before_anything_changes(opened, databas
         assert models_in(database_path) == {OLD}
 
 
-@pytest.mark.sqlite
 async def test_work_that_was_only_queued_is_done_by_whoever_is_there(opened, database_path: Path):
     async with opened(OLD) as memory:
         saved = {it.id for it in await memory.remember_many(NOTES)}
@@ -303,7 +292,6 @@ async def test_work_that_was_only_queued_is_done_by_whoever_is_there(opened, dat
         assert await found(memory) == saved | {late.id}
 
 
-@pytest.mark.sqlite
 async def test_of_two_wishes_the_last_one_holds(opened, database_path: Path):
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
@@ -313,7 +301,6 @@ async def test_of_two_wishes_the_last_one_holds(opened, database_path: Path):
         assert models_in(database_path) == {OLD}
 
 
-@pytest.mark.sqlite
 async def test_a_model_that_fails_is_told_and_the_work_waits(
     opened, shop: Shop, clock: TurnedClock, database_path: Path
 ):
@@ -343,17 +330,16 @@ async def test_one_waits_for_another_process_that_has_begun_it(opened, clock: Tu
         waiting = asyncio.create_task(here.reindex())
         await asyncio.sleep(0.1)
         assert not waiting.done()
-        reembedder = there._parts.renewal._reembedder
+        reembedder = there._parts.own_renewal._reembedder
         await reembedder.run(job)
         await jobs.finish(job)
         assert await waiting == len(NOTES)
 
 
-@pytest.mark.sqlite
 async def test_packed_vectors_follow_a_change_to_and_fro(opened, database_path: Path):
     async with opened(OLD) as memory:
         saved = {it.id for it in await memory.remember_many(NOTES)}
-    database = SqliteDatabase(database_path)
+    database = open_at(database_path)
     serving, store = SqlScopeModels(database), SqlStore(database, SystemClock())
     index = LocalVectorIndex(database, Catalogue(1 << 20), 1 << 20)
     clock, scope = SystemClock(), Scope(user="me")
@@ -386,7 +372,6 @@ async def test_packed_vectors_follow_a_change_to_and_fro(opened, database_path: 
         await database.close()
 
 
-@pytest.mark.sqlite
 async def test_vectors_that_come_too_late_do_not_bring_a_scope_back(opened, database_path: Path):
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
@@ -399,19 +384,16 @@ async def test_vectors_that_come_too_late_do_not_bring_a_scope_back(opened, data
         )
         model = EmbeddingModel(name=NEW, dimension=32)
         await store.commit(ChangeSet(principal="t", scope=gone, vectors=vectors, model=model))
-        assert table(database_path, "SELECT * FROM scopes WHERE user = 'nobody'") == []
+        assert table(database_path, "SELECT s.id FROM scopes s WHERE s.user = 'nobody'") == []
         assert models_in(database_path) == {OLD}
 
 
-@pytest.mark.sqlite
 async def test_each_scope_is_renewed_for_a_new_analyzer_in_one_step(opened, database_path: Path):
     async with opened(OLD) as memory:
         for name in ("ann", "bo"):
             await memory.scope(user=name).remember_many(NOTES * 60)
-    with closing(sqlite3.connect(database_path)) as connection:
-        connection.execute("UPDATE units SET analyzer = 'old'")
-        connection.execute("DELETE FROM changes")
-        connection.commit()
+    ask(database_path, "UPDATE units SET analyzer = 'old'")
+    ask(database_path, "DELETE FROM changes")
     async with opened(OLD) as memory:
         await memory.drain()
         assert len(await found(memory.scope(user="bo"))) == 50

@@ -106,7 +106,6 @@ async def test_a_change_that_goes_on_here_is_ended_at_once(
         assert not await memory.stop_reindexing()
 
 
-@pytest.mark.sqlite
 def test_the_command_line_tells_how_far_it_is_and_ends_it(
     database_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ):

@@ -237,7 +237,7 @@ async def test_an_export_is_imported_elsewhere_as_streams(tmp_path: Path):
         assert well(await client.get("/v1/stats"))["store"]["records"] == 300
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_backup_can_be_opened(client: httpx.AsyncClient, tmp_path: Path):
     well(await client.post("/v1/records", json={"content": "kept in the copy"}))
     given = {"tool": "search", "input": 1, "result": "harbour " * 5_000}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -34,6 +33,7 @@ from recollect.models.exact_tokens import ExactTokens
 from recollect.settings import Settings
 from tests.chat_server import ChatServer, chat_server, openai_text, refusal
 from tests.conftest import TurnedClock
+from tests.database_servers import ask
 from tests.integration.archive_texts import ANSWERS, manual
 
 
@@ -200,11 +200,11 @@ async def test_a_damaged_archive_is_told_in_its_place_and_the_session_goes_on(
     assert (await session.prepare())[-1]["content"] == "I do not know."
 
 
-@pytest.mark.sqlite
-async def test_without_the_blob_store_a_large_result_stays_in_its_turn(
-    memory: Memory, tmp_path: Path
-):
-    (tmp_path / "memory.db-blobs").write_text("not a folder")
+async def test_without_the_blob_store_a_large_result_stays_in_its_turn(memory: Memory):
+    blobs = memory.settings.blobs
+    assert isinstance(blobs, Path)
+    blobs.parent.mkdir(parents=True, exist_ok=True)
+    blobs.write_text("not a folder")
     session = memory.session("s")
     text = manual("zh", 12_000)
     *_, turn = await session.observe([_user("go"), _calls("a"), _result("a", text)])
@@ -596,7 +596,6 @@ async def test_the_end_of_a_session_sweeps_what_has_had_its_time(
         assert "unknown_archive" in sent[-1]["content"]
 
 
-@pytest.mark.sqlite
 async def test_a_state_that_cannot_be_read_is_made_anew(database_path: Path):
     async with Memory.open(database_path) as memory:
         session = memory.session("s", context_tokens=2_000)
@@ -605,10 +604,8 @@ async def test_a_state_that_cannot_be_read_is_made_anew(database_path: Path):
         await session.settle()
         session.notes.cache_toc("guide", {"a": 1})
         await session.observe(_user("and now?"))
-    with sqlite3.connect(database_path) as database:
-        changed = database.execute("UPDATE state SET value = '{\"compression\": 7}'").rowcount
-    database.close()
-    assert changed == 2
+    assert ask(database_path, "SELECT count(*) FROM state") == [(2,)]
+    ask(database_path, "UPDATE state SET value = '{\"compression\": 7}'")
     async with Memory.open(database_path) as memory:
         session = memory.session("s", context_tokens=2_000)
         sent = await session.prepare()
@@ -671,7 +668,7 @@ async def test_a_message_too_long_for_the_summaries_beside_it_is_not_kept_waitin
         assert session.usage.window_tokens <= session.usage.budget_tokens
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="names of a file")
 @pytest.mark.parametrize("is_folder_first", [True, False])
 async def test_an_archive_is_found_however_its_database_is_named(
     tmp_path: Path, is_folder_first: bool

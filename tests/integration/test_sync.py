@@ -13,6 +13,7 @@ import pytest
 from recollect import Record
 from recollect.errors import Closed, NotFound, RecollectError, StorageError
 from recollect.sync import Memory
+from tests.database_servers import environment_of, place_of
 from tests.processes import HEAR_CTRL_C
 
 
@@ -79,7 +80,7 @@ def test_errors_are_those_of_the_async_memory(memory):
         memory.get("mem_unknown")
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about a file")
 def test_a_memory_that_cannot_be_opened_leaves_no_thread(tmp_path):
     (tmp_path / "broken.db").write_bytes(b"this is no database at all" * 100)
 
@@ -151,16 +152,16 @@ def test_closing_while_others_write_gives_each_a_result_or_an_error(database_pat
             again.get(ident)
 
 
-def start(program, database_path):
+def start(program, place, environment=None):
     return subprocess.Popen(
-        [sys.executable, "-c", HEAR_CTRL_C + textwrap.dedent(program), str(database_path)],
+        [sys.executable, "-c", HEAR_CTRL_C + textwrap.dedent(program), place],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=environment,
     )
 
 
-@pytest.mark.sqlite
 def test_a_program_that_forgets_to_close_ends_quietly_and_loses_nothing(database_path):
     program = start(
         """
@@ -168,7 +169,8 @@ def test_a_program_that_forgets_to_close_ends_quietly_and_loses_nothing(database
         from recollect.sync import Memory
         Memory.open(sys.argv[1]).remember("kept all the same")
         """,
-        database_path,
+        place_of(database_path),
+        environment_of(database_path),
     )
 
     _, complaints = program.communicate(timeout=120)
@@ -193,7 +195,7 @@ def test_ctrl_c_during_a_call_interrupts_it_and_the_program_ends(database_path):
         except KeyboardInterrupt:
             print("interrupted", flush=True)
         """,
-        database_path,
+        str(database_path),
     )
     assert program.stdout is not None
     assert program.stdout.readline() == "waiting\n"

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-import sqlite3
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from recollect.domain.archive import Archive
 from recollect.errors import StorageError
 from recollect.transfer import archive_format
 from tests.conftest import TurnedClock
+from tests.database_servers import ask
 from tests.integration.archive_texts import manual
 
 ENGLISH, CHINESE = manual("en", 12_000), manual("zh", 12_000)
@@ -62,19 +62,14 @@ def types_of(lines: list[bytes]) -> list[str]:
     return [json.loads(line)["type"] for line in lines[1:]]
 
 
-def blob_files(database: Path) -> list[Path]:
-    return sorted(it for it in Path(f"{database}-blobs").rglob("*") if it.is_file())
+def blob_files(memory: Memory) -> list[Path]:
+    return sorted(Path(memory.settings.blobs).rglob("*.zst"))
 
 
 def rows(database: Path, query: str) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(database)
-    try:
-        return sorted(connection.execute(query).fetchall())
-    finally:
-        connection.close()
+    return sorted(ask(database, query))
 
 
-@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_parts")
 async def test_archives_move_with_their_contents_byte_for_byte(
     memory: Memory, other: Memory, clock: TurnedClock, database_path: Path, tmp_path: Path
@@ -96,8 +91,8 @@ async def test_archives_move_with_their_contents_byte_for_byte(
     )
     new = tmp_path / "other.db"
     assert rows(new, blobs) == rows(database_path, blobs)
-    assert [it.read_bytes() for it in blob_files(new)] == [
-        it.read_bytes() for it in blob_files(database_path)
+    assert [it.read_bytes() for it in blob_files(other)] == [
+        it.read_bytes() for it in blob_files(memory)
     ]
     assert json.loads(before[0])["counts"]["archives"] == 4
 
@@ -107,17 +102,15 @@ async def _only(memory: Memory, user: str) -> Archive:
     return archive
 
 
-@pytest.mark.sqlite
 async def test_what_moved_is_found_by_its_words(memory: Memory, other: Memory, tmp_path: Path):
     await archived(memory, CHINESE)
     await take_in(other, await lines_of(memory))
     await other.drain()
     await memory.drain()
-    units = "SELECT owner_kind, owner_id, ordinal, start, end, terms FROM units"
+    units = "SELECT owner_kind, owner_id, ordinal, u.start, u.end, terms FROM units u"
     assert rows(tmp_path / "other.db", units) == rows(tmp_path / "memory.db", units) != []
 
 
-@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_parts")
 async def test_the_same_content_is_written_once_a_workspace(
     memory: Memory, other: Memory, tmp_path: Path
@@ -148,25 +141,24 @@ async def test_importing_again_stores_no_content_twice(
     archive = await archived(memory, ENGLISH)
     lines = await lines_of(memory)
     await take_in(other, lines)
-    before = blob_files(tmp_path / "other.db")
+    before = blob_files(other)
     await loaded(other, archive.id)
 
     again = await take_in(other, lines)
     assert (again.added, again.unchanged, again.conflicting) == (0, 1, 0)
-    assert blob_files(tmp_path / "other.db") == before
+    assert blob_files(other) == before
     changed = lines[-1].replace(b'"tool":"search"', b'"tool":"other"')
     third = await take_in(other, [*lines[:-1], changed])
     assert (third.conflicting, third.problems[0].code) == (1, "id_taken")
 
 
-@pytest.mark.sqlite
 async def test_a_content_that_is_gone_or_damaged_is_told_and_the_rest_goes_on(
     memory: Memory, other: Memory, database_path: Path, caplog: pytest.LogCaptureFixture
 ):
     gone = await archived(memory, ENGLISH)
-    (gone_file,) = blob_files(database_path)
+    (gone_file,) = blob_files(memory)
     damaged = await archived(memory, CHINESE)
-    (damaged_file,) = set(blob_files(database_path)) - {gone_file}
+    (damaged_file,) = set(blob_files(memory)) - {gone_file}
     sound = await archived(memory, BINARY)
     await memory.remember("后面的一条 comes after")
     gone_file.unlink()
@@ -197,7 +189,6 @@ _DAMAGES: dict[str, Any] = {
 }
 
 
-@pytest.mark.sqlite
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("what", _DAMAGES)
 @pytest.mark.parametrize("place", [1, 2, -1])
@@ -220,7 +211,7 @@ async def test_a_content_damaged_in_the_file_is_told_and_the_rest_goes_on(
     assert (done.added, done.lost, done.bad) == (1, 2, 0)
     assert {it.code for it in done.problems} <= {"content_damaged", "content_missing"}
     assert [it.id for it in await other.archives.list()] == [sound.id]
-    assert len(blob_files(tmp_path / "other.db")) == 1
+    assert len(blob_files(other)) == 1
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -271,7 +262,7 @@ async def test_contents_that_no_archive_came_to_need_are_removed(
     lines = await lines_of(memory)
     foreign = await other.scope(user="bob").import_from(io.BytesIO(b"".join(lines)), skip_bad=True)
     assert (foreign.added, foreign.bad) == (0, 1)
-    assert blob_files(tmp_path / "other.db") == []
+    assert blob_files(other) == []
 
     await take_in(other, lines)
     await other.forget(session=archive.session)
@@ -280,7 +271,7 @@ async def test_contents_that_no_archive_came_to_need_are_removed(
     assert (forgotten.added, forgotten.conflicting) == (0, 1)
     assert forgotten.problems[0].code == "forgotten"
     assert (await other.archives.list()).items == ()
-    assert blob_files(tmp_path / "other.db") == []
+    assert blob_files(other) == []
 
 
 async def test_a_content_refused_for_one_archive_is_there_for_the_next(
@@ -312,7 +303,6 @@ async def test_a_caller_moves_the_archives_of_its_own(memory: Memory, other: Mem
     assert await loaded(other.scope(user="ann"), mine.id) == CHINESE
 
 
-@pytest.mark.sqlite
 async def test_a_stopped_import_with_contents_goes_on_later(
     memory: Memory, other: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -335,7 +325,7 @@ async def test_a_stopped_import_with_contents_goes_on_later(
     rest = await take_in(other, lines)
     assert (rest.added, rest.unchanged) == (2, 2)
     assert (await lines_of(other))[1:] == lines[1:]
-    assert len(blob_files(tmp_path / "other.db")) == 4
+    assert len(blob_files(other)) == 4
 
 
 async def test_a_file_cut_off_in_a_content_is_told_as_such(memory: Memory, other: Memory):

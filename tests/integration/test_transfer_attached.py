@@ -2,16 +2,18 @@
 
 import io
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from recollect import Memory
+from recollect.backends.sql import schema
 from recollect.domain.record import Record
 from recollect.errors import NotAllowed
 from tests.conftest import TurnedClock
+from tests.database_servers import ask
 from tests.upkeep import dispute
 
 
@@ -114,7 +116,6 @@ async def test_a_conflict_about_something_forgotten_does_not_come_back(
     assert await other.upkeep.conflicts() == ()
 
 
-@pytest.mark.sqlite
 async def test_what_is_being_forgotten_is_not_exported(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -123,14 +124,11 @@ async def test_what_is_being_forgotten_is_not_exported(
     first, second, _ = await disputed(memory.scope(user="ann"))
     await memory.scope(user="ann").observe([{"role": "user", "content": "秘密"}], session="s")
     await memory.remember("stays")
-    connection = sqlite3.connect(tmp_path / "memory.db")
     # As the first transaction of a forgetting leaves it, before anything is erased.
-    connection.execute(
-        "UPDATE scopes SET agent = ?, user = 'x' WHERE user = 'ann'",
-        (erasers_begin.FORGOTTEN_AGENT,),
-    )
-    connection.commit()
-    connection.close()
+    scopes = schema.scopes
+    renamed = update(scopes).where(scopes.c.user == "ann")
+    renamed = renamed.values(agent=erasers_begin.FORGOTTEN_AGENT, user="x")
+    await memory._parts.database.write(lambda connection: connection.execute(renamed))
 
     lines = await lines_of(memory)
     assert json.loads(lines[0])["counts"]["records"] == len(lines) - 1 == 1
@@ -193,7 +191,6 @@ async def test_turns_that_only_the_new_home_has_are_still_read_there(memory: Mem
     assert await other.extract("晨会") != ()
 
 
-@pytest.mark.sqlite
 async def test_the_mark_of_a_forgotten_session_does_not_come_back(memory: Memory, tmp_path: Path):
     await said(memory, "I work at Acme.", session="a secret meeting")
     await memory.extract("a secret meeting")
@@ -204,9 +201,7 @@ async def test_the_mark_of_a_forgotten_session_does_not_come_back(memory: Memory
     done = await take_in(memory, lines)
     assert {it.code for it in done.problems} == {"forgotten"}
     assert done.added == 0
-    connection = sqlite3.connect(tmp_path / "memory.db")
-    assert connection.execute("SELECT count(*) FROM watermarks").fetchone() == (0,)
-    connection.close()
+    assert ask(tmp_path / "memory.db", "SELECT count(*) FROM watermarks") == [(0,)]
 
 
 # --- What is shared ------------------------------------------------------------------------------
@@ -278,15 +273,12 @@ async def test_a_proposal_past_its_time_moves_as_it_is_stored(
     assert len(await other.shared.proposals(status="expired")) == 1
 
 
-@pytest.mark.sqlite
 async def test_traces_and_the_audit_stay_with_their_database(
     memory: Memory, other: Memory, tmp_path: Path
 ):
     await said(memory, "记住：我女儿叫米娅。")
     await memory.extract("晨会")
     await take_in(other, await lines_of(memory))
-    connection = sqlite3.connect(tmp_path / "other.db")
-    assert connection.execute("SELECT count(*) FROM writes").fetchone() == (0,)
-    actions = {it for (it,) in connection.execute("SELECT action FROM audit")}
-    connection.close()
+    assert ask(tmp_path / "other.db", "SELECT count(*) FROM writes") == [(0,)]
+    actions = {it for (it,) in ask(tmp_path / "other.db", "SELECT action FROM audit")}
     assert actions == {"import"}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, event
 
 from recollect import Memory
+from recollect.backends.sql.database import Database
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.upkeep import SqlUpkeep
@@ -23,12 +24,13 @@ from recollect.lifecycle.sweep import value_of
 from recollect.lifecycle.usage import Usage
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.database_servers import open_at
 
 
 @pytest.fixture
-async def database(memory: Memory, database_path: Path) -> AsyncIterator[SqliteDatabase]:
-    """The same file, opened beside the memory."""
-    opened = SqliteDatabase(database_path)
+async def database(memory: Memory, database_path: Path) -> AsyncIterator[Database]:
+    """The same database, opened beside the memory."""
+    opened = open_at(database_path)
     yield opened
     await opened.close()
 
@@ -36,8 +38,7 @@ async def database(memory: Memory, database_path: Path) -> AsyncIterator[SqliteD
 # --- Reading ------------------------------------------------------------------------------------
 
 
-@pytest.mark.sqlite
-async def test_a_selection_is_read_in_pages(memory: Memory, database: SqliteDatabase):
+async def test_a_selection_is_read_in_pages(memory: Memory, database: Database):
     saved = await memory.remember_many([f"note {number}" for number in range(5)])
     reader = SqlUpkeep(database)
     first = await reader.select(Selection(), limit=3)
@@ -45,9 +46,8 @@ async def test_a_selection_is_read_in_pages(memory: Memory, database: SqliteData
     assert [it.id for it in (*first, *rest)] == sorted(it.id for it in saved)
 
 
-@pytest.mark.sqlite
 async def test_a_selection_finds_what_all_its_conditions_hold_for(
-    memory: Memory, database: SqliteDatabase, clock: TurnedClock
+    memory: Memory, database: Database, clock: TurnedClock
 ):
     soon = clock.now() + timedelta(days=1)
     mood = await memory.remember("心情", tier="short", expires_at=soon, category="sentiment")
@@ -73,7 +73,7 @@ async def test_a_selection_finds_what_all_its_conditions_hold_for(
     assert await found(statuses=frozenset({Status.EXPIRED})) == set()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it reads SQLite's query plan")
 @pytest.mark.parametrize(
     "selection",
     [
@@ -85,13 +85,14 @@ async def test_a_selection_finds_what_all_its_conditions_hold_for(
     ids=["outdated", "expired long ago"],
 )
 async def test_a_sweep_does_not_go_through_every_record(
-    memory: Memory, database: SqliteDatabase, selection: Selection
+    memory: Memory, database: Database, selection: Selection
 ):
     asked: list[tuple[str, Any]] = []
 
     def listen(_: object, __: object, statement: str, parameters: Any, *___: object) -> None:
         asked.append((statement, parameters))
 
+    assert isinstance(database, SqliteDatabase)
     engine = database._reading  # pyright: ignore[reportPrivateUsage]
     event.listen(engine, "before_cursor_execute", listen)
     await SqlUpkeep(database).select(selection, limit=50)
@@ -105,9 +106,8 @@ async def test_a_sweep_does_not_go_through_every_record(
     assert "USING INDEX ix_records_" in await database.read(plan)
 
 
-@pytest.mark.sqlite
 async def test_only_crowded_scopes_are_named(
-    memory: Memory, database: SqliteDatabase, clock: TurnedClock
+    memory: Memory, database: Database, clock: TurnedClock
 ):
     bob = memory.scope(user="bob")
     for number in range(3):
@@ -157,9 +157,8 @@ def _store(memory: Memory):
     return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
 
 
-@pytest.mark.sqlite
 async def test_a_session_counts_once_however_many_processes_serve_it(
-    memory: Memory, database: SqliteDatabase, clock: TurnedClock
+    memory: Memory, database: Database, clock: TurnedClock
 ):
     saved = await memory.remember_many(["tea", "茶"])
     for _ in range(2):
@@ -175,9 +174,8 @@ async def test_a_session_counts_once_however_many_processes_serve_it(
     assert [(await memory.get(it.id)).access_count for it in saved] == [2, 1]
 
 
-@pytest.mark.sqlite
 async def test_a_count_that_failed_is_not_taken_for_one_that_was_made(
-    memory: Memory, database: SqliteDatabase, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, database: Database, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
     saved = await memory.remember("tea")
     usage = Usage(_store(memory), clock, state=SqlState(database, clock), pause=3600)

@@ -1,7 +1,6 @@
 """Writing through the pipeline, on a real database."""
 
 import asyncio
-import sqlite3
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from recollect.errors import InvalidInput, NotAllowed, NotFound
 from recollect.recall.items import section_of
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.database_servers import ask, tables_of
 from tests.fakes import FakeJudge
 
 _STEPS = ["route", "redact", "extract", "ground", "reconcile", "store", "audit"]
@@ -78,7 +78,6 @@ async def test_what_is_said_again_makes_no_new_row(
     assert len(await memory.list()) == 1
 
 
-@pytest.mark.sqlite
 async def test_what_is_contradicted_is_kept_beside_it_as_a_conflict(
     memory: Memory, database_path: Path, judge: FakeJudge
 ):
@@ -90,8 +89,7 @@ async def test_what_is_contradicted_is_kept_beside_it_as_a_conflict(
     assert first.record is not None
     assert second.record is not None
     assert second.record.related == (first.record.id,)
-    with sqlite3.connect(database_path) as connection:
-        pairs = connection.execute("SELECT first_id, second_id FROM conflicts").fetchall()
+    pairs = ask(database_path, "SELECT first_id, second_id FROM conflicts")
     assert pairs == [(first.record.id, second.record.id)]
 
 
@@ -295,10 +293,9 @@ async def test_a_route_says_what_a_message_has_to_do_with_memory(memory: Memory)
 
 def _everything(database: Path) -> bytes:
     files = (it for it in database.parent.rglob("*") if it.is_file())
-    return b"".join(file.read_bytes() for file in files)
+    return b"".join([*(file.read_bytes() for file in files), *tables_of(database).values()])
 
 
-@pytest.mark.sqlite
 async def test_masked_data_is_nowhere_in_the_database(database_path: Path):
     settings = _settings(database_path, writing={"redact": "mask"})
     async with Memory.open(settings) as memory:

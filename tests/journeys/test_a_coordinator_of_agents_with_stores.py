@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from recollect import Memory
+from recollect.domain.job import NewJob
 from recollect.errors import StorageError
 from recollect.settings import Settings
 from tests.database_servers import Server
+from tests.serving import served
 
 _AGENTS = ("near", "far", "usual")
 
@@ -213,3 +215,58 @@ async def test_a_store_that_is_away_is_told_of(given: dict[str, Any]):
                 await listed()
             assert refused.value.code == "store_unopened"
         assert (await workspace.records(agent="near")).total == 1
+
+
+async def test_an_operator_sees_the_jobs_and_figures_of_all_stores(memory: Memory):
+    await _tell(memory)
+    for agent in (None, *_AGENTS):
+        await memory.scope(user="ann", agent=agent)._parts.jobs.add([NewJob(kind="odd", key="k")])
+    listed = list(await memory.jobs.list(kind="odd"))
+    # Two agents have stores of their own; the two others share one job of one key.
+    assert len(listed) == 3
+    assert [it.id for it in listed] == sorted((it.id for it in listed), reverse=True)
+    first = await memory.jobs.list(kind="odd", limit=2)
+    rest = await memory.jobs.list(kind="odd", limit=2, cursor=first.next_cursor)
+    assert [*first, *rest] == listed
+    for job in listed:
+        assert (await memory.jobs.get(job.id)).state == "waiting"
+        assert (await memory.jobs.cancel(job.id)).state == "cancelled"
+
+    before = (await memory.metrics()).total.recalls
+    for agent in _AGENTS:
+        await memory.scope(user="ann", agent=agent).recall("tea")
+    after = (await memory.metrics()).total.recalls
+    # Those with a store of their own read the common one too.
+    assert after - before == 5
+    assert (await memory.scope(agent="far").stats()).last_day.recalls == after
+
+
+async def test_reindexing_reaches_every_store(memory: Memory):
+    await _tell(memory)
+    await memory.drain()
+    units = (await memory.reindexing()).units
+    alone = [await parts.own_renewal.progress() for parts in memory._parts.every()]
+    assert len(alone) == 3
+    assert units == sum(it.units for it in alone) > max(it.units for it in alone)
+    assert await memory.stop_reindexing() is False
+    told: list[tuple[int, int]] = []
+    assert await memory.reindex(lambda done, total: told.append((done, total))) == 0
+
+
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
+async def test_a_backup_names_whom_it_leaves_out(
+    memory: Memory, given: dict[str, Any], tmp_path: Path
+):
+    await _tell(memory)
+    common = await memory.backup(tmp_path / "common-copy.db")
+    assert common.agents_left_out == ("far", "near")
+    near = await memory.scope(agent="near").backup(tmp_path / "near-copy.db")
+    assert near.agents_left_out == ("boss", "far")
+    async with Memory.open(tmp_path / "near-copy.db") as copy:
+        own = copy.scope(user="ann", agent="near")
+        assert "near tea shop" in (await own.list())[0].content
+    async with (
+        served(Settings.load(given)) as address,
+        Memory.open(address) as client,
+    ):
+        assert await client.backup(tmp_path / "fetched.db") == common

@@ -76,7 +76,7 @@ Removal = Callable[[Memory, str], Any]
         lambda memory, _: memory.forget(everything=True),
     ],
 )
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it fills the file")
 async def test_something_can_be_removed_thanks_to_the_reserve(
     database_path: Path, monkeypatch: pytest.MonkeyPatch, remove: Removal
 ):
@@ -110,7 +110,7 @@ async def test_something_can_be_removed_thanks_to_the_reserve(
         assert reserve_of(database_path).exists()
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it fills the file")
 async def test_a_removal_that_does_not_fit_says_what_to_free(database_path: Path):
     async with Memory.open(database_path) as memory:
         kept = await memory.remember_many([f"note {it}" for it in range(200)])

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -20,7 +19,7 @@ from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.record import Evidence
 from recollect.errors import NotFound, StorageError
 from recollect.language.analysis import term_keys, terms
-from tests.database_servers import place_of
+from tests.database_servers import ask, place_of, tables_of
 from tests.fakes import FakeEmbedder
 
 # Said nowhere else, each in another of the places where something of Ann's is kept.
@@ -119,7 +118,7 @@ def everything_in(folder: Path) -> dict[str, bytes]:
     for name, content in list(files.items()):
         if name.endswith(".zst"):
             files[f"{name} (content)"] = zstandard.ZstdDecompressor().decompress(content)
-    return files
+    return files | tables_of(folder / "memory.db")
 
 
 def places_of(term: str, files: dict[str, bytes]) -> list[str]:
@@ -135,7 +134,6 @@ def places_of(term: str, files: dict[str, bytes]) -> list[str]:
 COMMON_KEYS = frozenset(term_keys(terms("sess moonquake")[:1]))
 
 
-@pytest.mark.sqlite
 async def test_a_forgotten_user_leaves_no_trace_in_any_file(memory: Memory, database_path: Path):
     await live_a_life(memory)
     await memory.work()
@@ -175,7 +173,6 @@ async def test_the_neighbour_with_the_same_archived_result_keeps_it(memory: Memo
     ]
 
 
-@pytest.mark.sqlite
 async def test_a_dry_run_changes_nothing_and_tells_the_real_numbers(
     memory: Memory, database_path: Path
 ):
@@ -185,14 +182,13 @@ async def test_a_dry_run_changes_nothing_and_tells_the_real_numbers(
     told = await memory.scope(user=ANN).forget(user=ANN, dry_run=True)
     assert (told.is_dry_run, told.forget_id) == (True, "")
     assert (await ann.stats()).store == stored.store
-    with closing(sqlite3.connect(database_path)) as raw:
-        assert raw.execute("SELECT count(*) FROM tombstones").fetchone() == (0,)
+    assert ask(database_path, "SELECT count(*) FROM tombstones") == [(0,)]
     went = await memory.scope(user=ANN).forget(user=ANN)
     assert dict(went.counts) == dict(told.counts)
     assert (await ann.stats()).store.records == 0
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_restore_does_not_bring_a_forgotten_user_back(memory: Memory, database_path: Path):
     await live_a_life(memory)
     monday = database_path.parent / "copies" / "monday.db"
@@ -214,7 +210,7 @@ async def test_a_restore_does_not_bring_a_forgotten_user_back(memory: Memory, da
         assert [it.content for it in await bob.list()] == ["Bob keeps tea in the pantry"]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_whoever_comes_again_after_being_forgotten_is_not_forgotten_by_a_later_restore(
     memory: Memory, database_path: Path, tmp_path: Path
 ):
@@ -232,7 +228,7 @@ async def test_whoever_comes_again_after_being_forgotten_is_not_forgotten_by_a_l
         assert [it.content for it in await ann.list()] == ["Ann is back and likes coffee"]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="a file is replaced; tests/databases has the like for a server")
 async def test_a_copy_put_in_place_by_hand_does_not_bring_a_record_back(
     memory: Memory, database_path: Path, tmp_path: Path
 ):
@@ -253,14 +249,14 @@ async def test_a_copy_put_in_place_by_hand_does_not_bring_a_record_back(
     assert "蓝色抽屉".encode() not in database_path.read_bytes()
 
 
-@pytest.mark.sqlite
-async def test_the_ledger_names_nobody(memory: Memory, database_path: Path):
+async def test_the_ledger_names_nobody(memory: Memory):
     await live_a_life(memory)
     await memory.scope(user=ANN, agent="cook").forget(session=PLANTED["session"])
     await memory.scope(user=ANN).forget(user=ANN)
-    ledger = database_path.with_name(f"{database_path.name}-forgotten.jsonl").read_text()
-    assert len(ledger.splitlines()) == 2
-    assert not [term for term in PLANTED.values() if term in ledger]
+    kept = memory._parts.database.ledger
+    assert len(kept.ids()) == 2
+    ledger = b"".join(content for _, content in kept.contents())
+    assert not [term for term in PLANTED.values() if term.encode() in ledger]
 
 
 _ASKER = """

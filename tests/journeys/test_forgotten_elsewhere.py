@@ -1,9 +1,7 @@
 """Somebody is forgotten while another process still serves them: nothing comes back from there."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from recollect.domain.audit import INJECT
 from recollect.domain.turn import Turn
 from recollect.errors import Closed
 from recollect.language.extraction.conversation import RuleExtractor
+from tests.database_servers import ask
 from tests.fakes import FakeEmbedder
 
 ANN = "annabelfitzwhistle"
@@ -105,7 +104,6 @@ async def test_an_open_session_elsewhere_does_not_bring_its_state_back(
         assert again.notes.relevant_chunks
 
 
-@pytest.mark.sqlite
 async def test_what_is_being_read_while_it_is_forgotten_is_not_kept(
     memory: Memory, elsewhere: Memory, database_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -129,5 +127,4 @@ async def test_what_is_being_read_while_it_is_forgotten_is_not_kept(
     assert not await extracting
     await elsewhere.close()
     assert left_in(database_path) == {}
-    with closing(sqlite3.connect(database_path)) as raw:
-        assert raw.execute("SELECT count(*) FROM records").fetchone() == (0,)
+    assert ask(database_path, "SELECT count(*) FROM records") == [(0,)]

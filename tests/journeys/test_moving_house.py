@@ -148,7 +148,7 @@ def test_tool_results_move_too_and_nothing_is_learned_twice(
     assert asyncio.run(unpacked()) == (result, 0)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="its machines are folders that other processes open")
 def test_a_tool_result_that_is_broken_is_told_at_both_ends(
     laptop: Machine, server: Machine, tmp_path: Path
 ):
@@ -172,7 +172,7 @@ def packed_lines(boxes: str) -> int:
     return len(Path(boxes).read_bytes().splitlines()) - 1
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="its machines are folders that other processes open")
 def test_two_machines_with_a_pipe_between_them(laptop: Machine, server: Machine):
     laptop.json("remember", "安妮喜欢爵士乐")
     with laptop.start("export", "-", "--json") as exporting:

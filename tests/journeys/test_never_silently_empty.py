@@ -14,7 +14,7 @@ from recollect.assemble.doctor import diagnose
 from recollect.assemble.stores import restore
 from recollect.settings import Settings
 
-pytestmark = pytest.mark.sqlite
+pytestmark = pytest.mark.sqlite(reason="it is about files")
 
 # Remembers something and is killed: nothing is closed, sealed or brought from the log to the file.
 _KILLED = """

@@ -56,7 +56,7 @@ def test_every_file_and_folder_is_the_owners_alone(tmp_path: Path, umask: str):
     assert int(ended.stdout) >= 9
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about files")
 def test_doctor_warns_about_older_files_and_closes_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ):
@@ -86,7 +86,7 @@ def test_doctor_warns_about_older_files_and_closes_them(
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it is about files")
 def test_a_folder_of_the_users_own_is_left_as_it_is(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ):

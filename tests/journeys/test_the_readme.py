@@ -270,7 +270,7 @@ def test_the_settings_page_lists_every_setting():
     )
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="its settings name a file")
 def test_the_settings_pages_examples_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (file,) = _blocks("docs/settings.md", "toml")
     (code,) = _blocks("docs/settings.md", "python")

@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import sqlite3
 import tempfile
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from recollect import Evidence, Memory, RecollectError
 from recollect.domain.change import ChangeSet
 from recollect.domain.write import Watermark
 from recollect.settings import Settings
+from tests.database_servers import ask
 from tests.upkeep import dispute
 
 _THRESHOLD = 60
@@ -156,16 +156,13 @@ async def _change(memory: Memory, ident: str, step: _Step) -> None:
 
 def _index(database: Path) -> list[tuple[Any, ...]]:
     """What is searched, whatever its number is in this database."""
-    connection = sqlite3.connect(database)
-    try:
-        return sorted(
-            connection.execute(
-                "SELECT owner_id, u.ordinal, start, end, terms, observed_at, unit_count, "
-                "unit_length FROM units u JOIN scopes s ON s.id = u.scope_id"
-            )
+    return sorted(
+        ask(
+            database,
+            "SELECT u.owner_id, u.ordinal, u.start, u.end, u.terms, u.observed_at, s.unit_count, "
+            "s.unit_length FROM units u JOIN scopes s ON s.id = u.scope_id",
         )
-    finally:
-        connection.close()
+    )
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))

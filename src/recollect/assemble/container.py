@@ -21,7 +21,6 @@ from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.split.store import SplitStore
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_ledger import ledger_of
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.forgetting import FORGET
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from recollect.domain.document import Document
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.reindex import Reindexer, ReindexService
+    from recollect.embedding.several_stores import ReindexPlaces
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
@@ -188,7 +188,7 @@ class Wiring(Parts):
 
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
-        if ledger_of(self.database.path).exists():
+        if await asyncio.to_thread(self.database.ledger.ids):
             from recollect.assemble.upkeep import hide_forgotten
 
             await hide_forgotten(self.database, self.clock)
@@ -621,7 +621,13 @@ class Wiring(Parts):
         return Reindexer(SqlEditions(self.database), self._stored_units, self.jobs)
 
     @cached_property
-    def renewal(self) -> ReindexService:
+    def renewal(self) -> ReindexPlaces:
+        from recollect.embedding.several_stores import ReindexPlaces
+
+        return ReindexPlaces(lambda: [parts.own_renewal for parts in self.every()])
+
+    @cached_property
+    def own_renewal(self) -> ReindexService:
         from recollect.embedding.reindex import ReindexService
 
         return ReindexService(
@@ -654,9 +660,12 @@ class Wiring(Parts):
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:
+        return (*self._own_model_usage(), *self._embedder_usage())
+
+    def _own_model_usage(self) -> tuple[ModelUsage, ...]:
+        """Return what models did for this store alone; the embedder serves all stores."""
         reranking = self._reranking
-        others = (*self._embedder_usage(), *(() if reranking is None else (reranking.usage(),)))
-        return (*self.working.models.usage(), *others)
+        return (*self.working.models.usage(), *(() if reranking is None else (reranking.usage(),)))
 
     @cached_property
     def own_transfer(self) -> SqlTransfer:
@@ -701,7 +710,12 @@ class Wiring(Parts):
         from recollect.backends.objects import open_blobs
         from recollect.transfer.backup import Backups
 
-        return Backups(self.maintenance, self.working.blobs, open_blobs)
+        return Backups(self.maintenance, self.working.blobs, open_blobs, self._agents_elsewhere)
+
+    def _agents_elsewhere(self) -> list[str]:
+        """Return the agents whose memory is in another store than this one."""
+        its = self.settings.store_of(self.settings.scope.agent)
+        return sorted(it for it in self.settings.agents if self.settings.store_of(it) != its)
 
     @cached_property
     def worker(self) -> Worker:
@@ -711,10 +725,11 @@ class Wiring(Parts):
 
     @cached_property
     def job_desk(self) -> JobControl:
+        from recollect.backends.split.jobs import SplitJobReports
         from recollect.lifecycle.jobs import JobControl
 
         return JobControl(
-            self.jobs,
+            SplitJobReports(every=lambda: [parts.jobs for parts in self.every()]),
             self.clock,
             lambda: self.renewal.progress(),
             lambda document: self.knowledge.ingester.progress(document),
@@ -760,14 +775,24 @@ class Wiring(Parts):
         from recollect.lifecycle.statistics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
-        return MetricsKeeper(self.meter, hours, self.clock, self._collect_totals)
+        return MetricsKeeper(
+            self.meter,
+            hours,
+            self.clock,
+            self._collect_totals,
+            lambda: [parts.metrics for parts in self.opened],
+        )
 
     def _collect_totals(self, meter: Meter) -> None:
         """Add what other services have counted since they were created."""
-        caches = {"recall_cache": self.recaller.stats(), "embedding_cache": self._embedding_cache()}
+        caches = {"recall_cache": self.recaller.stats()}
+        # All stores have one embedder, which is counted once.
+        is_common = self.common is self
+        if is_common:
+            caches["embedding_cache"] = self._embedding_cache()
         if "working" in vars(self):
             caches["summary_cache"] = self.working.sessions.summary_cache()
-            for usage in self._model_usage():
+            for usage in self._model_usage() if is_common else self._own_model_usage():
                 meter.set_total("model_calls", usage.calls, usage.task)
                 meter.set_total("model_failures", usage.failures, usage.task)
                 tokens = usage.input_tokens + usage.output_tokens

@@ -9,7 +9,7 @@ from pathlib import Path
 from recollect.assemble.embedding import check_embedder, embedder_in_use
 from recollect.assemble.sessions import model_choice
 from recollect.assemble.stores import database_at, journal_at, server_at
-from recollect.backends.audit_anchor import AnchorFile, anchor_of, known_heads
+from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
@@ -174,7 +174,7 @@ async def _older(database: Database) -> list[Finding]:
 async def _contents(database: Database) -> Finding:
     """Return the finding of comparing everything stored with the audit log."""
     log = SqlAudit(database)
-    verifier = Verifier(log, AnchorFile(anchor_of(database.path)))
+    verifier = Verifier(log, database.anchor)
     try:
         verdicts = [await verifier.verify(*workspace) for workspace in await log.workspaces()]
     except StorageError as problem:

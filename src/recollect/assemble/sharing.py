@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from recollect.backends.audit_anchor import AnchorFile, anchor_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.proposals import SqlProposals
@@ -82,12 +81,11 @@ def trail_of(
     usage: Usage,
     collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None,
 ) -> AuditService:
-    """Return the audit service of a database, with its anchor file."""
-    anchor = AnchorFile(anchor_of(database.path))
+    """Return the audit service of a database."""
     return AuditService(
         holding=holding,
-        sealer=Sealer(log, anchor, SqlJobs(database, clock)),
-        verifier=Verifier(log, anchor),
+        sealer=Sealer(log, database.anchor, SqlJobs(database, clock)),
+        verifier=Verifier(log, database.anchor),
         replayer=Replayer(holding, recaller, store, clock),
         usage=usage,
         parties=parties_of(settings),

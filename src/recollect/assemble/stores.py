@@ -49,11 +49,13 @@ def open_database(settings: Settings) -> Database:
 
 def server_at(settings: Settings) -> ServerDatabase:
     """Return the database server that the settings name, without connecting to it."""
+    from recollect.backends.objects import open_blobs
     from recollect.backends.sql.server_database import ServerDatabase
 
     return ServerDatabase(
         driver_url(settings.server_url),
         beside=settings.database,
+        contents=open_blobs(settings.blobs),
         connections=settings.storage.connections,
     )
 
@@ -61,14 +63,29 @@ def server_at(settings: Settings) -> ServerDatabase:
 def _open_server(settings: Settings) -> Database:
     from recollect.backends.sql.server_database import bring_server_up_to_date
 
-    make_folder(settings.database.parent)
     database = server_at(settings)
     try:
         bring_server_up_to_date(database)
+        _carry_over(settings.database, database)
     except RecollectError:
         database.close_here()
         raise
     return database
+
+
+def _carry_over(beside: Path, database: Database) -> None:
+    """Put what earlier versions kept in a folder of this machine where all machines see it."""
+    from recollect.backends.audit_anchor import AnchorFile, anchor_of
+    from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of, merge
+
+    ledger, anchor = ledger_of(beside), anchor_of(beside)
+    if ledger.exists():
+        merge(LedgerFile(ledger), database.ledger)
+        ledger.unlink(missing_ok=True)
+    if anchor.exists():
+        for head in AnchorFile(anchor).heads():
+            database.anchor.keep(head)
+        anchor.unlink(missing_ok=True)
 
 
 def _open_journal(settings: Settings) -> Database:
@@ -264,7 +281,7 @@ async def copy_store(
             contents = await copy_contents(
                 blobs, open_blobs(source.blobs), open_blobs(target.blobs)
             )
-            await asyncio.to_thread(_copy_companions, origin.path, made.path)
+            await asyncio.to_thread(_copy_companions, origin, made)
         finally:
             await made.close()
     finally:
@@ -274,9 +291,9 @@ async def copy_store(
 
 def _new_database(settings: Settings) -> Database:
     """Open a database without creating its tables, which are copied."""
-    make_folder(settings.database.parent)
     if settings.server_url:
         return server_at(settings)
+    make_folder(settings.database.parent)
     if settings.is_journal:
         return journal_at(settings)
     make_file(settings.database)
@@ -291,15 +308,13 @@ def _blobs(connection: Connection) -> list[Blob]:
     return [Blob(**row) for row in connection.execute(select(*columns)).mappings()]
 
 
-def _copy_companions(source: Path, target: Path) -> None:
+def _copy_companions(source: Database, target: Database) -> None:
     """Copy the ledger of forgotten data and the position of the audit log."""
-    from recollect.backends.audit_anchor import AnchorFile, anchor_of
-    from recollect.backends.sql import erasers_ledger
+    from recollect.backends.sql.forget_ledger import merge
 
-    erasers_ledger.merge(erasers_ledger.ledger_of(source), erasers_ledger.ledger_of(target))
-    anchor = AnchorFile(anchor_of(target))
-    for head in known_heads(source):
-        anchor.keep(head)
+    merge(source.ledger, target.ledger)
+    for head in source.anchor.heads():
+        target.anchor.keep(head)
 
 
 # --- A backup → the database, without what was forgotten since ------------------------------------

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from recollect.domain.files import make_folder, make_private, means_full, what_to_free
 from recollect.errors import StorageError
@@ -16,6 +17,10 @@ from recollect.ports.archives import StoredBlob
 if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
+
+
+# What is kept beside the contents and is none: see `BlobNotes`.
+_NOTES: Final = ".recollect"
 
 
 class ObjectBlobs:
@@ -80,11 +85,68 @@ class ObjectBlobs:
             everything = self._store.list()  # pyright: ignore[reportUnknownMemberType]
             async for batch in cast("AsyncIterator[Sequence[ObjectMeta]]", everything):
                 for found in batch:
+                    if found["path"].startswith(f"{_NOTES}/"):
+                        continue
                     yield StoredBlob(
                         key=found["path"], size=found["size"], stored_at=found["last_modified"]
                     )
         except (BaseError, OSError) as fault:
             raise self._unreachable(fault) from fault
+
+    def notes(self, owner: str) -> BlobNotes:
+        """Return the notes of one owner, such as a database; `stored` does not list them."""
+        return BlobNotes(self, f"{_NOTES}/{owner}")
+
+    def put_here(self, key: str, content: bytes) -> None:
+        """Store a small content durably, in the calling thread."""
+        from obstore.exceptions import BaseError
+
+        try:
+            if self._folder is not None:
+                make_folder((self._folder / key).parent)
+            self._store.put(key, content)
+            if self._folder is not None:
+                self._make_private_and_durable(self._folder, key)
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
+
+    def get_here(self, key: str) -> bytes | None:
+        """Return a small content, or None, in the calling thread."""
+        from obstore.exceptions import BaseError
+
+        try:
+            return self._store.get(key).bytes().to_bytes()
+        except FileNotFoundError:
+            return None
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
+
+    def keys_here(self, under: str) -> list[str]:
+        """Return the keys under a prefix, in the calling thread."""
+        # A folder that is not there needs no library to say so.
+        if self._folder is not None and not (self._folder / under).is_dir():
+            return []
+        from obstore.exceptions import BaseError
+
+        try:
+            # One overload of the library's own types names a package that is not installed.
+            everything = self._store.list(prefix=under)  # pyright: ignore[reportUnknownMemberType]
+            batches = cast("Iterable[Sequence[ObjectMeta]]", everything)
+            return [found["path"] for batch in batches for found in batch]
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
+
+    def delete_here(self, keys: Sequence[str]) -> None:
+        """Delete these keys, in the calling thread; missing ones are ignored."""
+        from obstore.exceptions import BaseError
+
+        for key in keys:
+            try:
+                self._store.delete(key)
+            except FileNotFoundError:
+                continue
+            except (BaseError, OSError) as fault:
+                raise self._unreachable(fault) from fault
 
     @property
     def _has_no_folder(self) -> bool:
@@ -119,6 +181,34 @@ class ObjectBlobs:
             code="blobs_unreachable",
             hint="Look whether the folder or bucket is there, has room and may be written to.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class BlobNotes:
+    """Small objects beside the contents, which every machine with the same blob store sees.
+
+    Each is written whole and never changed, so that writers on several machines need no lock.
+    """
+
+    blobs: ObjectBlobs
+    prefix: str
+
+    def write(self, name: str, content: bytes) -> None:
+        """Store a note durably."""
+        self.blobs.put_here(f"{self.prefix}/{name}", content)
+
+    def read(self, name: str) -> bytes | None:
+        """Return a note, or None."""
+        return self.blobs.get_here(f"{self.prefix}/{name}")
+
+    def names(self, under: str) -> list[str]:
+        """Return the names of the notes in a folder of them."""
+        keys = self.blobs.keys_here(f"{self.prefix}/{under}")
+        return sorted(key.removeprefix(f"{self.prefix}/") for key in keys)
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove notes; missing ones are ignored."""
+        self.blobs.delete_here([f"{self.prefix}/{name}" for name in names])
 
 
 def open_blobs(where: str | Path) -> ObjectBlobs:

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
+from urllib.parse import unquote
 
 from recollect.client.connection import Connection, at, decoded
 from recollect.client.session import RemoteSession
@@ -525,8 +526,13 @@ class RemoteMemory(Memory):
                     await asyncio.to_thread(packed.write, piece)
                 copied = int(response.headers["x-recollect-contents"])
                 lost = response.headers["x-recollect-lost"]
+                left_out = response.headers["x-recollect-left-out"]
             await asyncio.to_thread(_unpack, packed, place)
-        return CopiedContents(copied=copied, lost=tuple(filter(None, lost.split(","))))
+        return CopiedContents(
+            copied=copied,
+            lost=tuple(filter(None, lost.split(","))),
+            agents_left_out=tuple(unquote(it) for it in left_out.split(",") if it),
+        )
 
     async def export_to(
         self,

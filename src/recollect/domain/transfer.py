@@ -68,10 +68,14 @@ def scope_of(item: Item) -> Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedContents:
-    """How many archived contents were copied; missing and damaged ones were not."""
+    """How many archived contents were copied; missing and damaged ones were not.
+
+    `agents_left_out` have a store of their own, which is not in this copy.
+    """
 
     copied: int
     lost: tuple[str, ...] = ()
+    agents_left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.job import Job, JobReport, JobState, new_holder
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.errors import Conflict, InvalidInput, NotFound, RecollectError
-from recollect.ports.jobs import Jobs
+from recollect.ports.jobs import JobReports, Jobs
 from recollect.ports.runtime import Clock, span, work_in_background
 
 # Runs a job and returns its result in numbers.
@@ -205,7 +205,7 @@ class JobControl:
 
     def __init__(
         self,
-        jobs: Jobs,
+        jobs: JobReports,
         clock: Clock,
         reindexing: Callable[[], Awaitable[Reindexing]],
         reading: Callable[[str], tuple[int, int] | None],

@@ -161,13 +161,20 @@ class MetricsKeeper:
     """Stores the counters of this process once a minute, and adds up those of all processes."""
 
     def __init__(
-        self, meter: Meter, hours: MetricHours, clock: Clock, take_over: Callable[[Meter], None]
+        self,
+        meter: Meter,
+        hours: MetricHours,
+        clock: Clock,
+        take_over: Callable[[Meter], None],
+        every: Callable[[], Sequence[MetricsKeeper]],
     ) -> None:
         self._meter = meter
         self._hours = hours
         self._clock = clock
         # Collects counters that other parts keep themselves.
         self._take_over = take_over
+        # The keepers of all open stores, this one among them.
+        self._every = every
         self._written: dict[CounterName, float] = {}
         self._writing: asyncio.Task[None] | None = None
         self._one_by_one = asyncio.Lock()
@@ -219,8 +226,7 @@ class MetricsKeeper:
                 code="out_of_range",
                 hint="Use a longer step or a shorter time.",
             )
-        await self.flush()
-        found = await self._hours.read(begin, end)
+        found = await self._counted(begin, end)
         points: list[MetricPoint] = []
         at = begin
         while at < end:
@@ -238,8 +244,18 @@ class MetricsKeeper:
     async def last_day(self) -> MetricFigures:
         """Return the figures of the last 24 hours."""
         now = self._clock.now()
-        await self.flush()
-        return figures_of(summed((await self._hours.read(now - _DAY, now)).values()))
+        return figures_of(summed((await self._counted(now - _DAY, now)).values()))
+
+    async def _counted(
+        self, since: datetime, until: datetime
+    ) -> Mapping[datetime, Mapping[CounterName, float]]:
+        """Return the counters of all open stores, by hour."""
+        found: dict[datetime, list[Mapping[CounterName, float]]] = {}
+        for keeper in self._every():
+            await keeper.flush()
+            for hour, counted in (await keeper._hours.read(since, until)).items():
+                found.setdefault(hour, []).append(counted)
+        return {hour: summed(counted) for hour, counted in found.items()}
 
     async def _write_for_ever(self) -> None:
         while True:

@@ -214,7 +214,7 @@ class ApiKeys:
 
 
 class BackgroundJobs:
-    """The background jobs of this database; finished ones are listed for a day."""
+    """The background jobs of all stores; finished ones are listed for a day."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts

@@ -566,9 +566,10 @@ class Memory:
         until: datetime | None = None,
         step_hours: int = 1,
     ) -> Metrics:
-        """Return what all processes on this database did, hour by hour; for an operator.
+        """Return what all processes did, hour by hour, in all open stores; for an operator.
 
-        By default it is the last day; totals are kept for 30 days.
+        By default it is the last day; totals are kept for 30 days. A recall that reads two stores
+        counts in both.
         """
         return await self._parts.metrics.read(since, until, step_hours)
 
@@ -580,7 +581,11 @@ class Memory:
         return await self._parts.figures.stats(self._caller.readable)
 
     async def backup(self, target: str | Path) -> CopiedContents:
-        """Copy the database and the files it refers to, and check the copy, while it is in use."""
+        """Copy the database and the files it refers to, and check the copy, while it is in use.
+
+        The store of an agent that has its own is copied by a memory of that agent
+        (`memory.scope(agent=NAME).backup(…)`); the result names those that are not in this copy.
+        """
         return await self._parts.backups.make(Path(target))
 
     async def export_to(

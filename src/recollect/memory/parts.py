@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recollect.domain.meter import Meter
-    from recollect.embedding.reindex import ReindexService
+    from recollect.embedding.several_stores import ReindexPlaces
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
@@ -113,7 +113,7 @@ class Parts(ABC):
 
     @cached_property
     @abstractmethod
-    def renewal(self) -> ReindexService: ...
+    def renewal(self) -> ReindexPlaces: ...
 
     @cached_property
     @abstractmethod

@@ -84,6 +84,10 @@ class AuditLog(Protocol):
 class Anchor(Protocol):
     """The heads of chains, stored outside of the database to detect a truncated chain."""
 
+    def heads(self) -> tuple[ChainHead, ...]:
+        """Return the head of every chain."""
+        ...
+
     def known(self, org: str, workspace: str) -> ChainHead | None: ...
 
     def keep(self, head: ChainHead) -> None:

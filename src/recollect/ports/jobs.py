@@ -11,7 +11,31 @@ from recollect.domain.page import Cursor
 from recollect.domain.stats import JobCounts
 
 
-class Jobs(Protocol):
+class JobReports(Protocol):
+    """What an operator sees of jobs."""
+
+    async def reports(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        state: JobState | None = None,
+        kind: str | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+        now: datetime,
+    ) -> list[JobReport]:
+        """Return reports of jobs, newest first, starting after `after`."""
+        ...
+
+    async def cancel(self, job_id: str) -> bool:
+        """Cancel a job; a worker stops when it tries to renew its lease.
+
+        Return False if there is no such job, or it is finished.
+        """
+        ...
+
+
+class Jobs(JobReports, Protocol):
     """Jobs with leases: one of several workers runs a job; if it dies, another takes over."""
 
     async def add(self, jobs: Sequence[NewJob]) -> None: ...
@@ -50,26 +74,6 @@ class Jobs(Protocol):
 
     async def has(self, kind: str) -> bool:
         """Return whether there is a job of a kind, waiting, running or given up."""
-        ...
-
-    async def reports(
-        self,
-        *,
-        ids: Sequence[str] | None = None,
-        state: JobState | None = None,
-        kind: str | None = None,
-        after: Cursor | None = None,
-        limit: int | None = None,
-        now: datetime,
-    ) -> list[JobReport]:
-        """Return reports of jobs, newest first, starting after `after`."""
-        ...
-
-    async def cancel(self, job_id: str) -> bool:
-        """Cancel a job; a worker stops when it tries to renew its lease.
-
-        Return False if there is no such job, or it is finished.
-        """
         ...
 
     async def counts(self) -> JobCounts: ...

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Final
 
 from recollect.domain.filters import Filter
+from recollect.domain.lazy_value import lazy_value
 from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
 from recollect.language.analysis import query_terms, slight_terms, term_key
@@ -63,12 +63,12 @@ class Question:
     # An intent that is given; otherwise it is judged.
     forced: Judged | None = None
 
-    @cached_property
+    @lazy_value
     def subject(self) -> str:
         """Return what the question is about, without the words that only ask."""
         return without_asking(self.text)
 
-    @cached_property
+    @lazy_value
     def terms(self) -> dict[int, str]:
         """Return the question's terms by their keys.
 
@@ -86,43 +86,43 @@ class Question:
                 dates += [term for term in query_terms(time.text) if term in dated]
         return {term_key(term): term for term in (*query_terms(said), *dates)}
 
-    @cached_property
+    @lazy_value
     def slight(self) -> frozenset[int]:
         """Return the keys of the terms that only say who asks."""
         return frozenset(map(term_key, slight_terms(self.terms.values())))
 
-    @cached_property
+    @lazy_value
     def judged(self) -> Judged:
         """Return the intent of the message and the words that decided it."""
         return self.forced or judge(self.text)
 
-    @cached_property
+    @lazy_value
     def lean(self) -> IntentFactors:
         """Return how the intent changes the recall."""
         return lean_of(self.judged.intent)
 
-    @cached_property
+    @lazy_value
     def only_asks(self) -> bool:
         """Return whether it is a single question in one clause, and nothing else."""
         is_one = _BETWEEN_CLAUSES.search(self.text) is None and len(sentences(self.text)) == 1
         return is_one and mood(plain(self.text)) == "interrogative"
 
-    @cached_property
+    @lazy_value
     def is_about_answers(self) -> bool:
         """Return whether it asks for something that the assistant said."""
         return _ABOUT_ANSWERS.search(self.text) is not None
 
-    @cached_property
+    @lazy_value
     def is_about_past(self) -> bool:
         """Return whether it asks for a past state."""
         return is_about_past(self.text)
 
-    @cached_property
+    @lazy_value
     def wanted(self) -> Trait:
         """Return the traits that a text needs to answer it."""
         return asked_for(self.text)
 
-    @cached_property
+    @lazy_value
     def times(self) -> tuple[When | AfterEvent, ...]:
         """Return the times that it names."""
         return find_times(self.text, self.asked_at or self.now)

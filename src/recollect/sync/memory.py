@@ -553,9 +553,10 @@ class Memory:
     def metrics(
         self, *, since: datetime | None = None, until: datetime | None = None, step_hours: int = 1
     ) -> Metrics:
-        """Return what all processes on this database did, hour by hour; for an operator.
+        """Return what all processes did, hour by hour, in all open stores; for an operator.
 
-        By default it is the last day; totals are kept for 30 days.
+        By default it is the last day; totals are kept for 30 days. A recall that reads two stores
+        counts in both.
         """
         return self._loop.run(
             lambda: self._memory.metrics(since=since, until=until, step_hours=step_hours)
@@ -569,7 +570,11 @@ class Memory:
         return self._loop.run(lambda: self._memory.stats())
 
     def backup(self, target: str | Path) -> CopiedContents:
-        """Copy the database and the files it refers to, and check the copy, while it is in use."""
+        """Copy the database and the files it refers to, and check the copy, while it is in use.
+
+        The store of an agent that has its own is copied by a memory of that agent
+        (`memory.scope(agent=NAME).backup(…)`); the result names those that are not in this copy.
+        """
         return self._loop.run(lambda: self._memory.backup(target))
 
     def export_to(

@@ -487,7 +487,7 @@ class KnowledgeDocuments:
 
 
 class BackgroundJobs:
-    """The background jobs of this database; finished ones are listed for a day."""
+    """The background jobs of all stores; finished ones are listed for a day."""
 
     def __init__(self, inner: AsyncBackgroundJobs, loop: Loop) -> None:
         self._inner = inner

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -27,11 +28,17 @@ class Backups:
     """The service that copies everything while it is in use."""
 
     def __init__(
-        self, maintenance: Maintenance, blobs: Blobs, folder_at: Callable[[Path], Blobs]
+        self,
+        maintenance: Maintenance,
+        blobs: Blobs,
+        folder_at: Callable[[Path], Blobs],
+        elsewhere: Callable[[], Sequence[str]],
     ) -> None:
         self._maintenance = maintenance
         self._blobs = blobs
         self._folder_at = folder_at
+        # Returns the agents whose memory is in another store.
+        self._elsewhere = elsewhere
 
     async def make(self, target: Path) -> CopiedContents:
         """Make a backup; `target` appears only when it is complete."""
@@ -50,7 +57,7 @@ class Backups:
             await asyncio.to_thread(_remove, unfinished)
             await asyncio.to_thread(shutil.rmtree, contents, ignore_errors=True)
             raise
-        return copied
+        return replace(copied, agents_left_out=tuple(self._elsewhere()))
 
 
 async def copy_contents(blobs: Sequence[Blob], source: Blobs, target: Blobs) -> CopiedContents:

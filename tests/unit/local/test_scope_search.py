@@ -206,7 +206,7 @@ def _found(
     return database.read_here(work)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite(reason="it reads SQLite's query plan")
 def test_thousands_of_scopes_are_read_at_once_and_found_by_the_index(
     database: Database, writer: UnitWriter
 ):

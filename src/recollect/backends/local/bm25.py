@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import mul
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from recollect.domain.lazy_value import lazy_value
 
 Scores = NDArray[np.float64]
 
@@ -50,12 +52,12 @@ class Weights:
     # A factor for each term, or none if all count fully.
     factors: tuple[float, ...] = ()
 
-    @cached_property
+    @lazy_value
     def terms(self) -> tuple[float, ...]:
         """Return the maximum that each term can add to a score."""
         return self._worth(least=0)
 
-    @cached_property
+    @lazy_value
     def best(self) -> float:
         """Return the maximum possible score."""
         # A term that no unit has counts as if one had it; in a small memory it would otherwise

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
 from typing import Final, Protocol
 
@@ -39,6 +39,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.full_text import candidates, document_frequencies
 from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes
 from recollect.domain.filters import Filter
+from recollect.domain.lazy_value import lazy_value
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.times import to_micros
@@ -421,12 +422,12 @@ class FullTextSearch:
             return allowed[allowed <= self.row.last_in_full_text]
         return candidates(self.connection, self.row.space, self._frequencies, self.budget)
 
-    @cached_property
+    @lazy_value
     def _frequencies(self) -> dict[int, int]:
         """Return how many units in the full text have each term."""
         return document_frequencies(self.connection, self.row.space, self.keys.tolist())
 
-    @cached_property
+    @lazy_value
     def _newer(self) -> PackedSearch:
         """Return the units that were added after those in the full text."""
         after = self.row.last_in_full_text

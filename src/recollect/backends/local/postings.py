@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from recollect.backends.local.bm25 import Scores, Statistics, Weights
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys, Mask, Segment, Spans, join, keep
+from recollect.domain.lazy_value import lazy_value
 
 # A segment is merged into the one before it when it has more than 1/_STEP of its units.
 _STEP: Final = 4
@@ -30,11 +30,11 @@ class _Part:
     segment: Segment
     alive: Mask | None = None
 
-    @cached_property
+    @lazy_value
     def units(self) -> int:
         return self.segment.size if self.alive is None else int(np.count_nonzero(self.alive))
 
-    @cached_property
+    @lazy_value
     def length(self) -> int:
         lengths = self.segment.lengths
         return int((lengths if self.alive is None else lengths[self.alive]).sum(dtype=np.int64))
@@ -79,11 +79,11 @@ class PackedPostings:
 
     parts: tuple[_Part, ...] = ()
 
-    @cached_property
+    @lazy_value
     def units(self) -> int:
         return sum(part.units for part in self.parts)
 
-    @cached_property
+    @lazy_value
     def length(self) -> int:
         """Return the total number of terms of all units."""
         return sum(part.length for part in self.parts)

@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql.companions import log_of, shared_memory_of, unfinished_of
-from recollect.backends.sql.erasers_ledger import ledger_of, merge
 from recollect.backends.sql.faults import storage_error
+from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of, merge
 from recollect.backends.sql.migrate import require_known, stored_revision
 from recollect.domain.archive import Blob
 from recollect.domain.files import is_full, make_file, make_folder, make_private, what_to_free
@@ -38,7 +38,7 @@ def back_up(connection: Connection, target: Path) -> None:
             )
         _staged(source, target).replace(target)
         _sync(target.parent)
-        merge(_ledger_beside(source), ledger_of(target))
+        merge(_ledger_beside(source), LedgerFile(ledger_of(target)))
 
 
 def blobs_of(copy: Path) -> list[Blob]:
@@ -84,7 +84,7 @@ def switch(staged: Path, copy: Path, database: Path) -> None:
     with _told_as_unwritable(database):
         # What was forgotten since, or before the copy was made elsewhere, stays forgotten:
         # whoever opens the database next goes by the ledger.
-        merge(ledger_of(copy), ledger_of(database))
+        merge(LedgerFile(ledger_of(copy)), LedgerFile(ledger_of(database)))
         # The audit of the copy ends where it did then, and that is no fault of it.
         anchor_of(database).unlink(missing_ok=True)
         if database.exists():
@@ -96,9 +96,9 @@ def switch(staged: Path, copy: Path, database: Path) -> None:
         _sync(database.parent)
 
 
-def _ledger_beside(source: sqlite3.Connection) -> Path:
+def _ledger_beside(source: sqlite3.Connection) -> LedgerFile:
     (_, _, path) = source.execute("PRAGMA database_list").fetchone()
-    return ledger_of(Path(path))
+    return LedgerFile(ledger_of(Path(path)))
 
 
 def _require_ours(source: sqlite3.Connection, copy: Path) -> None:

@@ -26,12 +26,14 @@ _VERSIONS: Final = (
     )
     .order_by(_TABLE.version)
     .limit(bindparam("most"))
+    .subquery()
 )
 _SINCE: Final = (
     select(_TABLE.version, _TABLE.entity, _TABLE.id, _TABLE.op)
     .where(
         _TABLE.scope_id == bindparam("scope"),
-        _TABLE.version.in_(_VERSIONS),
+        # MySQL limits no subquery that IN looks into, but a table in it.
+        _TABLE.version.in_(select(_VERSIONS)),
         _TABLE.entity.in_(OWNER_KINDS),
     )
     .order_by(_TABLE.version, _TABLE.seq)

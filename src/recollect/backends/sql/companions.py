@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from recollect.backends.audit_anchor import anchor_of
-from recollect.backends.sql.erasers_ledger import ledger_of
+from recollect.backends.sql.forget_ledger import ledger_of
 from recollect.backends.sql.reserve import reserve_of
 from recollect.domain.archive import contents_beside
 from recollect.errors import StorageError

@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from sqlalchemy import Connection
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.forget_ledger import Ledger
+    from recollect.ports.audit import Anchor
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
 
 # The names under which a database keeps things with its connections and its engines.
 KNOWN: Final = "recollect.known"
-BESIDE: Final = "recollect_beside"
+LEDGER: Final = "recollect_ledger"
 
 
 class Database(Protocol):
@@ -35,6 +39,16 @@ class Database(Protocol):
     @property
     def path(self) -> Path:
         """Return the file; of a server, the one in whose place its companions lie."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return what was forgotten, kept outside of the database."""
+        ...
+
+    @property
+    def anchor(self) -> Anchor:
+        """Return how far the audit went, kept outside of the database."""
         ...
 
     @property
@@ -102,6 +116,6 @@ def remembered_for_ever(connection: Connection) -> dict[str, int]:
     return {} if known is None else known.for_ever
 
 
-def place_of(connection: Connection) -> Path:
-    """Return the path beside which the companions of a connection's database lie."""
-    return connection.engine.get_execution_options()[BESIDE]
+def ledger_beside(connection: Connection) -> Ledger:
+    """Return the ledger of a connection's database."""
+    return connection.engine.get_execution_options()[LEDGER]

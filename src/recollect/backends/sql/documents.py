@@ -93,8 +93,8 @@ class SqlDocuments:
                     name=collection_name(found[row.scope_id]),
                     scope=found[row.scope_id],
                     documents=row.documents,
-                    chunks=row.chunks,
-                    bytes=row.bytes,
+                    chunks=int(row.chunks),
+                    bytes=int(row.bytes),
                     failed=row.failed,
                 )
                 for row in connection.execute(counted)

@@ -1,31 +1,22 @@
-"""What was forgotten, in a file beside the database, so that no older copy brings it back.
-
-A line a forgetting: ids of records and turns, and salted hashes in the place of names. Nothing in
-it says who or what it was; it only lets the same be recognised when it appears again.
-"""
+"""What the ledger says of a forgetting, and what it means in a database."""
 
 from __future__ import annotations
 
 import json
-import os
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from hashlib import blake2b
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from sqlalchemy import Connection, func, select, union
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import place_of
+from recollect.backends.sql.database import ledger_beside
 from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT, Found
+from recollect.backends.sql.forget_ledger import Entry, salted
 from recollect.backends.sql.prepared_statement import Quick
-from recollect.backends.sql.rows import rows_of, to_json
-from recollect.domain.files import is_full, open_new, what_to_free
+from recollect.backends.sql.rows import rows_of
 from recollect.domain.forgetting import Person, Target
 from recollect.domain.scope import Scope
-from recollect.errors import StorageError
 
 _SALT_BYTES: Final = 16
 _NONE: Final = "-"
@@ -38,50 +29,6 @@ _LAST_BEGUN: Final = Quick(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One forgetting."""
-
-    forget_id: str
-    salt: str
-    people: tuple[str, ...] = ()
-    scopes: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    records: tuple[str, ...] = ()
-    turns: tuple[str, ...] = ()
-    documents: tuple[str, ...] = ()
-
-    def tells_of(self, scope: Scope, names: Collection[str]) -> bool:
-        """Whether something in this scope that names these is about what was forgotten."""
-        salt, place = self.salt, (scope.org, scope.workspace)
-        people = {scope.user, *names} if self.people else set[str]()
-        sessions = names if self.sessions else ()
-        return (
-            not {*self.records, *self.turns, *self.documents}.isdisjoint(names)
-            or _hash(salt, "scope", scope.key) in self.scopes
-            or any(_hash(salt, "person", *place, it) in self.people for it in people if it)
-            or any(_hash(salt, "session", scope.key, it) in self.sessions for it in sessions)
-        )
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Entry:
-        lists = ("people", "scopes", "sessions", "records", "turns", "documents")
-        return cls(
-            forget_id=stored["forget_id"],
-            salt=stored["salt"],
-            # A ledger of before there were documents does not name any.
-            **{name: tuple[str, ...](stored.get(name, ())) for name in lists},
-        )
-
-
-def ledger_of(database: Path) -> Path:
-    """Where the ledger of a database is; of one that is still being copied, beside the copy."""
-    return database.with_name(f"{database.name.removesuffix('.copying')}-forgotten.jsonl")
-
-
 def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
     """What the ledger says of a forgetting."""
     salt = secrets.token_hex(_SALT_BYTES)
@@ -91,9 +38,9 @@ def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
         forget_id=forget_id,
         salt=salt,
         people=() if person is None else (_hash_of_person(salt, person),),
-        scopes=tuple(_hash(salt, "scope", scope.key) for scope in target.scopes),
+        scopes=tuple(salted(salt, "scope", scope.key) for scope in target.scopes),
         sessions=tuple(
-            _hash(salt, "session", scope.key, session) for scope, session in target.sessions
+            salted(salt, "session", scope.key, session) for scope, session in target.sessions
         ),
         records=tuple(sorted(it for part in parts for it in part.records)),
         turns=tuple(sorted(it for part in parts for it in part.turns)),
@@ -101,45 +48,10 @@ def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
     )
 
 
-def read_ledger(path: Path) -> list[Entry]:
-    """Every forgetting that was noted; a last line that was cut off by a crash is none."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return []
-    return [Entry.from_json(json.loads(line)) for line in lines[:-1] if line]
-
-
-def append(path: Path, entries: Iterable[Entry]) -> None:
-    """Note forgettings that are not noted yet; when this returns, they are durable."""
-    known = {entry.forget_id for entry in read_ledger(path)}
-    new = [entry for entry in entries if entry.forget_id not in known]
-    if not new:
-        return
-    try:
-        with open_new(path, "ab+") as file:
-            _cut_torn_line(file.fileno())
-            file.write(b"".join(to_json(it.as_json()).encode() + b"\n" for it in new))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as problem:
-        raise StorageError(
-            f"The forget ledger {path} cannot be written: {problem.strerror}",
-            code="disk_full" if is_full(problem) else "file_unwritable",
-            hint=what_to_free(path) if is_full(problem) else "Check the permissions of its folder.",
-        ) from problem
-
-
-def merge(source: Path, target: Path) -> None:
-    """Note in one ledger what another has noted."""
-    append(target, read_ledger(source))
-
-
-def not_applied(connection: Connection, entries: Iterable[Entry]) -> list[Entry]:
+def not_applied(connection: Connection, noted: Iterable[str]) -> set[str]:
     """Those forgettings that this database has not seen: it is older than they are."""
     stones = schema.tombstones.c
-    seen = set(connection.scalars(select(stones.id).where(stones.kind == "forget")))
-    return [entry for entry in entries if entry.forget_id not in seen]
+    return {*noted} - {*connection.scalars(select(stones.id).where(stones.kind == "forget"))}
 
 
 def begun_since(connection: Connection, at: int) -> list[Entry]:
@@ -155,8 +67,7 @@ def begun_since(connection: Connection, at: int) -> list[Entry]:
     is_open = jobs.gave_up <= 1
     working = connection.scalars(select(jobs.payload).where(jobs.kind == "forget", is_open))
     noted = [Entry.from_json(json.loads(it)["entry"]) for it in working]
-    noted += read_ledger(ledger_of(place_of(connection)))
-    return [entry for entry in noted if entry.forget_id in begun]
+    return [it for it in noted if it.forget_id in begun] + ledger_beside(connection).read(begun)
 
 
 def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[str, Target]]:
@@ -171,7 +82,7 @@ def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[
                 scopes=tuple(
                     scope
                     for _, scope in scopes
-                    if _hash(salt, "scope", scope.key) in entry.scopes
+                    if salted(salt, "scope", scope.key) in entry.scopes
                     or (
                         scope.user is not None
                         and _hash_of_person(salt, _person(scope)) in entry.people
@@ -185,7 +96,7 @@ def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[
                     for number, scope in scopes
                     if entry.sessions
                     for session in _sessions(connection, number)
-                    if _hash(salt, "session", scope.key, session) in entry.sessions
+                    if salted(salt, "session", scope.key, session) in entry.sessions
                 ),
                 records=entry.records,
                 turns=entry.turns,
@@ -212,18 +123,4 @@ def _person(scope: Scope) -> Person:
 
 
 def _hash_of_person(salt: str, person: Person) -> str:
-    return _hash(salt, "person", person.org, person.workspace, person.name)
-
-
-def _hash(salt: str, *parts: str) -> str:
-    told = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return blake2b(told, key=bytes.fromhex(salt), digest_size=16).hexdigest()
-
-
-def _cut_torn_line(descriptor: int) -> None:
-    """Take away what a crash left of an unfinished line, or it would spoil the next one."""
-    size = os.fstat(descriptor).st_size
-    content = os.pread(descriptor, size, 0) if size else b""
-    whole = content.rfind(b"\n") + 1
-    if whole < size:
-        os.ftruncate(descriptor, whole)
+    return salted(salt, "person", person.org, person.workspace, person.name)

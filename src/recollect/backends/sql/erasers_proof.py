@@ -16,7 +16,6 @@ from sqlalchemy import Connection, select
 from recollect.backends.sql import raw_search, schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers_find import find
-from recollect.backends.sql.erasers_ledger import ledger_of
 from recollect.backends.sql.erasers_terms import (
     PLACES,
     Taken,
@@ -81,6 +80,11 @@ class SqlProof:
             places = await asyncio.to_thread(raw_search.search_file, path, wanted)
             traces += [in_file(it, path, at, database) for it, at in places.items()]
             searched.append(file_words(path, database))
+        for name, content in await asyncio.to_thread(lambda: [*self._database.ledger.contents()]):
+            place = f"the file {name}"
+            found_in = ManyPatterns(wanted).find(content)
+            traces += [Remains(term=wanted[it], place=place, detail=name) for it in found_in]
+            searched.append(place)
         copies = [it.name for it in database.parent.glob(f"{database.name}.before-restore*")]
         if not isinstance(self._database, SqliteDatabase):
             copies.append(_OUT_OF_REACH)
@@ -127,5 +131,5 @@ class SqlProof:
     def _places(self) -> list[Path]:
         database = self._database.path
         own = [database, *(database.with_name(database.name + it) for it in ("-wal", "-shm"))]
-        beside = (ledger_of(database), journal_of(database))
-        return [it for it in (*own, *beside, *self._other_files()) if it.is_file()]
+        own.append(journal_of(database))
+        return [it for it in (*own, *self._other_files()) if it.is_file()]

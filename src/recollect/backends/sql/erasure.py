@@ -16,7 +16,8 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.erasers import Batch, count_all, erase_some
 from recollect.backends.sql.erasers_begin import Begun, hide
 from recollect.backends.sql.erasers_clean import overwrite, rewrite
-from recollect.backends.sql.erasers_ledger import Entry, entry_of, ledger_of
+from recollect.backends.sql.erasers_ledger import entry_of
+from recollect.backends.sql.forget_ledger import Entry
 from recollect.backends.sql.full_text import begin_merge, go_on_merging
 from recollect.backends.sql.index_generations import has_tokens
 from recollect.backends.sql.journaled_database import JournaledDatabase
@@ -64,7 +65,6 @@ class SqlErasure:
         self._in_place = in_place
         self._database = database
         self._clock = clock
-        self._ledger = ledger_of(database.path)
         self._write = partial(database.write, is_removal=True)
 
     async def foresee(self, target: Target) -> Erased:
@@ -113,7 +113,7 @@ class SqlErasure:
             return Erased(counts={}, blobs=tuple(payload["blobs"]))
         # Durable before anything is erased, so that no older copy can bring it back.
         entry = Entry.from_json(payload["entry"])
-        await asyncio.to_thread(erasers_ledger.append, self._ledger, [entry])
+        await asyncio.to_thread(self._database.ledger.append, [entry])
         now = self._clock.now()
 
         def step(connection: Connection) -> Erased | None:
@@ -190,13 +190,12 @@ class SqlErasure:
 
     async def reapply(self) -> list[str]:
         """Begin again what was forgotten after the copy was made that this database comes from."""
-        entries = await asyncio.to_thread(erasers_ledger.read_ledger, self._ledger)
-
-        def old(connection: Connection) -> list[tuple[str, Target]]:
-            new = erasers_ledger.not_applied(connection, entries)
-            return list(erasers_ledger.targets(connection, new)) if new else []
-
-        begun = await self._database.read(old) if entries else []
+        noted = await asyncio.to_thread(self._database.ledger.ids)
+        if not noted:
+            return []
+        new = await self._database.read(lambda it: erasers_ledger.not_applied(it, noted))
+        entries = await asyncio.to_thread(self._database.ledger.read, new) if new else []
+        begun = await self._database.read(lambda it: list(erasers_ledger.targets(it, entries)))
         for forget_id, target in begun:
             # Whoever works on jobs may go on with it at once.
             await self._begin(target, forget_id, timedelta())

@@ -19,7 +19,7 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob
 from recollect.domain.forgetting import FORGET
 from recollect.domain.stats import DatabaseCondition, IndexFigures, JobCounts, TroubledJob
-from recollect.errors import StorageError
+from recollect.errors import NotAvailable
 
 _MOST_TROUBLED: Final = 5
 
@@ -41,7 +41,7 @@ class SqlMaintenance:
 
     async def backup(self, target: Path) -> list[Blob]:
         if not isinstance(self._database, SqliteDatabase):
-            raise StorageError(
+            raise NotAvailable(
                 f"{self._database.name} is backed up by the server's own tool; nothing was copied",
                 code="backup_by_server",
                 hint="Use pg_dump or mariadb-dump, and copy the archived contents with it; "

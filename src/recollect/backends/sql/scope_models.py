@@ -98,7 +98,7 @@ class SqlScopeModels:
             rows = _SERVED.rows(connection, {})
             models = models_by_number(connection, [number for number, _, _ in rows if number])
             return [
-                ServedUnits(model=models.get(number), scopes=scopes, units=units)
+                ServedUnits(model=models.get(number), scopes=scopes, units=int(units))
                 for number, scopes, units in rows
             ]
 
@@ -197,9 +197,11 @@ class SqlScopeModels:
                     _VECTORS.unit_id.op(">>")(literal(_UNIT_BITS)).in_(_answered_by(number)),
                 )
                 .limit(limit)
+                .subquery()
             )
+            # MySQL limits no subquery that IN looks into, but a table in it.
             return connection.execute(
-                delete(schema.vectors).where(tuple_(*place).in_(unused))
+                delete(schema.vectors).where(tuple_(*place).in_(select(unused)))
             ).rowcount
 
         return await self._database.write(write)

@@ -16,14 +16,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from recollect.backends.sql.database import BESIDE, KNOWN, KnownValues, Work
+from recollect.backends.audit_anchor import AnchorNotes
+from recollect.backends.objects import ObjectBlobs, open_blobs
+from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
+from recollect.backends.sql.forget_ledger import LedgerNotes
 from recollect.backends.sql.migrate import bring, revision
 from recollect.backends.sql.schema import HEAD_REVISION, metadata
+from recollect.domain.archive import contents_beside
 from recollect.errors import Closed, StorageBusy, StorageError
 from recollect.ports.runtime import note_use
 from recollect.ports.store import Snapshot, current_snapshot
@@ -77,15 +82,32 @@ class _Held:
 
 
 class ServerDatabase:
-    """A database that a PostgreSQL or MySQL server keeps."""
+    """A database that a PostgreSQL or MySQL server keeps.
 
-    def __init__(self, address: str, *, beside: Path, connections: int = 8) -> None:
+    `contents` is the blob store of its memory, which also keeps the ledger of forgettings and the
+    anchor of the audit; without it, a folder in the place of the file `beside`.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        beside: Path,
+        contents: ObjectBlobs | None = None,
+        connections: int = 8,
+    ) -> None:
         url = make_url(address)
+        # Without the host: not every machine reaches the server by the same name.
+        notes = (contents or open_blobs(contents_beside(beside))).notes(
+            quote(f"{url.get_backend_name()}-{url.database}", safe="")
+        )
+        self.ledger = LedgerNotes(notes)
+        self.anchor = AnchorNotes(notes)
         self.name = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
         self.path = beside
         self.has_written = False
-        self._reading = _engine(url, "REPEATABLE READ", beside, connections)
-        self._writing = _engine(url, "READ COMMITTED", beside, connections)
+        self._reading = _engine(url, "REPEATABLE READ", self.ledger, connections)
+        self._writing = _engine(url, "READ COMMITTED", self.ledger, connections)
         event.listen(self._reading, "connect", _knowing({}))
         self._readers = ThreadPoolExecutor(connections, thread_name_prefix="recollect-read")
         self._writers = ThreadPoolExecutor(connections, thread_name_prefix="recollect-write")
@@ -235,7 +257,7 @@ def _knowing(for_ever: dict[str, int]) -> Callable[[Any, ConnectionPoolEntry], N
     return prepare
 
 
-def _engine(url: URL, isolation: str, beside: Path, connections: int) -> Engine:
+def _engine(url: URL, isolation: str, ledger: LedgerNotes, connections: int) -> Engine:
     try:
         return create_engine(
             url,
@@ -244,7 +266,7 @@ def _engine(url: URL, isolation: str, beside: Path, connections: int) -> Engine:
             max_overflow=0,
             isolation_level=isolation,
             connect_args=_connect_arguments(url),
-            execution_options={BESIDE: beside},
+            execution_options={LEDGER: ledger},
         )
     except ModuleNotFoundError as missing:
         extra = url.get_backend_name()

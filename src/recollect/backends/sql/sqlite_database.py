@@ -23,8 +23,10 @@ from typing import Any, Final, Literal, TypeVar
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from recollect.backends.sql.database import BESIDE, KNOWN, KnownValues, Work
+from recollect.backends.audit_anchor import AnchorFile, anchor_of
+from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
 from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
+from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of
 from recollect.backends.sql.reserve import Reserve
 from recollect.errors import Closed, StorageError
 from recollect.ports.runtime import note_use
@@ -119,6 +121,8 @@ class SqliteDatabase:
         is_temporary: bool = False,
     ) -> None:
         self.path = path
+        self.ledger = LedgerFile(ledger_of(path))
+        self.anchor = AnchorFile(anchor_of(path))
         self.reserve = Reserve(path)
         self._is_temporary = is_temporary
         self._reading = _engine(
@@ -426,7 +430,7 @@ def _engine(
         # Every transaction here ends before its connection goes back.
         pool_reset_on_return=None,
         connect_args={"check_same_thread": False, "timeout": busy_timeout},
-        execution_options={BESIDE: path},
+        execution_options={LEDGER: LedgerFile(ledger_of(path))},
     )
 
     # What one connection has learnt of what never changes, all know.

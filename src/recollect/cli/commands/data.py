@@ -56,12 +56,21 @@ async def backup(
     memory: Memory,
     target: Annotated[Path, typer.Argument(help="File to create; it must not exist yet.")],
 ) -> Answer:
-    """Copy the database and the archived contents, and check the copy, while they are in use."""
+    """Copy the database and the archived contents, and check the copy, while they are in use.
+
+    An agent with a store of its own (`agents.NAME.store`) is not in it: `recollect backup FILE
+    --agent NAME` copies that store.
+    """
     contents = await memory.backup(target)
     size = target.stat().st_size
     told = f"Backed up to {target} ({size:,} bytes), with {contents.copied:,} archived contents."
     if contents.lost:
         told += f" {len(contents.lost):,} contents are gone or damaged: the log names them."
+    if contents.agents_left_out:
+        names = ", ".join(contents.agents_left_out)
+        told += (
+            f" Not in it, since they have stores of their own: {names} (--agent NAME copies it)."
+        )
     return Answer(
         {"path": str(target), "bytes": size, **as_json(contents)},
         lambda console: show.line(console, told),

@@ -140,7 +140,7 @@ async def get_metrics(
     until: Annotated[datetime | None, Query(alias="to", description="default: now")] = None,
     step: Annotated[int, Query(description="hours of one point")] = 1,
 ) -> Json:
-    """Tell what all processes on this database did, hour by hour; it is kept for 30 days."""
+    """Tell what all processes did in all open stores, hour by hour; it is kept for 30 days."""
     return as_json(await memory.metrics(since=since, until=until, step_hours=step))
 
 

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, cast
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
@@ -233,7 +234,8 @@ async def import_chat(
 async def back_up(memory: CallersMemory) -> StreamingResponse:
     """Stream a checked copy of the database and its archived contents, as a tar file.
 
-    Unpacked, `recollect restore memory.db` brings it back.
+    Unpacked, `recollect restore memory.db` brings it back. Agents with a store of their own, whose
+    memory is not in it, are named in `X-Recollect-Left-Out`; a copy of it needs `agent`.
     """
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="recollect-backup-")
     copy = Path(folder.name) / "memory.db"
@@ -246,6 +248,7 @@ async def back_up(memory: CallersMemory) -> StreamingResponse:
     told = {
         "X-Recollect-Contents": str(contents.copied),
         "X-Recollect-Lost": ",".join(contents.lost),
+        "X-Recollect-Left-Out": ",".join(quote(it, safe="") for it in contents.agents_left_out),
     }
     return _download(_then_removed(pieces, folder), _TAR, "recollect-backup.tar", told)
 
