@@ -131,8 +131,9 @@ class Prefetch:
         where = make_filter(**filters).without_archives
         scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
         usual = self._options.limit_of(caller.scope.agent)
-        # A limit that was chosen is kept.
-        clause_hits = self._options.clause_hits if limit is None else 0
+        # A limit that was chosen for the call or the agent is kept.
+        is_usual = limit is None and usual == self._options.limit
+        clause_hits = self._options.clause_hits if is_usual else 0
         limit = usual if limit is None else limit
         recalled = Recalled(hits=())
         if message.strip() and usual:

@@ -230,7 +230,7 @@ class RecallSettings(Section):
         default=0.1, description="boost or discount of records that helped or were rejected"
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=5, description="maximum number of hits for a prompt"
+        default=5, description="maximum number of hits for a message in a prompt"
     )
     clause_hits: Annotated[int, Field(ge=0, le=100)] = Field(
         default=3, description="how many more hits the clauses of a message may add to its prompt"
