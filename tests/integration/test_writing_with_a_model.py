@@ -148,7 +148,7 @@ def _settings(database: Path, server: RealModelServer) -> Settings:
             "models": {
                 **dict.fromkeys(("extract", "classify", "summarise"), model),
                 "providers": {"openai": {"base_url": server.base_url}},
-                "seconds": {"extract": 30, "classify": 30, "summarise": 30},
+                "seconds": {"extract": 12, "classify": 8, "summarise": 12},
                 "retries": 0,
             },
         }
