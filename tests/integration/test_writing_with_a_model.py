@@ -155,6 +155,7 @@ def _settings(database: Path, server: RealModelServer) -> Settings:
     )
 
 
+@pytest.mark.soak
 async def test_a_real_small_model_extracts_routes_and_summarises_without_harm(
     language_server: RealModelServer, database_path: Path, clock: TurnedClock
 ):

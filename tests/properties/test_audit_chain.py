@@ -16,6 +16,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.injection import filter_form, filter_from
 from recollect.domain.record import Kind, Status
 from recollect.sync import Memory
+from tests.examples import examples
 
 LINKS = 6
 FIELDS = ("org", "workspace", "seq", "entry", "at", "actor", "action", "target", "mac", "hash")
@@ -41,7 +42,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, P
     number=st.integers(-(2**62), 2**62),
     text=texts,
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_one_changed_field_of_any_link_is_found(
     sealed: tuple[Memory, Path], seq: int, field: str, number: int, text: str
 ):
@@ -81,7 +82,7 @@ entries = st.builds(
 
 
 @given(entry=entries, data=st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_link_tells_apart_any_two_entries(entry: SealableEntry, data: st.DataObject):
     head = first_head("local", "default")
     name = data.draw(

@@ -15,6 +15,7 @@ from recollect.context.summariser import Summariser
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import message_tokens
+from tests.examples import examples
 
 _COUNTER = EstimatedTokens()
 # Small numbers, so that short conversations meet every border.
@@ -87,7 +88,7 @@ def _compressor(begun: Compression | None = None) -> BackgroundCompression:
 _budgets = st.integers(60, 3_000)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_conversations(), _budgets)
 def test_a_compressed_window_is_one_that_providers_take(
     messages: tuple[Message, ...], budget: int
@@ -101,7 +102,7 @@ def test_a_compressed_window_is_one_that_providers_take(
     assert result.tokens == sum(message_tokens(it, _COUNTER) for it in window)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_conversations(), _budgets)
 def test_everything_that_is_not_sent_is_represented(
     messages: tuple[Message, ...], budget: int
@@ -132,7 +133,7 @@ _PARTED_BY_THE_DIGEST = (
 
 
 @example(_PARTED_BY_THE_DIGEST, 60)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_conversations(), _budgets)
 def test_compressing_again_changes_nothing(messages: tuple[Message, ...], budget: int) -> None:
     async def twice() -> None:
@@ -145,7 +146,7 @@ def test_compressing_again_changes_nothing(messages: tuple[Message, ...], budget
     asyncio.run(twice())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_conversations(), _conversations(), _budgets)
 def test_what_was_summarised_stays_to_the_letter_when_more_is_said(
     messages: tuple[Message, ...], more: tuple[Message, ...], budget: int

@@ -12,6 +12,7 @@ from recollect import Kind, Memory, Record, Status, Turn
 from recollect.domain.filters import Filter
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.examples import examples
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _times = st.integers(0, 8).map(lambda day: _START + timedelta(days=day))
@@ -57,7 +58,7 @@ async def _fill(memory: Memory, drafts: list[dict[str, Any]]) -> tuple[list[Reco
     return records, turns
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     drafts=st.lists(_records, min_size=1, max_size=6),
     filters=st.lists(_filters, min_size=1, max_size=8),

@@ -14,6 +14,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.turn import new_turn
 from recollect.language.memory_block import strip_memory
 from recollect.recall.inject import build_context
+from tests.examples import examples
 
 _NOW = datetime(2026, 3, 15, 12, 0, tzinfo=UTC)
 _SECTIONS = ["user_preferences", "project_context", "recent_episodes", "relevant_procedures"]
@@ -148,7 +149,7 @@ def _is_ours(line: str) -> bool:
     return bool(re.fullmatch(r"\s*</?(?:memory|memory-context|" + "|".join(_SECTIONS) + ")>", line))
 
 
-@settings(max_examples=48, deadline=None)
+@settings(max_examples=examples(48), deadline=None)
 @given(_some_hits, _forms, st.integers(0, 800), _languages)
 def test_the_budget_is_kept_and_every_hit_is_accounted_for(hits, form, tokens, language):
     context = _build(hits, form, tokens, language)
@@ -158,7 +159,7 @@ def test_the_budget_is_kept_and_every_hit_is_accounted_for(hits, form, tokens, l
     assert sorted(accounted) == sorted(hit.id for hit in hits)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_some_hits.filter(bool), _forms, _languages)
 def test_the_block_holds_only_its_own_structure(hits, form, language):
     text = _build(hits, form, 10**9, language).text
@@ -170,7 +171,7 @@ def test_the_block_holds_only_its_own_structure(hits, form, language):
         assert _is_ours(line) or not _TAG_LIKE.search(said)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_some_hits.filter(bool), _forms, _languages)
 def test_no_recalled_line_begins_as_another_speakers_would(hits, form, language):
     lines = _build(hits, form, 10**9, language).text.splitlines()[2:-1]
@@ -183,7 +184,7 @@ def test_no_recalled_line_begins_as_another_speakers_would(hits, form, language)
             assert not _FORGED.match(piece.strip())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_some_hits.filter(bool), _forms, _languages)
 def test_only_the_last_brackets_of_an_item_tell_how_far_it_is_trusted(hits, form, language):
     for line in _build(hits, form, 10**9, language).text.splitlines()[2:-1]:
@@ -191,14 +192,14 @@ def test_only_the_last_brackets_of_an_item_tell_how_far_it_is_trusted(hits, form
         assert all(found.end() > line.rfind(" (") for found in _FORGED_NOTE.finditer(line))
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 @given(_some_hits, _forms, st.integers(0, 800), _languages, st.randoms())
 def test_the_same_hits_give_the_same_block_in_any_order(hits, form, tokens, language, random):
     shuffled = random.sample(hits, len(hits))
     assert _build(hits, form, tokens, language) == _build(shuffled, form, tokens, language)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_texts, _some_hits, _texts, _forms, _languages)
 def test_the_block_comes_out_of_any_prompt_without_a_trace(before, hits, after, form, language):
     block = _build(hits, form, 10**9, language).text

@@ -14,6 +14,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.sharing import Proposal
 from recollect.errors import Conflict
 from recollect.settings import Settings
+from tests.examples import examples
 
 _USERS = ("ann", "bob", None)
 _AGENTS = ("sql", "boss", None)
@@ -228,7 +229,7 @@ def _play(operations: list[tuple[Scope, str, str, int]]) -> None:
     asyncio.run(play())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(operations=_calls(*_PRIVATELY, *_TOGETHER))
 def test_random_calls_from_random_scopes_never_show_a_foreign_record(
     operations: list[tuple[Scope, str, str, int]],
@@ -236,7 +237,7 @@ def test_random_calls_from_random_scopes_never_show_a_foreign_record(
     _play(operations)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(operations=_calls(*_TOGETHER, *_TOGETHER, "recall", "list", "get", "update", fewest=15))
 def test_what_is_shared_is_seen_in_its_workspace_by_its_user_and_nowhere_else(
     operations: list[tuple[Scope, str, str, int]],
@@ -244,7 +245,7 @@ def test_what_is_shared_is_seen_in_its_workspace_by_its_user_and_nowhere_else(
     _play(operations)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     mine=st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8),
     theirs=st.lists(st.sampled_from(_WORDS), max_size=20),

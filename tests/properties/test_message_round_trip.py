@@ -11,9 +11,10 @@ from recollect.context.anthropic_messages import (
     to_anthropic,
 )
 from recollect.context.openai_messages import from_openai, openai_rule_breaks, to_openai
+from tests.examples import examples
 from tests.properties.test_windows import conversations
 
-_some = settings(max_examples=60, deadline=None)
+_some = settings(max_examples=examples(60), deadline=None)
 _texts = st.sampled_from(("", " ", "你好", "Hello.", "改成 30 秒", "```py\nx = 1\n```"))
 _values = st.none() | st.booleans() | st.integers(-9, 9) | _texts | st.lists(st.integers(0, 3))
 _objects = st.dictionaries(st.sampled_from(("q", "路径", "limit")), _values, max_size=2)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from recollect import Memory
 from recollect.language.times.expressions import find_times
 from tests.conftest import TurnedClock
+from tests.examples import examples
 
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _NOTES = (
@@ -69,7 +70,7 @@ _zones = st.integers(-23 * 60, 23 * 60).map(lambda by: timezone(timedelta(minute
 _moments = st.sampled_from((_FIRST, _LAST)) | st.datetimes(timezones=_zones)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(_questions(), _moments)
 def test_reading_the_times_of_a_question_never_raises(question: str, asked_at: datetime):
     for named in find_times(question, asked_at):
@@ -106,7 +107,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_World]:
         runner.run(memory.close())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(_questions(), st.none() | _moments)
 @example("公元前500年1月1日12:00是第几天", None)
 @example("What happened 9000 years before the founding of Rome?", None)

@@ -18,6 +18,7 @@ from recollect.recall.paths import KeywordPath
 from recollect.recall.question import Question
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.examples import examples
 from tests.fakes import FakeEmbedder
 
 _WORDS = (
@@ -80,7 +81,7 @@ def _told(recalled: Recalled) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in recalled]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(_notes, _talks, _questions)
 def test_scores_are_shares_in_falling_order_and_the_same_when_asked_again(
     world: _World, notes, talk, asked
@@ -97,7 +98,7 @@ def test_scores_are_shares_in_falling_order_and_the_same_when_asked_again(
     world.run(story())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(_notes, _talks, _questions)
 def test_the_best_of_the_keyword_path_and_of_the_vector_path_are_in_the_answer(
     world: _World, notes, talk, asked
@@ -134,7 +135,7 @@ async def _nearest(world: _World, notes: list[str], asked: str) -> str | None:
     return notes[best] if cosines[best] > 0.01 else None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(_notes, _talks, st.data())
 def test_a_note_is_found_by_its_own_words(world: _World, notes, talk, data):
     wanted = data.draw(st.sampled_from([it for it in notes if it.strip("? ")] or ["harbour"]))
@@ -147,7 +148,7 @@ def test_a_note_is_found_by_its_own_words(world: _World, notes, talk, data):
     world.run(story())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(_notes, _talks, _questions, st.integers(1, 4), st.floats(0, 1))
 def test_a_limit_and_a_bar_only_shorten_the_answer_and_near_misses_were_left_out(
     world: _World, notes, talk, asked, limit, bar
@@ -165,7 +166,7 @@ def test_a_limit_and_a_bar_only_shorten_the_answer_and_near_misses_were_left_out
     world.run(story())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(_notes, _questions)
 def test_one_day_that_holds_everything_adds_nothing_to_the_order(world: _World, notes, asked):
     async def story() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from recollect.server.app import create_app
 from recollect.settings import Settings
+from tests.examples import examples
 
 _API: dict[str, Any] = create_app("unused.db").openapi()
 _SCHEMAS: dict[str, Any] = _API["components"]["schemas"]
@@ -160,7 +161,7 @@ def _valued(draw: st.DrawFn, schema: dict[str, Any], odd: bool) -> Any:
             return draw(_junk)
 
 
-@settings(max_examples=16, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(16), deadline=None, suppress_health_check=list(HealthCheck))
 @given(requests=st.lists(_requests(), min_size=20, max_size=60))
 def test_every_request_is_answered_in_form_and_leaves_others_alone(requests: list[Sent]):
     asyncio.run(_play(requests))

@@ -23,6 +23,7 @@ from recollect.errors import InvalidInput
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import message_tokens
 from recollect.settings import Settings
+from tests.examples import examples
 from tests.properties.test_windows import conversations
 from tests.reports import write_report
 
@@ -44,7 +45,9 @@ _batches = st.lists(st.integers(1, 4), min_size=1, max_size=5)
 # In lots, each in a memory of its own.
 _LOTS, _LOT = 40, 250
 _large_batches = st.lists(st.integers(10, 60), min_size=1, max_size=3)
-_some = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_some = settings(
+    max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @asynccontextmanager

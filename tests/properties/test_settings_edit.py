@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.cli.settings_edit import with_setting, write_setting
 from recollect.errors import SettingsError
+from tests.examples import examples
 
 # Other parts of a file, some of which look like the place that is wanted.
 _OTHERS = (
@@ -62,7 +63,7 @@ def _files(draw: st.DrawFn) -> str:
 
 
 @given(_files(), _NAMES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_one_value_changes_and_every_other_line_stays(text: str, value: str):
     changed = with_setting(text, "embedding", "model", value)
     before, after = tomllib.loads(text), tomllib.loads(changed)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from recollect import Memory
 from recollect.settings import Settings
 from recollect.tools import SPECS
+from tests.examples import examples
 
 _BOBS = "Bob's harbour lantern opens with 4711. 鲍勃的灯塔密码是 4711。"
 _NAMESPACES = ("bot_memories/bob", "user_profile/bob", "bot/ann", "nonsense", "*shared/bob")
@@ -39,7 +40,7 @@ def _calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return spec.name, arguments
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(calls=st.lists(_calls(), max_size=20))
 def test_every_call_is_answered_and_leaves_others_alone(calls: list[tuple[str, dict[str, Any]]]):
     asyncio.run(_play(calls))

@@ -16,6 +16,7 @@ from recollect.domain.change import ChangeSet
 from recollect.domain.write import Watermark
 from recollect.settings import Settings
 from tests.database_servers import ask
+from tests.examples import examples
 from tests.upkeep import dispute
 
 _THRESHOLD = 60
@@ -165,7 +166,7 @@ def _index(database: Path) -> list[tuple[Any, ...]]:
     )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=_steps)
 def test_a_memory_moves_without_a_difference(steps: list[_Step]):
     async def move() -> None:

@@ -13,6 +13,7 @@ from recollect.context.window import Budget, Plan, RememberedCounts, plan_window
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall
 from recollect.errors import InvalidInput
 from recollect.language.token_estimate import EstimatedTokens
+from tests.examples import examples
 
 _counter = RememberedCounts(EstimatedTokens())
 
@@ -80,7 +81,9 @@ def _said(role, text: str) -> Message:
 
 
 _budgets = st.builds(Budget, context_tokens=st.integers(500, 12_000), messages=st.integers(8, 50))
-_some = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_some = settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @_some
