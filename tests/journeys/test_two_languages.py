@@ -116,3 +116,17 @@ async def test_a_request_for_several_things_brings_a_memory_for_each(memory: Mem
     assert "Thursday at nine" in asked.text
     limited = await memory.context(request, limit=1)
     assert len(limited.ids) <= 1, "a limit that was chosen is kept"
+
+
+async def test_a_question_about_oneself_is_not_answered_by_everything_that_says_i(memory: Memory):
+    await memory.remember_many(
+        [
+            "I prefer a hotel with a gym",
+            "I do not eat pork",
+            "My mother lives in Porto",
+            "I live in Lisbon with my wife Clara",
+        ]
+    )
+    found = [hit.content for hit in await memory.recall("Where do I live?")]
+    assert "I live in Lisbon with my wife Clara" in found
+    assert not {"I prefer a hotel with a gym", "I do not eat pork"} & set(found)

@@ -1,6 +1,44 @@
 """The clauses of a message, each of which may bring a memory of its own."""
 
-from recollect.recall.message_recall import clauses_of
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from recollect.domain.filters import Filter
+from recollect.domain.hit import Recalled
+from recollect.recall.message_recall import clauses_of, recall_for_message
+
+_REQUEST = "Write a note for the neighbours, with our full address, and when the plumber comes"
+
+
+class FakeRecaller:
+    """Finds the party for a whole message, and for a clause what it names."""
+
+    async def recall(self, text: str, *_: Any, **__: Any) -> Recalled:
+        names = ["party"] if text == _REQUEST else ["party", "address", "plumber"]
+        scores = {name: 0.5 for name in names if name == "party" or name in text}
+        hits: Any = tuple(SimpleNamespace(id=name, score=it) for name, it in scores.items())
+        return Recalled(hits=hits)
+
+
+@pytest.mark.parametrize(
+    ("clause_hits", "found"),
+    [(0, ["party"]), (1, ["party", "address"]), (3, ["party", "address", "plumber"])],
+)
+async def test_the_hits_of_clauses_follow_those_of_the_message(clause_hits: int, found: list[str]):
+    recaller: Any = FakeRecaller()
+    recalled = await recall_for_message(
+        recaller,
+        _REQUEST,
+        (),
+        Filter(),
+        limit=5,
+        clause_hits=clause_hits,
+        min_score=None,
+        asked_at=None,
+    )
+    assert [hit.id for hit in recalled] == found
 
 
 def test_a_request_for_several_things_has_several_clauses():
