@@ -19,6 +19,9 @@ def _call(name: str) -> dict[str, Any]:
     ("text", "act"),
     [
         ("I moved to Bonn, is there an ice rink?", "statement"),
+        ("I leave for Oslo on Monday, and I'm nervous, can you give me tips?", "statement"),
+        ("For the record, do I have a dog?", "question"),
+        ("我下周一去奥斯陆，有点紧张，你能帮我看看要带什么吗？", "statement"),
         ("ok thanks. how long is the ride to the harbour", "question"),
         ("hi! could you draft a note to my landlord", "request"),
         ("Could you always answer in English?", "statement"),
