@@ -13,7 +13,7 @@ from recollect import Memory
 from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
-from recollect.backends.sql import open_scope, schema
+from recollect.backends.sql import commit, schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.index_rebuild import SqlEditions
 from recollect.backends.sql.jobs import SqlJobs
@@ -246,8 +246,8 @@ async def test_a_person_who_is_forgotten_meanwhile_leaves_nothing_beside(
 async def test_a_large_scope_has_its_full_text_ready_when_it_changes_over(
     database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(open_scope, "_LARGE", 60)
-    monkeypatch.setattr(open_scope, "_BEHIND", 7)
+    monkeypatch.setattr(commit, "_LARGE", 60)
+    monkeypatch.setattr(commit, "_BEHIND", 7)
     async with Memory.open(database_path, clock=clock) as memory:
         await memory.remember_many(NOTES)
         # Tokens must be taken out as they were put in, so only the analyzer changes.

@@ -119,7 +119,7 @@ async def test_a_conflict_about_something_forgotten_does_not_come_back(
 async def test_what_is_being_forgotten_is_not_exported(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from recollect.backends.sql import erasers_begin
+    from recollect.backends.sql import erasure
 
     first, second, _ = await disputed(memory.scope(user="ann"))
     await memory.scope(user="ann").observe([{"role": "user", "content": "秘密"}], session="s")
@@ -127,7 +127,7 @@ async def test_what_is_being_forgotten_is_not_exported(
     # As the first transaction of a forgetting leaves it, before anything is erased.
     scopes = schema.scopes
     renamed = update(scopes).where(scopes.c.user == "ann")
-    renamed = renamed.values(agent=erasers_begin.FORGOTTEN_AGENT, user="x")
+    renamed = renamed.values(agent=erasure.FORGOTTEN_AGENT, user="x")
     await memory._parts.database.write(lambda connection: connection.execute(renamed))
 
     lines = await lines_of(memory)

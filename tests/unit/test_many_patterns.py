@@ -2,7 +2,7 @@
 
 from random import Random
 
-from recollect.backends.sql.erasers_terms import PLACES
+from recollect.backends.sql.erasure_proof import PLACES
 from recollect.backends.sql.raw_search import ManyPatterns
 from recollect.backends.sql.schema import metadata
 

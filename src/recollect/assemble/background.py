@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scope_models import SqlScopeModels
-from recollect.backends.sql.unclassified_turns import SqlUndecidedTurns
+from recollect.backends.sql.writes import SqlUndecidedTurns
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET

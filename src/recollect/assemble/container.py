@@ -19,7 +19,7 @@ from recollect.backends.local.byte_vectors import plain_product
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.vector_index import LocalVectorIndex
-from recollect.backends.split.store import SplitStore
+from recollect.backends.split import SplitStore
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
@@ -50,12 +50,11 @@ if TYPE_CHECKING:
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.audit_log import SqlAudit
-    from recollect.backends.sql.change_log import SqlChangeLog
     from recollect.backends.sql.directory import SqlDirectory
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.transfer import SqlTransfer
     from recollect.backends.sql.upkeep import SqlUpkeep
-    from recollect.backends.sql.writes import SqlWrites
+    from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.unit import OwnerUnits
@@ -257,7 +256,7 @@ class Wiring(Parts):
         return {name: unopened[key] for name, key in of_agents.items() if key in unopened}
 
     async def has_memory_of(self, agent: str) -> bool:
-        from recollect.backends.sql.agents import SqlAgentOverlays
+        from recollect.backends.sql.administration import SqlAgentOverlays
 
         return await SqlAgentOverlays(self.database).has_memory(agent)
 
@@ -375,7 +374,7 @@ class Wiring(Parts):
 
     @cached_property
     def upkeep_reader(self) -> UpkeepReader:
-        from recollect.backends.split.upkeep import SplitUpkeep
+        from recollect.backends.split import SplitUpkeep
 
         return SplitUpkeep(
             home=self.own_upkeep, holding=lambda scope: self.holding(scope).own_upkeep
@@ -389,7 +388,7 @@ class Wiring(Parts):
 
     @cached_property
     def writes(self) -> Writes:
-        from recollect.backends.split.lookups import SplitWrites
+        from recollect.backends.split import SplitWrites
 
         return SplitWrites(holding=lambda scope: self.holding(scope).own_writes)
 
@@ -401,7 +400,7 @@ class Wiring(Parts):
 
     @cached_property
     def archives(self) -> Archives:
-        from recollect.backends.split.archives import SplitArchives
+        from recollect.backends.split import SplitArchives
 
         return SplitArchives(
             home=self.own_archives,
@@ -418,7 +417,7 @@ class Wiring(Parts):
 
     @cached_property
     def blobs(self) -> Blobs:
-        from recollect.backends.split.archives import SplitBlobs
+        from recollect.backends.split import SplitBlobs
 
         return SplitBlobs(
             home=self.own_blobs,
@@ -675,7 +674,7 @@ class Wiring(Parts):
 
     @cached_property
     def exporter(self) -> Exporter:
-        from recollect.backends.split.transfer import SplitTransfer
+        from recollect.backends.split import SplitTransfer
         from recollect.transfer.exporter import Exporter
 
         transfer = SplitTransfer(
@@ -725,7 +724,7 @@ class Wiring(Parts):
 
     @cached_property
     def job_desk(self) -> JobControl:
-        from recollect.backends.split.jobs import SplitJobReports
+        from recollect.backends.split import SplitJobReports
         from recollect.lifecycle.jobs import JobControl
 
         return JobControl(
@@ -737,7 +736,7 @@ class Wiring(Parts):
 
     @cached_property
     def directory(self) -> WorkspaceDirectory:
-        from recollect.backends.split.directory import SplitDirectory
+        from recollect.backends.split_directory import SplitDirectory
         from recollect.lifecycle.workspace_directory import WorkspaceDirectory
 
         split = SplitDirectory(
@@ -771,7 +770,7 @@ class Wiring(Parts):
 
     @cached_property
     def metrics(self) -> MetricsKeeper:
-        from recollect.backends.sql.metrics import SqlMetricHours
+        from recollect.backends.sql.administration import SqlMetricHours
         from recollect.lifecycle.statistics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
@@ -803,27 +802,27 @@ class Wiring(Parts):
 
     @cached_property
     def agent_overlays(self) -> AgentOverlays:
-        from recollect.backends.sql.agents import SqlAgentOverlays
+        from recollect.backends.sql.administration import SqlAgentOverlays
 
         return SqlAgentOverlays(self.database)
 
     @cached_property
     def keys(self) -> KeyService:
-        from recollect.backends.sql.keys import SqlKeys
+        from recollect.backends.sql.administration import SqlKeys
         from recollect.lifecycle.keys import KeyService
 
         return KeyService(SqlKeys(self.database), self.clock)
 
     @cached_property
     def once(self) -> IdempotentWork:
-        from recollect.backends.sql.idempotency import SqlKeptResults
+        from recollect.backends.sql.writes import SqlKeptResults
         from recollect.lifecycle.idempotency import IdempotentWork
 
         return IdempotentWork(SqlKeptResults(self.database, self.clock), self.store)
 
     @cached_property
     def following(self) -> ChangeFeed:
-        from recollect.backends.split.lookups import SplitChangeLog
+        from recollect.backends.split import SplitChangeLog
         from recollect.lifecycle.change_feed import ChangeFeed
 
         log = SplitChangeLog(holding=lambda scope: self.holding(scope).own_changes)
@@ -831,6 +830,6 @@ class Wiring(Parts):
 
     @cached_property
     def own_changes(self) -> SqlChangeLog:
-        from recollect.backends.sql.change_log import SqlChangeLog
+        from recollect.backends.sql.writes import SqlChangeLog
 
         return SqlChangeLog(self.database)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.blob_counts import find_blob, release_blob, take_blob
+from recollect.backends.sql.archives import find_blob, release_blob, take_blob
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
 from recollect.backends.sql.rows import Row, rows_of, to_json

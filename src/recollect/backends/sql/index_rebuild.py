@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -22,8 +22,11 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema, statements
+from recollect.backends.sql.archives import archive_from
+from recollect.backends.sql.commit import COUNTER, OpenScope, unit_rows
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.documents import document_from
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.index_generations import (
     Edition,
@@ -34,16 +37,43 @@ from recollect.backends.sql.index_generations import (
     let_go,
     write_edition,
 )
-from recollect.backends.sql.open_scope import COUNTER, OpenScope, unit_rows
-from recollect.backends.sql.owners import owners_of
 from recollect.backends.sql.portable import listed, listed_numbers
 from recollect.backends.sql.prepared_statement import Quick
-from recollect.backends.sql.rows import rows_of, scope_key, to_json
-from recollect.backends.sql.scope_locks import locked
-from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes, scopes_by_id
+from recollect.backends.sql.rows import record_from, rows_of, scope_key, to_json, turn_from
+from recollect.backends.sql.scopes import ScopeRow, locked, read_scope, read_scopes, scopes_by_id
+from recollect.domain.archive import Archive
+from recollect.domain.document import Document
+from recollect.domain.record import Record
 from recollect.domain.scope import Scope
+from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.ports.units import Left
+
+# --- The owners of units, whatever their kind -----------------------------------------------------
+
+Owner = Record | Turn | Archive | Document
+
+
+def owners_of(connection: Connection, ids: Collection[str]) -> dict[str, Owner]:
+    """Return the records, turns, archives and documents with these ids."""
+    if not ids:
+        return {}
+    given = {"ids": to_json(list(ids))}
+    records, turns, archives, documents = (
+        rows_of(connection, select(table).where(table.c.id.in_(listed("ids"))), given)
+        for table in (schema.records, schema.turns, schema.archives, schema.documents)
+    )
+    numbers = {row["scope_id"] for row in (*records, *turns, *archives, *documents)}
+    scopes = scopes_by_id(connection, numbers)
+    owners: dict[str, Owner] = {}
+    owners |= {row["id"]: record_from(row, scopes[row["scope_id"]]) for row in records}
+    owners |= {row["id"]: turn_from(row, scopes[row["scope_id"]]) for row in turns}
+    owners |= {row["id"]: archive_from(row, scopes[row["scope_id"]]) for row in archives}
+    owners |= {row["id"]: document_from(row, scopes[row["scope_id"]]) for row in documents}
+    return owners
+
+
+# --- Making the units of whole scopes anew, beside those that answer until one small step ---------
 
 _UNITS: Final = schema.units.c
 _EDITIONS: Final = schema.editions.c

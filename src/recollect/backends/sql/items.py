@@ -25,8 +25,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
-from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.backends.sql.scopes import find_scopes
+from recollect.backends.sql.scopes import find_scopes, locked_or_made
 from recollect.domain.item import Namespace, StoredItem, decoded, encoded
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, inspect, select, text
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.companions import require_log, require_nothing_lost
+from recollect.backends.sql.database import storage_error
 from recollect.backends.sql.dialects import dialect_of
-from recollect.backends.sql.faults import storage_error
 from recollect.backends.sql.schema import HEAD_REVISION
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.errors import StorageError

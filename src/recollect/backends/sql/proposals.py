@@ -10,9 +10,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.attached_rows import proposal_from
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.rows import Row, proposal_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope

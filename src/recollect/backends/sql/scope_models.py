@@ -26,14 +26,13 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.index_generations import answers
+from recollect.backends.sql.index_rebuild import owners_of
 from recollect.backends.sql.models import find_model, model_number, models_by_number
-from recollect.backends.sql.owners import owners_of
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import scope_key
-from recollect.backends.sql.scope_locks import locked
-from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.backends.sql.scopes import find_scopes, locked, scopes_by_id
 from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
 from recollect.ports.scope_models import PlainUnit, ServedUnits

@@ -24,10 +24,16 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from recollect.backends.audit_anchor import AnchorFile, anchor_of
-from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
-from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
+from recollect.backends.sql.companions import Reserve
+from recollect.backends.sql.database import (
+    DRIVER_ERRORS,
+    KNOWN,
+    LEDGER,
+    KnownValues,
+    Work,
+    storage_error,
+)
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of
-from recollect.backends.sql.reserve import Reserve
 from recollect.errors import Closed, StorageError
 from recollect.ports.runtime import note_use
 from recollect.ports.store import Snapshot, current_snapshot

@@ -19,12 +19,11 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_find import names_in
-from recollect.backends.sql.erasers_ledger import begun_since
+from recollect.backends.sql.erasure_targets import names_in
+from recollect.backends.sql.forget_ledger import begun_since
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import Row, scope_key
-from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.backends.sql.scopes import find_scopes
+from recollect.backends.sql.scopes import find_scopes, locked_or_made
 from recollect.domain.fields import checked_text
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros

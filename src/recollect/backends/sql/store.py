@@ -27,7 +27,6 @@ from sqlalchemy import (
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from recollect.backends.sql import commit, schema
-from recollect.backends.sql.attached_rows import link_from
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
@@ -35,6 +34,7 @@ from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
 from recollect.backends.sql.rows import (
     STANDING,
     Row,
+    link_from,
     past_row,
     record_from,
     rows_of,

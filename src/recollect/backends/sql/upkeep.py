@@ -18,11 +18,10 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.attached_rows import conflict_from
 from recollect.backends.sql.conditions import NOT_ACTIVE
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where
-from recollect.backends.sql.rows import Row, record_from, rows_of
+from recollect.backends.sql.rows import Row, conflict_from, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.record import Kind, Record, Status, Tier, with_aliases
 from recollect.domain.relation import Conflict

@@ -1,10 +1,24 @@
-"""Terms of what is to be forgotten, who else says them, and what they look like when stored."""
+"""The proof that something is forgotten: no store and no file says it any more.
+
+Terms of it are taken before it goes. Afterwards, those that other memory says too are put aside,
+since they prove nothing; of the rest no trace may be left anywhere, in whatever form.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -22,9 +36,11 @@ from sqlalchemy import (
     select,
 )
 
-from recollect.backends.sql import schema
+from recollect.backends.sql import raw_search, schema
+from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
-from recollect.backends.sql.erasers_find import Found
+from recollect.backends.sql.erasure_targets import Found, find
+from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.raw_search import (
     ManyPatterns,
     keys_of,
@@ -33,7 +49,9 @@ from recollect.backends.sql.raw_search import (
     written_forms,
 )
 from recollect.backends.sql.schema import metadata
-from recollect.domain.forgetting import Remains
+from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.domain.forgetting import Remains, Target, Verification
+from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Mementos
 
 _MOST_TERMS: Final = 60
@@ -137,7 +155,9 @@ def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]
     return aside
 
 
-def traces(connection: Connection, terms: Sequence[str], keys: Mapping[int, str]) -> list[Remains]:
+def traces_in_tables(
+    connection: Connection, terms: Sequence[str], keys: Mapping[int, str]
+) -> list[Remains]:
     """Terms that are left in what was made of it: states, traces, the audit, jobs, the index."""
     left = [
         in_table(term, table.name)
@@ -334,3 +354,105 @@ def file_words(path: Path, database: Path) -> str:
             return "what the database has not put in its file yet"
         case _:
             return f"the file {path.name}"
+
+
+# --- The proof itself -----------------------------------------------------------------------------
+
+_MOST_CONTENTS = 10
+_OUT_OF_REACH = "the files, logs and backups of the database server, which were not searched"
+
+
+class SqlProof:
+    """A `Proof` over a SQL database, its files, the blob store and other files, such as a log."""
+
+    def __init__(
+        self, database: Database, blobs: Blobs, other_files: Callable[[], Sequence[Path]]
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._other_files = other_files
+
+    async def remember(self, target: Target) -> Mementos:
+        def read(connection: Connection) -> Taken:
+            return take(connection, find(connection, target))
+
+        taken = await self._database.read(read)
+        contents = [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
+        texts = [*taken.texts, *contents]
+        if target.person is not None:
+            texts.append(target.person.name)
+        return Mementos(
+            terms=distinctive(texts), vectors=taken.vectors, scopes=frozenset(taken.scopes)
+        )
+
+    async def verify(self, mementos: Mementos) -> Verification:
+        aside = await self._database.read(lambda it: kept_by_others(it, mementos))
+        traces, contents = await self._search_contents(mementos, aside)
+        silent = sorted(mementos.terms - aside.keys())
+
+        def search(connection: Connection) -> tuple[dict[bytes, str], list[Remains]]:
+            keys = unused_keys(connection, silent)
+            wanted = patterns(connection, silent, keys, mementos)
+            return wanted, traces_in_tables(connection, silent, keys)
+
+        database = self._database.path
+        wanted, found = await self._database.read(search)
+        traces += found
+        searched = [*dict.fromkeys(PLACES.values()), f"{contents:,} archived contents"]
+        for path in self._places():
+            places = await asyncio.to_thread(raw_search.search_file, path, wanted)
+            traces += [in_file(it, path, at, database) for it, at in places.items()]
+            searched.append(file_words(path, database))
+        for name, content in await asyncio.to_thread(lambda: [*self._database.ledger.contents()]):
+            place = f"the file {name}"
+            found_in = ManyPatterns(wanted).find(content)
+            traces += [Remains(term=wanted[it], place=place, detail=name) for it in found_in]
+            searched.append(place)
+        copies = [it.name for it in database.parent.glob(f"{database.name}.before-restore*")]
+        if not isinstance(self._database, SqliteDatabase):
+            copies.append(_OUT_OF_REACH)
+        return Verification(
+            terms=len(silent),
+            searched=tuple(dict.fromkeys(searched)),
+            traces=tuple(traces),
+            also_said=aside,
+            copies=tuple(sorted(copies)),
+        )
+
+    async def _search_contents(
+        self, mementos: Mementos, aside: dict[str, str]
+    ) -> tuple[list[Remains], int]:
+        """Search every content in the blob store. What an archive has is said by its owner."""
+        keys = select(schema.blobs.c.key)
+        needed = set(await self._database.read(lambda it: it.scalars(keys).all()))
+        patterns = ManyPatterns(it.encode() for it in mementos.terms - aside.keys())
+        traces: list[Remains] = []
+        count = 0
+        async for key, content in self._contents():
+            count += 1
+            for pattern in patterns.find(content.encode()):
+                term = pattern.decode()
+                if key in needed:
+                    aside.setdefault(term, PLACES["archives"])
+                elif term not in aside:
+                    traces.append(Remains(term=term, place="an archived content", detail=key))
+        return traces, count
+
+    async def _contents(self) -> AsyncIterator[tuple[str, str]]:
+        async for blob in self._blobs.stored():
+            yield blob.key, await self._content(blob.key)
+
+    async def _content(self, key: str) -> str:
+        import zstandard
+
+        stored = await self._blobs.get(key) or b""
+        # What is damaged, so that nobody can read it, is searched as it is.
+        with contextlib.suppress(zstandard.ZstdError):
+            stored = zstandard.ZstdDecompressor().decompressobj().decompress(stored)
+        return stored.decode(errors="replace")
+
+    def _places(self) -> list[Path]:
+        database = self._database.path
+        own = [database, *(database.with_name(database.name + it) for it in ("-wal", "-shm"))]
+        own.append(journal_of(database))
+        return [it for it in (*own, *self._other_files()) if it.is_file()]

@@ -16,10 +16,10 @@ from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, update
 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.digests import Digests, merge_digests, surviving
-from recollect.backends.sql.erasers_ledger import begun_since
+from recollect.backends.sql.forget_ledger import begun_since
 from recollect.backends.sql.portable import holds
 from recollect.backends.sql.rows import Row, rows_of, scope_key
-from recollect.backends.sql.scope_locks import locked_or_made
+from recollect.backends.sql.scopes import locked_or_made
 from recollect.domain.audit import APPROVE, ERASE, KEEP, NewAuditEntry
 from recollect.domain.change import ChangeSet, Feedback
 from recollect.domain.record import Record, Status

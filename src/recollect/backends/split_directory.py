@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain
 from typing import TypeVar
 
-from recollect.backends.split.reading import summed
+from recollect.backends.split import summed
 from recollect.domain.directory import (
     NOBODY,
     Contents,

@@ -41,7 +41,7 @@ from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbe
 from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import rows_of, to_json
 from recollect.backends.sql.schema import metadata
-from recollect.backends.sql.scope_locks import lock_scopes
+from recollect.backends.sql.scopes import lock_scopes
 from recollect.domain.unit import ARCHIVE
 
 _RECORDS: Final = 100

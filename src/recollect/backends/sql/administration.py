@@ -1,22 +1,78 @@
-"""Keys and sign-ins as rows."""
+"""Agents' settings, keys, sign-ins and hourly totals as rows."""
 
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, delete, insert, or_, select, update
+from sqlalchemy import Connection, Float, and_, bindparam, delete, insert, or_, select, update
 
+from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.portable import InsertOrIgnore
+from recollect.backends.sql.prepared_statement import Quick
 from recollect.backends.sql.rows import Row, rows_of
-from recollect.backends.sql.schema import keys, sign_ins
+from recollect.backends.sql.schema import agents, keys, metric_hours, sign_ins
+from recollect.backends.sql.statements import prefixed
 from recollect.domain.access import ApiKey
+from recollect.domain.meter import CounterName
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Role
 from recollect.domain.times import from_micros, to_micros
 from recollect.errors import Conflict
 from recollect.ports.keys import StoredKey
+
+_AGENTS: Final = agents.c
+
+
+def read_overlays(connection: Connection) -> dict[str, dict[str, Any]]:
+    """Return what was set for each agent."""
+    rows = connection.execute(select(_AGENTS.name, _AGENTS.settings))
+    return {row.name: json.loads(row.settings) for row in rows}
+
+
+class SqlAgentOverlays:
+    """An `AgentOverlays` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None:
+        row = {"name": name, "settings": json.dumps(settings), "updated_at": to_micros(now)}
+
+        def write(connection: Connection) -> None:
+            connection.execute(delete(agents).where(_AGENTS.name == name))
+            connection.execute(insert(agents), row)
+
+        await self._database.write(write)
+
+    async def delete(self, name: str) -> bool:
+        gone = delete(agents).where(_AGENTS.name == name)
+        return await self._database.write(lambda connection: connection.execute(gone).rowcount > 0)
+
+    async def names(self) -> frozenset[str]:
+        chosen = select(_AGENTS.name)
+        return await self._database.read(lambda connection: frozenset(connection.scalars(chosen)))
+
+    async def has_memory(self, name: str) -> bool:
+        scopes = select(schema.scopes.c.id).where(schema.scopes.c.agent == name)
+        tables = (schema.records, schema.turns)
+
+        def read(connection: Connection) -> bool:
+            return any(
+                connection.execute(
+                    select(table.c.id).where(table.c.scope_id.in_(scopes)).limit(1)
+                ).first()
+                for table in tables
+            )
+
+        return await self._database.read(read)
+
+
+# --- Keys and sign-ins as rows --------------------------------------------------------------------
 
 _KEY: Final = keys.c
 _SIGN_IN: Final = sign_ins.c
@@ -157,3 +213,54 @@ def _key(row: Row) -> ApiKey:
         last_used_at=moment("last_used_at"),
         revoked_at=moment("revoked_at"),
     )
+
+
+# --- Hourly totals as rows ------------------------------------------------------------------------
+
+_HOURS: Final = metric_hours.c
+_BEGIN: Final = Quick(InsertOrIgnore(metric_hours))
+_COUNT: Final = Quick(
+    update(metric_hours)
+    .where(*(_HOURS[name] == bindparam(f"new_{name}") for name in ("hour", "name", "label")))
+    .values(value=_HOURS.value + bindparam("new_value", type_=Float()))
+)
+
+
+class SqlMetricHours:
+    """A `MetricHours` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
+    ) -> None:
+        rows = [
+            {"hour": int(hour.timestamp()), "name": name, "label": label[:64], "value": value}
+            for (name, label), value in counted.items()
+        ]
+        too_old = delete(metric_hours).where(_HOURS.hour < int(keep_since.timestamp()))
+
+        def write(connection: Connection) -> None:
+            connection.execute(too_old)
+            # Other processes count in the same hour.
+            _BEGIN.run(connection, [{**row, "value": 0.0} for row in rows])
+            _COUNT.run(connection, [prefixed(row) for row in rows])
+
+        await self._database.write(write)
+
+    async def read(
+        self, since: datetime, until: datetime
+    ) -> Mapping[datetime, Mapping[CounterName, float]]:
+        chosen = select(metric_hours).where(
+            _HOURS.hour >= int(since.timestamp()), _HOURS.hour < int(until.timestamp())
+        )
+
+        def read(connection: Connection) -> Mapping[datetime, Mapping[CounterName, float]]:
+            found: defaultdict[datetime, dict[CounterName, float]] = defaultdict(dict)
+            for row in connection.execute(chosen):
+                hour = datetime.fromtimestamp(row.hour, UTC)
+                found[hour][row.name, row.label] = row.value
+            return found
+
+        return await self._database.read(read)
