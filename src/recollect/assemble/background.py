@@ -22,8 +22,7 @@ from recollect.ports.scope_models import ScopeModels
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import EmbeddingService
-from recollect.writing.act_decider import DECIDE_ACTS, ActDecider
-from recollect.writing.reread_job import REREAD
+from recollect.writing.jobs import DECIDE_ACTS, REREAD, ActDecider
 from recollect.writing.schedule import EXTRACT_IDLE
 
 if TYPE_CHECKING:

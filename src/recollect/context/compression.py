@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
-from recollect.context.archives.summary import parsed, summary_of
+from recollect.context.archives.description import parsed, summary_of
 from recollect.context.conversation import grouped, is_unread
 from recollect.context.edits import Drop, Edit, Insert, Replace
 from recollect.context.placeholder import close_in, find_placeholders, one_line

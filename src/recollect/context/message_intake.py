@@ -12,11 +12,11 @@ from typing import Final
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.compression import Compression, staying
 from recollect.context.conversation import check_next, sound, unread
+from recollect.context.edits import archives_in, tool_input, with_result
 from recollect.context.history import fingerprint
 from recollect.context.message_formats import Incoming, as_turn, given_id, given_print, messages_of
 from recollect.context.placeholder import close_in
 from recollect.context.session_state import Resumption, SessionParts, WindowState
-from recollect.context.tool_result_texts import archives_in, tool_input, with_result
 from recollect.domain.fields import MAX_CONTENT
 from recollect.domain.filters import Filter
 from recollect.domain.message import Message, ToolCall

@@ -10,9 +10,8 @@ from recollect.context.archives.manager import ToolResultManager
 from recollect.context.background_compression import BackgroundCompression, Compressed
 from recollect.context.compression import Level
 from recollect.context.conversation import is_unread
-from recollect.context.edits import Drop, Edit, apply
+from recollect.context.edits import Drop, Edit, apply, edited_places, newest_places, sparing
 from recollect.context.summary_text import is_summary
-from recollect.context.tool_result_texts import edited_places, newest_places, sparing
 from recollect.context.window import TOO_SMALL, Budget, plan_window
 from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput

@@ -11,7 +11,7 @@ from recollect.domain.unit import Trait
 from recollect.domain.write import Claim, Namespace, Route, WritePolicy
 from recollect.language.claims import moods
 from recollect.language.extraction.message import said_by_user
-from recollect.language.extraction.sentences import Utterance, readable, sentences
+from recollect.language.extraction.utterances import Utterance, readable, sentences
 from recollect.language.lexicon import bilingual
 
 # Only this much of a long text counts, since nearly every long text has some number.

@@ -14,7 +14,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import ACT_TRAITS, ARCHIVE, OwnerUnits, Setting, Trait, Unit
 from recollect.language.analysis import ANALYZER_VERSION, new_term_key, term_key, term_keys, terms
 from recollect.language.characters import HAN
-from recollect.language.entities.recognition import entities
+from recollect.language.entities import entities
 from recollect.language.intent import told_in
 from recollect.language.sentences import passages, reading_size
 from recollect.language.times.calendar import date_terms

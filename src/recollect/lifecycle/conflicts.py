@@ -23,8 +23,7 @@ from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Redactor
-from recollect.writing.replaced_turns import replacing
-from recollect.writing.saver import redacted_entry
+from recollect.writing.saver import redacted_entry, replacing
 from recollect.writing.strategy import merge
 
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)

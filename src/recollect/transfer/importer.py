@@ -21,9 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar, cast
 
-from recollect.context.archives.description import hash_of
+from recollect.context.archives.description import canonical_input, hash_of
 from recollect.context.archives.indexing import index_job
-from recollect.context.archives.summary import canonical_input
 from recollect.context.archives.vault import Vault, compressed, decompressed
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.audit import NewAuditEntry

@@ -17,8 +17,8 @@ from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
 from recollect.ports.judge import MOST_JUDGED, Judge, Statement
 from recollect.writing.candidates import Candidate
-from recollect.writing.judge_rules import normalised
-from recollect.writing.replaced_turns import replacing
+from recollect.writing.judges import normalised
+from recollect.writing.saver import replacing
 
 CALLER: Final = "caller"
 """The value of `decided_by` if the caller named the record to be changed."""

@@ -14,6 +14,7 @@ from recollect.domain.archive import Archive
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.fields import (
+    MAX_ITEMS,
     MAX_TITLE,
     Draft,
     RecordFields,
@@ -22,7 +23,7 @@ from recollect.domain.fields import (
     revised,
 )
 from recollect.domain.filters import Filter
-from recollect.domain.record import USER_PROFILE, Record, Status, is_user_profile
+from recollect.domain.record import USER_PROFILE, Evidence, Record, Status, is_user_profile
 from recollect.domain.relation import Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sharing import Proposal
@@ -35,8 +36,27 @@ from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Counts, Redactor
-from recollect.writing.replaced_turns import corrected
 from recollect.writing.schedule import Judging
+
+# --- The turns that a record supersedes; recall uses them to mark those turns ---------------------
+
+
+def replacing(record: Record, said: Sequence[Evidence], said_now: Sequence[Evidence]) -> Record:
+    """Return the record with the superseded turns among its related ids."""
+    turns_now = {evidence.turn for evidence in said_now}
+    others = (evidence.turn for evidence in said if evidence.turn not in turns_now)
+    return record.evolve(related=tuple(dict.fromkeys((*record.related, *others)))[-MAX_ITEMS:])
+
+
+def corrected(before: Record, after: Record) -> Record:
+    """Return a record after a manual change; its old turns no longer say what it says."""
+    if after.content == before.content:
+        return after
+    is_told_anew = after.evidence != before.evidence
+    return replacing(after, before.evidence, after.evidence if is_told_anew else ())
+
+
+# --- Saving and changing of records: validate, then write in one transaction ----------------------
 
 _MAX_ATTEMPTS: Final = 20
 

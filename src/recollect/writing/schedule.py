@@ -18,7 +18,7 @@ from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.domain.write import WritePolicy
-from recollect.writing.judge_rules import LONGEST_JUDGED
+from recollect.writing.judges import LONGEST_JUDGED
 
 EXTRACT: Final = "extract"
 EXTRACT_IDLE: Final = "extract_idle"

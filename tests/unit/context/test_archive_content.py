@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.context.tool_result_texts import with_texts
+from recollect.context.edits import with_texts
 from recollect.domain import archive
 from recollect.domain.archive import ContentRange, content_from, content_of, parse_range
 from recollect.domain.message import ImagePart, Message, TextPart

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recollect.context.archives.summary import (
+from recollect.context.archives.description import (
     MAX_SUMMARY,
     canonical_input,
     parsed,

@@ -4,7 +4,7 @@ import pytest
 
 from recollect.language.claims.moods import stance
 from recollect.language.extraction.message import self_contained
-from recollect.language.extraction.sentences import preface
+from recollect.language.extraction.utterances import preface
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,17 @@
 import pytest
 
 from recollect.domain.summary import Point, PointKind
-from recollect.language.salience import compact, describes_own_work, gives_advice, salience
 from recollect.language.sentences import sentences
 from recollect.language.summary import (
     Rarity,
     Said,
+    compact,
+    describes_own_work,
     extract,
     fitting,
+    gives_advice,
     points_of,
+    salience,
     sentence_counts,
     tongue_of,
 )

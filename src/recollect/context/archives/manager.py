@@ -13,11 +13,17 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal, TypeAlias
 
-from recollect.context.archives.description import Origin, describe, hash_of
+from recollect.context.archives.description import (
+    Origin,
+    canonical_input,
+    describe,
+    hash_of,
+    query_of,
+)
 from recollect.context.archives.indexing import index_job
 from recollect.context.archives.passages import select_passages
-from recollect.context.archives.summary import canonical_input, query_of
 from recollect.context.archives.vault import Vault
+from recollect.context.edits import AnyMessage, with_texts
 from recollect.context.placeholder import (
     Language,
     Placeholder,
@@ -26,7 +32,6 @@ from recollect.context.placeholder import (
     open_in,
     opened,
 )
-from recollect.context.tool_result_texts import AnyMessage, with_texts
 from recollect.domain.archive import (
     Archive,
     Blob,

@@ -16,7 +16,7 @@ from recollect.domain.turn import Act, Turn
 from recollect.language.characters import HAN
 from recollect.language.claims import moods
 from recollect.language.claims.moods import mood
-from recollect.language.extraction.sentences import (
+from recollect.language.extraction.utterances import (
     Sentence,
     part_of,
     readable,
