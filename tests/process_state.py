@@ -1,4 +1,4 @@
-"""Session state in this process: for tests, and for programs whose sessions end with them."""
+"""Session state in this process, for tests."""
 
 from __future__ import annotations
 
