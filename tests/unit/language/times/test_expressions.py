@@ -15,7 +15,7 @@ from recollect.language.times.expressions import AfterEvent, When, find_times
 from tests.growth import grows_in_proportion
 
 ASKED = datetime(2024, 5, 15, 10, tzinfo=UTC)  # a Wednesday
-LABELLED = Path(__file__).parents[2] / "data" / "when.tsv"
+LABELLED = Path(__file__).parents[3] / "data" / "when.tsv"
 ENGLISH = (
     "yesterday last this next the week weekend month year before after since until of in on May"
     " March fall Friday two days ago end first half Christmas New Year's Eve Q3 2024 9999 0001"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from recollect.language.privacy.personal_data import RedactKind, find_personal, redact
 from tests.growth import grows_in_proportion
 
-LABELLED = Path(__file__).parents[2] / "data" / "redact.tsv"
+LABELLED = Path(__file__).parents[3] / "data" / "redact.tsv"
 TOLD = LABELLED.with_name("redact_told.tsv")
 WRITTEN_BEFORE_THE_RULES = "eeb5f32ea9f21a77bbe7e99b9d1d4f8bbf084466af6e9095bbdaf31fd058631b"
 MARK = re.compile(r"⟦(?P<kind>\w+)\|(?P<value>.*?)⟧")

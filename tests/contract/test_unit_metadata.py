@@ -19,7 +19,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.unit import UNIT_OWNERS
 from recollect.ports.units import COLUMNS, Ids, UnitRows
 from tests.database_servers import open_at
-from tests.unit.local.unit_writer import UnitWriter, fresh_scope
+from tests.unit.backends.local.unit_writer import UnitWriter, fresh_scope
 
 _MEGABYTE = 1 << 20
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)

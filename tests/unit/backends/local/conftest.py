@@ -7,7 +7,7 @@ import pytest
 
 from recollect.backends.sql.database import Database
 from tests.database_servers import open_at
-from tests.unit.local.unit_writer import UnitWriter
+from tests.unit.backends.local.unit_writer import UnitWriter
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.recall.intent import Intent, IntentFactors, judge, lean_of
 from tests.growth import grows_in_proportion
 
-_DATA = Path(__file__).parents[1] / "data"
+_DATA = Path(__file__).parents[2] / "data"
 _INTENTS: tuple[Intent, ...] = get_args(Intent)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recollect.language.extraction.grounding import ground
 
-_FILE = Path(__file__).parents[2] / "data" / "ground.tsv"
+_FILE = Path(__file__).parents[3] / "data" / "ground.tsv"
 _HASH = "c40424f80e0b679a0e06c556d524efe25771babf9532934d26f0366b80529c43"
 
 

@@ -27,7 +27,7 @@ from recollect.language.extraction.message import self_contained
 from recollect.language.memory_block import memory_block
 from tests.growth import grows_in_proportion
 
-_FILE = Path(__file__).parents[2] / "data" / "extract.tsv"
+_FILE = Path(__file__).parents[3] / "data" / "extract.tsv"
 _HASH = "a2e104f5101243ffd25eeb3511bcd8f589e25a49d76e2631426e0a59af4f79f7"
 _NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 

@@ -20,7 +20,7 @@ from recollect.backends.local.postings import PackedSearch, most_bytes
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scopes import AGENTS_OF, ScopeRow, find_scopes, read_scopes
 from recollect.domain.scope import Scope
-from tests.unit.local.unit_writer import UnitWriter, fresh_scope
+from tests.unit.backends.local.unit_writer import UnitWriter, fresh_scope
 
 _TEXTS = st.lists(st.lists(st.integers(1, 12), max_size=8), max_size=6)
 _COMMITS = st.lists(st.tuples(_TEXTS, st.integers(0, 5)), min_size=1, max_size=6)

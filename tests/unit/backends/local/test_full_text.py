@@ -17,7 +17,7 @@ from recollect.backends.sql.full_text import (
     remove_tokens,
 )
 from recollect.domain.scope import Scope
-from tests.unit.local.unit_writer import UnitWriter, fresh_scope
+from tests.unit.backends.local.unit_writer import UnitWriter, fresh_scope
 
 _KEYS = st.integers(0, 2**64 - 1)
 _SCOPES = st.integers(1, 2**31 - 1)
