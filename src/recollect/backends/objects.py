@@ -36,7 +36,7 @@ class ObjectBlobs:
 
     @cached_property
     def _store(self) -> ObjectStore:
-        """Opened when it is first used: a memory that archives nothing needs no folder for it."""
+        """Open the store on first use: a memory that archives nothing needs no folder."""
         return self._opened()
 
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
@@ -212,7 +212,7 @@ class BlobNotes:
 
 
 def open_blobs(where: str | Path) -> ObjectBlobs:
-    """The blob store in a folder, or at a URL such as `s3://bucket/path`."""
+    """Return the blob store in a folder, or at a URL such as `s3://bucket/path`."""
     is_url = isinstance(where, str) and "://" in where
     return ObjectBlobs(
         lambda: _open(where), name=str(where), folder=None if is_url else Path(where)

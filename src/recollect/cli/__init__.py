@@ -49,7 +49,7 @@ def _run() -> int:
 
 
 def _open_missing_streams() -> None:
-    """Nothing is read from and written to a standard stream that whoever started this has closed.
+    """Open the null device for standard streams that the caller has closed.
 
     The next file to be opened would get its number otherwise, and what is printed with it.
     """

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 if TYPE_CHECKING:
     from recollect.context.anthropic_messages import AnthropicMessages
     from recollect.context.archives.manager import ToolResultManager as AsyncToolResultManager
-    from recollect.context.edits import AnyMessage
+    from recollect.context.edits import (
+        AnyMessage,
+    )
     from recollect.context.history import SessionPlan, Synced
     from recollect.context.message_formats import (
         Format,

@@ -55,7 +55,7 @@ def schema_of(
 
 @cache
 def _written(arguments: type[BaseModel], language: Tongue) -> str:
-    """The schema as text: making it takes milliseconds, and frameworks ask in every run."""
+    """Return the schema as text: making it takes milliseconds, and frameworks ask in every run."""
     whole = arguments.model_json_schema()
     definitions = cast("Mapping[str, Json]", whole.pop("$defs", {}))
     # The tool itself has a description; those of Python classes are for people who read them.

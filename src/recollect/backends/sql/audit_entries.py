@@ -111,7 +111,7 @@ def erase_audit_of(
 
 
 def _is_forgotten(connection: Connection, entry: NewAuditEntry) -> bool:
-    """Whether what it tells of was forgotten before it was written, by whichever process."""
+    """Return whether the subject of an entry was forgotten, by any process, before the write."""
     assert entry.at is not None
     begun = begun_since(connection, to_micros(entry.at))
     if not begun:
@@ -153,14 +153,14 @@ def _values(
 
 
 def _scope_number(connection: Connection, scope: Scope) -> int:
-    """The number of a scope in which nothing changes: its version stays as it is."""
+    """Return the number of a scope in which nothing changes: its version stays as it is."""
     return locked_or_made(connection, scope_key(scope))["id"]
 
 
 def _told_in(
     connection: Connection, scope_id: int, naming: Collection[str] | None
 ) -> Iterator[Row]:
-    """The entries of a scope that still tell something, and may name these, a page at a time."""
+    """Yield a scope's entries that are not blanked yet and may name one of these."""
     page = (
         select(_AUDIT.id, _AUDIT.actor, _AUDIT.target, _AUDIT.payload)
         .where(_AUDIT.scope_id == scope_id, _AUDIT.salt != "", _AUDIT.action != ERASE)
@@ -177,13 +177,13 @@ def _told_in(
 
 
 def _may_name(text: str) -> ColumnElement[bool]:
-    """That an entry is about this, or has it somewhere in what it tells."""
+    """Return the condition that an entry is about this, or has it somewhere in what it tells."""
     is_told = holds(_AUDIT.payload, text)
     return or_(_AUDIT.actor == text, _AUDIT.target == text, is_told)
 
 
 def _named(row: Row) -> set[str]:
-    """Everything that an entry names: ids are among it, and who did it."""
+    """Return all names in an entry: ids and actors."""
     return {row["actor"], row["target"], *_texts(json.loads(row["payload"]))}
 
 

@@ -75,11 +75,11 @@ class OpenScope:
     changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     def answers_with(self, unit: int) -> bool:
-        """Whether a unit of this scope is one of those that answer."""
+        """Return whether a unit of this scope is one of those that answer."""
         return self.first_unit <= unit & COUNTER < self.next_unit
 
     def counters(self) -> dict[str, int | None]:
-        """What its row says from now on."""
+        """Return the counters to store in the row of the scope."""
         return {
             "new_id": self.id,
             "new_version": self.version,
@@ -101,7 +101,7 @@ class OpenScope:
 
 
 def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterator[dict[str, Any]]:
-    """The rows of an owner's units, numbered by the scope's counter.
+    """Yield the rows of an owner's units, numbered by the scope's counter.
 
     An owner's units have numbers in a row. `place` is that of a turn written in this transaction.
     """
@@ -134,7 +134,7 @@ def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterato
 def units_of(
     connection: Connection, scope: Scope, wanted: Iterable[int]
 ) -> Sequence[tuple[int, str]]:
-    """Those of these units that the scope still has, and their owners.
+    """Return those of these units that the scope still has, and their owners.
 
     A scope that was forgotten has none.
     """
@@ -252,7 +252,7 @@ def add_traces(connection: Connection, traces: Iterable[tuple[Trace, int]]) -> N
 
 
 def raise_watermark(connection: Connection, mark: Watermark, scope_id: int, now: int) -> None:
-    """A session was read up to here, unless somebody else has read the same turns meanwhile.
+    """Move the watermark of a session, unless another process has read the same turns.
 
     Turns that were forgotten meanwhile were read in vain: nothing made of them may be kept.
     """
@@ -310,7 +310,7 @@ def count_accesses(connection: Connection, accesses: Sequence[Access]) -> None:
 
 
 def next_row(row: dict[str, Any], before: Row) -> dict[str, Any]:
-    """The row of a record's next version, with the uses that the version before has by now.
+    """Return the row of a record's next version, with the uses that the version before has by now.
 
     Whoever edits a record has read it some time ago; what was counted since must not be lost.
     """
@@ -331,7 +331,7 @@ _KEY_BYTES: Final = 8
 
 
 def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committed:
-    """Write all of it, or raise with nothing changed once the caller rolls back."""
+    """Write the whole change set, or raise; the caller rolls back and nothing has changed."""
     commit = Commit(connection, changes, now)
     if (replayed := commit.replayed()) is not None:
         return replayed
@@ -369,7 +369,7 @@ class Commit:
         self._digests: dict[Scope, Digests] = {}
 
     def _earliest(self) -> datetime:
-        """A version's time is after the one it replaces, even if the clock was set back."""
+        """Return a time after the version that is replaced, even if the clock was set back."""
         old = [change.record.id for change in self._changes.records if change.record.version > 1]
         if not old:
             return EPOCH
@@ -377,7 +377,7 @@ class Commit:
         return from_micros((newest or 0) + 1)
 
     def replayed(self) -> Committed | None:
-        """The stored result when this idempotency key was used before with the same body."""
+        """Return the stored result when this idempotency key was used before with the same body."""
         wanted = self._changes.idempotency
         if wanted is None:
             return None
@@ -554,7 +554,7 @@ class Commit:
             raise_watermark(self._connection, mark, scope_id, self._micros)
 
     def write_audit(self, action: str = "") -> None:
-        """Say what was done, by whom and why; `action` is a name for all of it."""
+        """Add audit entries: what was done, by whom and why; `action` names the whole change."""
         known = {scope: opened.id for scope, opened in self._open.items()}
         audit_entries.add_entries(
             self._connection, self._changes, self._micros, known, action, self._digests
@@ -618,13 +618,13 @@ class Commit:
         return None if model is None else model_number(self._connection, model)
 
     def _answers(self, scope: OpenScope) -> bool:
-        """Whether that model answers in a scope; where none does, it is the one from now on."""
+        """Return whether a model serves a scope; a scope that has none gets this one."""
         if scope.model is None:
             scope.model = self._model
         return scope.model == self._model
 
     def _scope(self, scope: Scope) -> OpenScope:
-        """The scope's row, made when missing and locked until the transaction ends."""
+        """Return the scope's row, made when missing and locked until the transaction ends."""
         if scope not in self._open:
             row = locked_or_made(self._connection, scope_key(scope))
             self._open[scope] = OpenScope(
@@ -704,7 +704,7 @@ class Commit:
         statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
 
     def _is_current(self, owner: OwnerUnits) -> bool:
-        """Whether it is still as it was read; a turn and an archive are there or not."""
+        """Return whether the owner is unchanged since it was read; turns and archives only go."""
         found = statements.CURRENT[owner.owner_kind].rows(
             self._connection, {"owner": owner.owner_id}
         )

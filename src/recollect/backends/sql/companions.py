@@ -148,7 +148,7 @@ def require_log(database: Path) -> None:
 
 
 def _traces(database: Path) -> Iterator[Path]:
-    """What is made beside a database that holds something, and stays when it is closed."""
+    """Yield the files that remain beside a database with content after it is closed."""
     yield ledger_of(database)
     yield anchor_of(database)
     yield contents_beside(database)
@@ -158,7 +158,7 @@ def _traces(database: Path) -> Iterator[Path]:
 
 
 def _literally(name: str) -> str:
-    """A name as a pattern that matches only itself."""
+    """Return a name as a pattern that matches only itself."""
     return "".join(f"[{it}]" if it in "*?[" else it for it in name)
 
 

@@ -169,7 +169,7 @@ DRIVER_ERRORS: Final = (DBAPIError, sqlite3.Error)
 
 
 def storage_error(fault: DBAPIError | sqlite3.Error, path: Path) -> StorageError:
-    """One of our errors for a driver's, with what to do about it."""
+    """Return one of our errors for a driver's, with what to do about it."""
     text = str(fault.orig if isinstance(fault, DBAPIError) else fault)
     if "locked" in text or "busy" in text:
         return StorageBusy(

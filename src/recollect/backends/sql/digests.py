@@ -97,7 +97,7 @@ def compare(connection: Connection, org: str, workspace: str) -> ComparedContent
 
 
 def _expected(connection: Connection, org: str, workspace: str) -> _Expected:
-    """The newest digest of everything that was stored and not removed since."""
+    """Return the newest digest of everything that was stored and not removed since."""
     audit = schema.audit.c
     told: Select[Any] = select(schema.audit).select_from(schema.audit.join(schema.scopes))
     told = _alive(told, org, workspace).order_by(audit.id)
@@ -117,7 +117,7 @@ def _expected(connection: Connection, org: str, workspace: str) -> _Expected:
 
 
 def _stored(connection: Connection, org: str, workspace: str) -> Iterator[tuple[_Key, str]]:
-    """The digest of everything that is there; what is being forgotten is not."""
+    """Yield the digest of everything that is there; what is being forgotten is not."""
     records, turns, versions = schema.records, schema.turns, schema.versions
     for row in _rows(connection, _all_in(records, org, workspace)):
         yield (row["id"], str(row["version"])), record_digest(row)
@@ -129,7 +129,7 @@ def _stored(connection: Connection, org: str, workspace: str) -> Iterator[tuple[
 
 
 def _alive(rows: Select[Any], org: str, workspace: str) -> Select[Any]:
-    """Those of a query that joins scopes which are of a workspace and not being forgotten."""
+    """Restrict a query that joins scopes to a workspace, without what is being forgotten."""
     scopes = schema.scopes.c
     return rows.where(
         scopes.org == org, scopes.workspace == workspace, scopes.agent != FORGOTTEN_AGENT

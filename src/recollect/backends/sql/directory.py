@@ -250,7 +250,7 @@ def _place(number: int) -> Cursor:
 
 
 def _is_in(within: Workspace) -> ColumnElement[bool]:
-    """That a scope belongs to the workspace, and to the agent and the user that are meant."""
+    """Return the condition that a scope is of this workspace, agent and user."""
     parts = [_SCOPES.org == within.org, _SCOPES.workspace == within.workspace]
     # Collections of documents are no agents; `knowledge` lists them.
     parts.append(func.substr(_SCOPES.agent, 1, len(COLLECTION_MARK)) != COLLECTION_MARK)
@@ -291,7 +291,7 @@ def _within(
 
 
 def _contents(connection: Connection, scopes: Sequence[int]) -> Mapping[int, Contents]:
-    """How much each of these scopes holds."""
+    """Return how much each of these scopes holds."""
     found: dict[int, dict[str, Any]] = {it: {} for it in scopes}
     figures = (
         (

@@ -52,7 +52,7 @@ _PARTS: Final = re.compile(r"[/:|]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """What was hidden: in scopes that lost their names, and in scopes made for it."""
+    """The scopes that hide what is to be erased: some lost their names, others were made for it."""
 
     renamed: tuple[int, ...]
     made: tuple[int, ...]
@@ -143,7 +143,7 @@ def _move_state(connection: Connection, scope_id: int, part: Part, made: int) ->
 
 
 def _list_changes(connection: Connection, scope_id: int, version: int, part: Part) -> None:
-    """Say in the scope that stays what it has lost: whoever keeps answers of it asks again."""
+    """Log what a remaining scope has lost, so that caches of it are refreshed."""
     lost = [
         *(("record", it) for it in sorted(part.records)),
         *(("turn", it) for it in sorted(part.turns)),
@@ -164,7 +164,7 @@ def _list_changes(connection: Connection, scope_id: int, version: int, part: Par
 def _erase_audit(
     connection: Connection, target: Target, found: Found, forget_id: str, now: int
 ) -> int:
-    """Blank what the audit tells of it: all of whole scopes, elsewhere what names it."""
+    """Blank audit entries: all of whole scopes, elsewhere those that name the target."""
     erased = erase_audit_of(connection, found.whole, forget_id=forget_id, now=now)
     names = found.ids | {it for part in found.parts.values() for it in part.sessions}
     if names:
@@ -204,7 +204,7 @@ def _named_together(target: Target) -> list[set[str]]:
 
 
 def _named(key: str, payload: str) -> set[str]:
-    """What a job names: the texts in its key and its payload, whole and in parts."""
+    """Return what a job names: the texts in its key and its payload, whole and in parts."""
     named: set[str] = set()
     for text in (key, *_texts(json.loads(payload))):
         named |= {text, *_PARTS.split(text), *names_in(text)}
@@ -473,7 +473,7 @@ class SqlErasure:
 
 
 def _all_of(connection: Connection, begun: Begun) -> Erased:
-    """What went at once and what goes in batches, whoever does them."""
+    """Return the counts of what is erased at once and what is erased in batches."""
     counts = begun.counts + count_all(connection, begun.scopes)
     return Erased(counts=counts, evidence_left=begun.evidence_left)
 

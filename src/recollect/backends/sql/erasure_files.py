@@ -123,7 +123,7 @@ class Pages:
         return self.file.size > _MOST_PAGES * page_size(self.file)
 
     def free(self, file: RawFile, size: int) -> tuple[dict[int, int], set[int]]:
-        """The free pages: those that list others, each with how many, and those listed."""
+        """Return the free pages: those that list others, each with how many, and those listed."""
         lists: dict[int, int] = {}
         listed: set[int] = set()
         page = _number(file.read(32, 4), 0)
@@ -137,7 +137,7 @@ class Pages:
 
 
 def _dirty_pages(pages: Pages) -> list[int]:
-    """The pages with something in their unused room."""
+    """Return the pages with something in their unused room."""
     file = pages.file
     size = page_size(file)
     lists, listed = pages.free(file, size)
@@ -205,13 +205,13 @@ def _overwrite(connection: sqlite3.Connection, database: Path, numbers: Sequence
 
 
 def page_size(file: RawFile) -> int:
-    """How large the pages are; 1 stands for the largest there can be."""
+    """Return how large the pages are; 1 stands for the largest there can be."""
     size = int.from_bytes(file.read(16, 2))
     return 1 << 16 if size == 1 else size
 
 
 def _unused(page: bytes, number: int, lists: dict[int, int], listed: set[int]) -> Iterator[Range]:
-    """The ranges of a page that belong to nothing."""
+    """Yield the ranges of a page that belong to nothing."""
     if number in listed:
         yield 0, len(page)
     elif number in lists:

@@ -81,7 +81,7 @@ _HELD: Final = (*_SAID, schema.record_tags)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What is there to be searched for later."""
+    """What a proof searches for after the erasure."""
 
     texts: list[str]
     contents: list[str]
@@ -143,7 +143,7 @@ def distinctive(texts: Iterable[str]) -> frozenset[str]:
 
 
 def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]:
-    """The terms that other memory holds, or that are words of the database, each with where."""
+    """Return terms held by other memory or used by the database itself, each with its place."""
     aside: dict[str, str] = {}
     for table in metadata.tables.values():
         for columns, where in _said_elsewhere(table, mementos.scopes):
@@ -158,7 +158,7 @@ def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]
 def traces_in_tables(
     connection: Connection, terms: Sequence[str], keys: Mapping[int, str]
 ) -> list[Remains]:
-    """Terms that are left in what was made of it: states, traces, the audit, jobs, the index."""
+    """Return terms left in derived data: states, traces, the audit, jobs, the index."""
     left = [
         in_table(term, table.name)
         for table in metadata.tables.values()
@@ -175,7 +175,7 @@ def traces_in_tables(
 def patterns(
     connection: Connection, terms: Sequence[str], keys: Mapping[int, str], mementos: Mementos
 ) -> dict[bytes, str]:
-    """What to search files for, each with the term that it stands for."""
+    """Return the patterns to search files for, each with its term."""
     wanted = {
         spelled: term
         for term in terms
@@ -212,7 +212,7 @@ def _found(
     terms: Iterable[str],
     *where: ColumnElement[bool],
 ) -> list[str]:
-    """Those of the terms that columns of a table have, read once for all of them."""
+    """Return those of the terms that columns of a table have, read once for all of them."""
     wanted = {form.encode(): term for term in sorted(terms) for form in written_forms(term)}
     found: dict[str, None] = {}
     if not columns or not wanted:
@@ -229,7 +229,7 @@ def _found(
 
 
 def unused_keys(connection: Connection, terms: Iterable[str]) -> dict[int, str]:
-    """The keys of terms that no unit has, each with its term."""
+    """Return the keys of terms that no unit has, each with its term."""
     keys = {key: term for term in terms for key in keys_of(term)}
     wanted = np.array(sorted(keys), np.uint64)
     units, last = schema.units.c, -1
@@ -257,7 +257,7 @@ def _goes(table: Table, found: Found) -> ColumnElement[bool]:
 
 
 def _told(table: Table, row: Any) -> Iterator[str]:
-    """The texts of a row, in one piece, without what only describes them."""
+    """Yield the texts of a row, in one piece, without what only describes them."""
     if table is schema.versions:
         body = json.loads(row.body)
         yield " ".join(_leaves([_loaded(body[name]) for name in _SAID_IN_BODY]))
@@ -346,7 +346,7 @@ def in_file(term: str, path: Path, at: int, database: Path) -> Remains:
 
 
 def file_words(path: Path, database: Path) -> str:
-    """What a file is."""
+    """Return the name of a kind of file, for people."""
     match path.name.removeprefix(database.name):
         case "":
             return "the database file"

@@ -196,7 +196,7 @@ def erase_rows(table: Table, kind: str) -> Eraser:
 
 
 def erased_at_once(batch: Batch) -> None:
-    """What goes in the first transaction already, see `erasers_begin`."""
+    """Do nothing: these rows go in the first transaction, see `erasure.hide`."""
 
 
 # What rows of a table are called when they are counted.
@@ -256,12 +256,12 @@ ERASERS: Final[Mapping[str, Eraser]] = MappingProxyType(
 
 
 def content_columns() -> list[Column[Any]]:
-    """The columns that hold what somebody said, or what was made of it."""
+    """Return the columns that hold what somebody said, or what was made of it."""
     return [it for table in metadata.tables.values() for it in table.c if it.info.get("content")]
 
 
 def count_all(connection: Connection, scopes: Sequence[int]) -> Counter[str]:
-    """How much there is to erase in these scopes: what the batches will count."""
+    """Return how much there is to erase in these scopes: what the batches will count."""
     counts: Counter[str] = Counter()
     for table, kind in COUNTED.items():
         its = [table.c.scope_id.in_(listed_numbers("scopes"))]

@@ -27,7 +27,7 @@ _TELLING: Final = 8
 
 @dataclass(slots=True)
 class Part:
-    """What goes of a scope that stays."""
+    """The part of a remaining scope that is forgotten."""
 
     sessions: set[str] = field(default_factory=set[str])
     records: set[str] = field(default_factory=set[str])
@@ -63,7 +63,7 @@ class Found:
 
 
 def find(connection: Connection, target: Target) -> Found:
-    """Everything that is part of the target or was made of it."""
+    """Return everything that belongs to the target or was derived from it."""
     found = Found(whole=_whole_scopes(connection, target))
     _take_sessions(connection, target, found)
     named = _take_records(connection, target, found)
@@ -80,7 +80,7 @@ def find(connection: Connection, target: Target) -> Found:
 
 
 def names_in(text: str) -> set[str]:
-    """Everything in a text that may be an id."""
+    """Return everything in a text that may be an id."""
     return set(_NAME.findall(text))
 
 
@@ -146,7 +146,7 @@ def _take_derived_records(connection: Connection, found: Found) -> set[str]:
 
 
 def _turns_within(connection: Connection, target: Target, turns: Collection[str]) -> set[str]:
-    """Those of the turns that are there, in the scopes that may be asked."""
+    """Return the turns that exist in these scopes."""
     table = schema.turns.c
     scopes = [row["id"] for _, row in rows_of_scopes(connection, target.within)]
     here = and_(table.id.in_(listed("ids")), table.scope_id.in_(scopes))
@@ -233,14 +233,14 @@ def _take_what_was_made_of_it(connection: Connection, found: Found) -> None:
 
 
 def _names(column: Column[str], ids: Collection[str]) -> ColumnElement[bool]:
-    """That a text may name one of these; of many it is asked one by one."""
+    """Return the condition that a text may name one of these; of many it is asked one by one."""
     if len(ids) > _FEW:
         return true()
     return or_(*(holds(column, it) for it in sorted(ids)))
 
 
 def _texts_of(connection: Connection, found: Found) -> set[str]:
-    """What the records say and said, as it is spelled within JSON."""
+    """Return what the records say and said, as it is spelled within JSON."""
     records, versions = schema.records.c, schema.versions.c
     ids = _ids([it for part in found.parts.values() for it in part.records])
     now = select(records.content).where(records.id.in_(listed("ids")))

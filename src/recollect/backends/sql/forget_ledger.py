@@ -47,7 +47,7 @@ class Entry:
     documents: tuple[str, ...] = ()
 
     def tells_of(self, scope: Scope, names: Collection[str]) -> bool:
-        """Whether something in this scope that names these is about what was forgotten."""
+        """Return whether an item of this scope that names these ids was forgotten."""
         salt, place = self.salt, (scope.org, scope.workspace)
         people = {scope.user, *names} if self.people else set[str]()
         sessions = names if self.sessions else ()
@@ -105,7 +105,7 @@ def merge(source: Ledger, target: Ledger) -> None:
 
 
 def ledger_of(database: Path) -> Path:
-    """Where the ledger of a database is; of one that is still being copied, beside the copy."""
+    """Return the path of a database's ledger; while it is being copied, beside the copy."""
     return database.with_name(f"{database.name.removesuffix('.copying')}-forgotten.jsonl")
 
 
@@ -206,7 +206,7 @@ _LAST_BEGUN: Final = Quick(
 
 
 def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
-    """What the ledger says of a forgetting."""
+    """Return what the ledger says of a forgetting."""
     salt = secrets.token_hex(_SALT_BYTES)
     parts = found.parts.values()
     person = target.person
@@ -225,13 +225,13 @@ def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
 
 
 def not_applied(connection: Connection, noted: Iterable[str]) -> set[str]:
-    """Those forgettings that this database has not seen: it is older than they are."""
+    """Return the forgettings that this database is too old to contain."""
     stones = schema.tombstones.c
     return {*noted} - {*connection.scalars(select(stones.id).where(stones.kind == "forget"))}
 
 
 def begun_since(connection: Connection, at: int) -> list[Entry]:
-    """The forgettings that began at this moment or later."""
+    """Return the forgettings that began at this moment or later."""
     stones, jobs = schema.tombstones.c, schema.jobs.c
     # In nearly every case the last one tells that there were none.
     last = next((row[0] for row in _LAST_BEGUN.rows(connection, {})), 0)
@@ -247,7 +247,7 @@ def begun_since(connection: Connection, at: int) -> list[Entry]:
 
 
 def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[str, Target]]:
-    """What each of these forgettings means in this database."""
+    """Yield what each of these forgettings means in this database."""
     scopes = list(_scopes(connection))
     for entry in entries:
         salt = entry.salt

@@ -39,7 +39,7 @@ _TERMS: Final = Quick(
 
 
 def space_of(scope_id: int, first_unit: int) -> int:
-    """The number that tokens of a scope begin with, when this is the counter of its first unit."""
+    """Return the number that a scope's tokens begin with, from the counter of its first unit."""
     # No scope has so high a number as those with a counter in them.
     return scope_id << UNIT_BITS | first_unit if first_unit else scope_id
 
@@ -95,12 +95,12 @@ def begin_merge(connection: Connection) -> bool:
 
 
 def go_on_merging(connection: Connection) -> bool:
-    """One more step of it; whether there is more to do."""
+    """Do one more step of the merge; return whether more is to do."""
     return dialect_of(connection).merge_tokens(connection, is_first=False)
 
 
 def document_frequencies(connection: Connection, space: int, keys: Sequence[int]) -> dict[int, int]:
-    """In how many units of the space each of these terms is; terms in none are left out."""
+    """Return in how many units of the space each of these terms is; terms in none are left out."""
     return dialect_of(connection).frequencies(connection, space, keys)
 
 

@@ -83,7 +83,7 @@ class Edition:
 
 
 def answers(units: Any = schema.units.c) -> ColumnElement[bool]:
-    """That a unit is not one of those beside."""
+    """Return the condition that a unit answers, and is not part of a new generation."""
     base = _TABLE.scope_id * (1 << UNIT_BITS)
     beside = select(_TABLE.scope_id).where(
         _TABLE.scope_id == units.scope_id,
@@ -93,14 +93,14 @@ def answers(units: Any = schema.units.c) -> ColumnElement[bool]:
 
 
 def find_edition(connection: Connection, scope_id: int) -> Edition | None:
-    """What lies beside the units of a scope that answer."""
+    """Return the new generation of a scope's units, if one is being made."""
     for row in _FIND.rows(connection, {"scope": scope_id}):
         return Edition(**dict(row))
     return None
 
 
 def begin_edition(connection: Connection, scope: ScopeRow, analyzer: str) -> Edition:
-    """An empty place for units beside those that answer."""
+    """Begin a new generation of a scope's units, which does not answer yet."""
     first = (scope.next_unit // _GAP + 2) * _GAP
     if first + _GAP > 1 << UNIT_BITS:
         raise StorageError(
@@ -135,7 +135,7 @@ def write_edition(connection: Connection, edition: Edition, *, is_new: bool = Fa
 def without_those_beside(
     connection: Connection, scope_id: int, units: Sequence[Mapping[str, Any]]
 ) -> Sequence[Mapping[str, Any]]:
-    """Of units that are being removed those that answer; the others are let go of here."""
+    """Return the units being removed that answer; remove the others from their generation."""
     edition = find_edition(connection, scope_id)
     if edition is None:
         return units
@@ -174,5 +174,5 @@ def copy_vectors(connection: Connection, first: int, last: int) -> None:
 
 
 def has_tokens(connection: Connection, scope_id: int) -> bool:
-    """Whether any unit of a scope is or was in the full text, answering or not."""
+    """Return whether any unit of a scope is or was in the full text, answering or not."""
     return bool(reach(connection, scope_id)) or find_edition(connection, scope_id) is not None

@@ -83,7 +83,7 @@ _FORGOTTEN: Final = select(_SCOPES.id).where(_SCOPES.agent == FORGOTTEN_AGENT)
 
 
 def by_another(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
-    """That a unit answers which another analyzer made."""
+    """Return the condition that a unit answers and was made by another analyzer."""
     column = _UNITS.analyzer
     # Two ranges instead of "not equal", so that the index on analyzer finds them.
     others = (column < analyzer) | (column > analyzer)
@@ -228,7 +228,7 @@ class SqlEditions:
 
 
 def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """The scope's row, locked until the transaction ends; None when it was forgotten."""
+    """Return the scope's row, locked until the transaction ends; None when it was forgotten."""
     row = locked(connection, scope_key(scope))
     return None if row is None else read_scope(connection, row["id"])
 
@@ -236,7 +236,7 @@ def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:
 def _is_behind(
     connection: Connection, row: ScopeRow, edition: Edition | None, analyzer: str
 ) -> bool:
-    """Whether this analyzer has begun or is to begin; not where another one is at work."""
+    """Return whether this analyzer has to make units here; not if another one is at work."""
     if edition is not None:
         return edition.analyzer == analyzer
     stale = select(_UNITS.id).where(by_another(analyzer), _UNITS.scope_id == row.id)
@@ -244,12 +244,12 @@ def _is_behind(
 
 
 def _done(row: ScopeRow, edition: Edition | None) -> int:
-    """The last unit that answers whose owner is beside."""
+    """Return the last answering unit whose owner is in the new generation already."""
     return row.id << UNIT_BITS | (0 if edition is None else edition.done_to)
 
 
 def _first_units(row: ScopeRow, after: int) -> Select[int, str]:
-    """The first unit of each owner that answers here and comes after this one."""
+    """Return the first unit of each owner that answers here and comes after this one."""
     numbers = row.numbers(after)
     return (
         select(_UNITS.id, _UNITS.owner_id)
@@ -259,7 +259,7 @@ def _first_units(row: ScopeRow, after: int) -> Select[int, str]:
 
 
 def _opened(row: ScopeRow, edition: Edition) -> OpenScope:
-    """The edition as something that units are added to."""
+    """Return the edition as something that units are added to."""
     return OpenScope(
         id=row.id,
         version=row.version,
@@ -274,7 +274,7 @@ def _opened(row: ScopeRow, edition: Edition) -> OpenScope:
 def _renewed(
     connection: Connection, opened: OpenScope, units: Sequence[OwnerUnits]
 ) -> Iterator[dict[str, Any]]:
-    """The rows of those owners that are still as they were read."""
+    """Yield the rows of those owners that are still as they were read."""
     given = {"scope": opened.id, "ids": to_json([owner.owner_id for owner in units])}
     current = {tuple(row) for found in _OWNERS for row in found.rows(connection, given)}
     for owner in units:
@@ -289,7 +289,7 @@ def _without(left: Left, units: Sequence[OwnerUnits]) -> set[str]:
 def _kept(
     connection: Connection, opened: OpenScope, row: ScopeRow, analyzer: str, owners: set[str]
 ) -> Iterator[dict[str, Any]]:
-    """The units that answer now, of owners whose content cannot be read any more."""
+    """Yield the units that answer now, of owners whose content cannot be read any more."""
     numbers = row.numbers()
     theirs = _UNITS.owner_id.in_(sorted(owners))
     answering = _UNITS.id.between(numbers["first"], numbers["last"])
@@ -301,7 +301,7 @@ def _kept(
 
 
 def _swap(connection: Connection, row: ScopeRow, edition: Edition) -> None:
-    """A change like any other, which packed terms and vectors and kept answers follow."""
+    """Log the swap as a change, so that packed indexes and cached answers follow it."""
     counters = ("first_unit", "next_unit", "unit_count", "unit_length", "full_text_to")
     connection.execute(
         update(schema.scopes)

@@ -53,7 +53,7 @@ def back_up(connection: Connection, target: Path) -> None:
 
 
 def blobs_of(copy: Path) -> list[Blob]:
-    """The contents that a copy of the database refers to."""
+    """Return the contents that a copy of the database refers to."""
     wanted = "SELECT hash, key, size, stored_size, stored_hash FROM blobs ORDER BY key"
     with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)) as database:
         return [

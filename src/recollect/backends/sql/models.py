@@ -29,7 +29,7 @@ _ADD: Final = Quick(
 
 
 def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
-    """The number of a model that has made vectors here."""
+    """Return the number of a model that has made vectors here."""
     known = remembered_for_ever(connection)
     if model.name not in known:
         found = _FIND.rows(connection, {"of_name": model.name})
@@ -40,7 +40,7 @@ def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
 
 
 def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int, EmbeddingModel]:
-    """The models with these numbers."""
+    """Return the models with these numbers."""
     return {
         number: EmbeddingModel(name=name, dimension=dimension, choice=choice)
         for number, name, dimension, choice in _BY_NUMBER.rows(
@@ -50,7 +50,7 @@ def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int
 
 
 def model_number(connection: Connection, model: EmbeddingModel) -> int:
-    """The number of a model, given now if it is new; how it is opened now is kept with it."""
+    """Return the number of a model; store a new one, and how the model is opened."""
     row = {"name": model.name, "dimension": model.dimension, "choice": model.choice}
     found = _FIND.rows(connection, {"of_name": model.name})
     if not found:

@@ -1,4 +1,4 @@
-"""How values look as rows. Nothing else knows."""
+"""Conversion of values to rows and back; nothing else knows the form of rows."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _SINCE_0004: Final = {"helped": 0, "rejected": 0}
 def rows_of(
     connection: Connection, statement: Executable, given: Mapping[str, Any] | None = None
 ) -> Sequence[Row]:
-    """Everything a query gives, each row by column name."""
+    """Return everything a query gives, each row by column name."""
     return cast("Sequence[Row]", connection.execute(statement, given).mappings().all())
 
 
@@ -80,12 +80,12 @@ def to_json(value: object) -> str:
 
 
 def past_row(body: str) -> Row:
-    """The row that a version kept."""
+    """Return the row that a version kept."""
     return {**_SINCE_0004, **json.loads(body)}
 
 
 def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> dict[str, Any]:
-    """The row of a record's current state."""
+    """Return the row of a record's current state."""
     row: dict[str, Any] = {name: getattr(record, name) for name in _PLAIN}
     row.update({name: _micros(getattr(record, name)) for name in _TIMES})
     row.update(
@@ -106,7 +106,7 @@ def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> d
 
 
 def record_from(row: Row, scope: Scope) -> Record:
-    """The record a row stands for."""
+    """Return the record a row stands for."""
     kind = _KINDS[row["kind"]]
     values: dict[str, Any] = dict(zip(_PLAIN, _plain_of(row), strict=True))
     values.update(zip(_TIMES, map(_moment, _times_of(row)), strict=True))
@@ -125,7 +125,7 @@ def record_from(row: Row, scope: Scope) -> Record:
 
 
 def standing_of_record(row: Row, *, is_of_others: bool) -> Standing:
-    """What is weighed of a record."""
+    """Return the fields of a record that scoring uses."""
     return Standing(
         observed_at=_instant(row["observed_at"]),
         kind=_KINDS[row["kind"]],
@@ -202,7 +202,7 @@ def _evidence(encoded: str) -> tuple[Evidence, ...]:
 
 
 def procedure_from(row: Row) -> Procedure | None:
-    """What the row of a procedural record adds."""
+    """Return what the row of a procedural record adds."""
     details = _details_from(Kind(row["kind"]), row["details"])
     return details if isinstance(details, Procedure) else None
 
@@ -266,7 +266,7 @@ def link_from(row: Row, scope: Scope) -> Link:
 
 
 def proposal_from(row: Row, scope: Scope) -> Proposal:
-    """A proposal as it is stored: one past its time is not marked so before a sweep."""
+    """Return a proposal as it is stored: one past its time is not marked so before a sweep."""
     return Proposal(
         id=row["id"],
         scope=scope,

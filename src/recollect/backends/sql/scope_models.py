@@ -47,7 +47,7 @@ _STAYS: Final = _SCOPES.agent != FORGOTTEN_AGENT
 
 
 def _numbers_of(scope_id: _Number) -> ColumnElement[bool]:
-    """That a unit has one of the numbers that a scope gives."""
+    """Return the condition that a unit has one of the numbers that a scope gives."""
     first = scope_id * (1 << _UNIT_BITS)
     return _UNITS.id.between(first, first + (1 << _UNIT_BITS) - 1)
 
@@ -57,7 +57,7 @@ def _answered_by(number: _Number | None) -> Select[int]:
 
 
 def _lacks(number: _Number | None) -> ColumnElement[bool]:
-    """That a unit has no vector of the model with this number."""
+    """Return the condition that a unit has no vector of the model with this number."""
     made = select(_VECTORS.unit_id).where(
         _VECTORS.unit_id == _UNITS.id, _VECTORS.model_id == number
     )
@@ -65,7 +65,7 @@ def _lacks(number: _Number | None) -> ColumnElement[bool]:
 
 
 def _lacking(where: ColumnElement[bool]) -> Quick:
-    """The units without a vector of the owners that come first there."""
+    """Return the units without a vector of the owners that come first there."""
     lacking = and_(_UNITS.id > bindparam("after"), answers(), _lacks(bindparam("model")))
     first = select(_UNITS.owner_id).where(lacking, where).order_by(_UNITS.id)
     # A table of its own: MariaDB takes no limit directly inside of IN.
@@ -207,7 +207,7 @@ class SqlScopeModels:
 
 
 def _set_model(connection: Connection, scope_id: int, version: int, number: int) -> None:
-    """A change like any other, which packed vectors and kept answers follow."""
+    """Set the model of a scope and log a change, so that packed vectors and caches follow."""
     connection.execute(
         update(schema.scopes).where(_SCOPES.id == scope_id).values(model_id=number, version=version)
     )
@@ -225,5 +225,5 @@ def _set_model(connection: Connection, scope_id: int, version: int, number: int)
 
 
 def _id_of(connection: Connection, scope: Scope) -> int:
-    """The scope's number; one that no scope has when it is gone."""
+    """Return the scope's number; one that no scope has when it is gone."""
     return next(iter(find_scopes(connection, [scope])), 0)

@@ -66,7 +66,7 @@ class ScopeRow:
         return space_of(self.id, self.first_unit)
 
     def numbers(self, after: int = 0) -> dict[str, int]:
-        """The numbers that units which answer here and are newer than `after` can have."""
+        """Return the numbers that units which answer here and are newer than `after` can have."""
         first = self.id << UNIT_BITS | self.first_unit
         return {"first": max(first, after + 1), "last": self.last_unit}
 
@@ -77,30 +77,30 @@ class ScopeRow:
 
 
 def find_scopes(connection: Connection, scopes: Sequence[Scope]) -> dict[int, Scope]:
-    """The ids of those scopes in which anything was ever written."""
+    """Return the ids of those scopes in which anything was ever written."""
     rows = _rows(connection, scopes)
     return {row.id: scope for scope, row in zip(scopes, rows, strict=True) if row is not None}
 
 
 def read_scopes(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow]:
-    """The rows of those scopes in which anything was ever written."""
+    """Return the rows of those scopes in which anything was ever written."""
     rows = _rows(connection, scopes)
     return list({row.id: row for row in rows if row is not None}.values())
 
 
 def read_versions(connection: Connection, scopes: Sequence[Scope]) -> tuple[int, ...]:
-    """The version of each of these scopes; 0 of one in which nothing was ever written."""
+    """Return the version of each of these scopes; 0 of one in which nothing was ever written."""
     return tuple(0 if row is None else row.version for row in _rows(connection, scopes))
 
 
 def read_scope(connection: Connection, scope_id: int) -> ScopeRow:
-    """The row of one scope that is known to be there."""
+    """Return the row of one scope that is known to be there."""
     (found,) = rows_of(connection, select(schema.scopes).where(_TABLE.id == scope_id))
     return _scope_row(found)
 
 
 def rows_of_scopes(connection: Connection, scopes: Iterable[Scope]) -> Iterator[tuple[Scope, Row]]:
-    """The rows of those scopes in which anything was ever written.
+    """Yield the rows of those scopes in which anything was ever written.
 
     What one caller may read differs only by agent, so the index finds any number of agents;
     a list of whole keys would make SQLite go through every scope there is.
@@ -124,7 +124,7 @@ def rows_of_scopes(connection: Connection, scopes: Iterable[Scope]) -> Iterator[
 
 
 def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]:
-    """The scopes with these ids."""
+    """Return the scopes with these ids."""
     wanted = list(ids)
     if not wanted:
         return {}
@@ -154,7 +154,7 @@ def collection_scopes(connection: Connection, owners: Sequence[Scope]) -> dict[i
 
 
 def _rows(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:
-    """The row of each scope, None of one in which nothing was ever written."""
+    """Return the row of each scope, None of one in which nothing was ever written."""
     known = remembered(connection)
     wanted = tuple(scopes)
     rows = known.get(wanted)
@@ -213,12 +213,12 @@ _LOCK_ALL: Final = Quick(
 
 
 def locked(connection: Connection, key: Mapping[str, str]) -> Row | None:
-    """The row of the scope with this key; None where nothing was ever written."""
+    """Return the row of the scope with this key; None where nothing was ever written."""
     return next(iter(_LOCK.rows(connection, _given(key))), None)
 
 
 def locked_or_made(connection: Connection, key: Mapping[str, str]) -> Row:
-    """The row of the scope with this key."""
+    """Return the row of the scope with this key."""
     found = locked(connection, key)
     if found is None:
         _MAKE.run(connection, [_given(key)])

@@ -148,7 +148,7 @@ class ServerDatabase:
         return self._repeat(lambda: self._write_once(work))
 
     def _held_for(self, snapshot: Snapshot | None) -> _Held | None:
-        """What a snapshot reads with here, unless too many have a connection of their own."""
+        """Hold a connection for a snapshot, unless too many are held already."""
         if snapshot is None:
             return None
         held: _Held | None = snapshot.kept_by(self)

@@ -85,7 +85,7 @@ class _Held:
         self._open: tuple[Connection, sqlite3.Connection] | None = None
 
     def connection(self) -> tuple[Connection, sqlite3.Connection]:
-        """The connection, and the driver's own."""
+        """Return the connection, and the driver's own."""
         if self._open is None:
             connection = self._engine.connect()
             driver = _driver(connection)
@@ -255,7 +255,7 @@ class SqliteDatabase:
                 self._for_snapshots.append(held)
 
     def _mapped(self) -> _Held:
-        """A connection that reads a few rows here and there, and never all: it maps the file."""
+        """Return a connection that maps the file, for reads of a few scattered rows."""
         return _Held(self._reading, "mmap_size=67108864")
 
     def _read_held(self, work: Work[T]) -> T:
@@ -387,7 +387,7 @@ class SqliteDatabase:
 
 @contextlib.contextmanager
 def _transaction(connection: Connection, begin: str) -> Generator[None]:
-    """A transaction of which the driver is told directly: through SQLAlchemy it costs fivefold."""
+    """Run a transaction on the driver itself; through SQLAlchemy it costs five times as much."""
     driver = _driver(connection)
     driver.execute(begin)
     try:

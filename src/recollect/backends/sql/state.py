@@ -166,7 +166,7 @@ def _scope_id(connection: Connection, scope: Scope) -> int | None:
 
 
 def _locked_scope_id(connection: Connection, scope: Scope) -> int:
-    """The scope's row, made when missing; locked, so that writers of one value take turns."""
+    """Return the id of the scope, made if missing and locked, so that writers take turns."""
     return locked_or_made(connection, scope_key(scope))["id"]
 
 
@@ -196,5 +196,5 @@ def _has_not_expired(now: int) -> ColumnElement[bool]:
 
 
 def _is_of(connection: Connection, scope: Scope, session: str) -> ColumnElement[bool]:
-    """That a row belongs to the session; nothing does in a scope that was never written to."""
+    """Return the condition that a row is of the session; false in a scope never written to."""
     return and_(_TABLE.scope_id == _scope_id(connection, scope), _TABLE.session == session)

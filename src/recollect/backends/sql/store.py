@@ -269,7 +269,7 @@ def _turns_statement(where: Filter) -> Select[*tuple[Any, ...]]:
 
 
 def _of_others(scopes: Mapping[int, Scope], own: Scope) -> set[int]:
-    """Those of these scopes that hold what other agents know: a caller's own comes first."""
+    """Return those of these scopes that hold what other agents know: a caller's own comes first."""
     return {it for it, scope in scopes.items() if scope.agent not in (None, own.agent)}
 
 
@@ -286,7 +286,7 @@ def _by_id(table: ReadOnlyColumnCollection[str, Column[Any]]) -> ColumnElement[b
 def _tallies(
     connection: Connection, scopes: Collection[int]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """How many records there are by kind and by status, of which there are any."""
+    """Return how many records there are by kind and by status, of which there are any."""
     table = schema.records.c
     # One walk through the records, in which nothing is sorted as grouping would.
     kinds = select(
@@ -414,7 +414,7 @@ def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: boo
 
 
 def _has_few(where: Filter) -> bool:
-    """Whether another index finds the few records that are meant: by session or by status."""
+    """Return whether an index by session or status finds the few records that match."""
     return where.session is not None or Status.ACTIVE not in where.statuses
 
 
@@ -446,7 +446,7 @@ def past_records(
     ids: Sequence[str] | None,
     after: Cursor | None,
 ) -> list[Record]:
-    """What stood then, has been replaced since and passes the filter; none up to a cursor."""
+    """Return past versions that held then and pass the filter, after the cursor."""
     given = {"moment": moment, "scopes": to_json(list(scopes))}
     if ids is None:
         rows = _IN_SCOPES.rows(connection, given)
@@ -458,7 +458,7 @@ def past_records(
 
 
 def in_order(records: Iterable[Record]) -> list[Record]:
-    """What happened last first, as the database gives current records."""
+    """Return the records newest first, in the order of the database."""
     return sorted(records, key=_place, reverse=True)
 
 

@@ -137,7 +137,7 @@ def _changes(item: Attached, **written: Any) -> ChangeSet:
 
 
 def _is_forgotten(connection: Connection, item: Attached) -> bool:
-    """Whether it, or anything that it is about, was forgotten here."""
+    """Return whether it, or anything that it is about, was forgotten here."""
     match item:
         case Conflict():
             named = [item.id, item.first, item.second]
@@ -257,7 +257,7 @@ _FORGOTTEN: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FO
 
 
 def snapshot(connection: Connection, extent: Extent | None) -> Snapshot:
-    """What the extent holds; with None all but what is being forgotten."""
+    """Return what the extent holds; with None all but what is being forgotten."""
     chosen = _Everything() if extent is None else _chosen(connection, extent)
     return Snapshot(
         schema=schema.HEAD_REVISION,
@@ -270,7 +270,7 @@ def snapshot(connection: Connection, extent: Extent | None) -> Snapshot:
 def histories(
     connection: Connection, rows: Sequence[Row], scopes: Mapping[int, Scope]
 ) -> Iterator[RecordHistory]:
-    """The records of these rows with their past versions."""
+    """Yield the records of these rows with their past versions."""
     table = schema.versions.c
     changed = [row["id"] for row in rows if row["version"] > 1]
     past: dict[str, list[Version]] = {}
@@ -290,7 +290,7 @@ class _Everything:
     """All scopes, in the order of their names, since their numbers differ between databases."""
 
     def whole(self, scope_id: Column[int]) -> ColumnElement[bool]:
-        """That everything of a scope is read."""
+        """Return the condition that everything of a scope is read."""
         return scope_id.not_in(_FORGOTTEN)
 
     @property
@@ -694,7 +694,7 @@ def _content(archive: Archive | Document) -> _Content:
 
 
 def _as_archived(archive: Archive) -> Archive:
-    """An archive as it was before anybody loaded it or told better what it says."""
+    """Return an archive as it was before anybody loaded it or told better what it says."""
     return replace(archive, summary="", last_loaded=None, loads=0)
 
 

@@ -111,7 +111,7 @@ class SqlKeptResults:
 def find_result(
     connection: Connection, wanted: Idempotency, principal: str, scope_id: int, now: datetime
 ) -> Committed | None:
-    """What came of the request when this key was used before with the same body."""
+    """Return what came of the request when this key was used before with the same body."""
     row = connection.execute(
         select(_RESULTS.body_hash, _RESULTS.result, _RESULTS.created_at).where(
             _RESULTS.principal == principal,
