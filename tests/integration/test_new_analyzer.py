@@ -15,7 +15,7 @@ from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.index_rebuild import SqlEditions
+from recollect.backends.sql.index_rebuild import SqlIndexGenerations
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.scopes import read_scopes
 from recollect.domain.archive import Archive
@@ -40,7 +40,7 @@ class Interrupted(Exception):
     """As if the process ended here."""
 
 
-class Halting(SqlEditions):
+class Halting(SqlIndexGenerations):
     """Ends the work after so many batches."""
 
     def __init__(self, database: Database, batches: int) -> None:
@@ -56,7 +56,7 @@ class Halting(SqlEditions):
         await super().add(scope, analyzer, left, units)
 
 
-class Untidy(SqlEditions):
+class Untidy(SqlIndexGenerations):
     """Ends the work when what was replaced is to be removed."""
 
     async def discard(self, analyzer: str, *, limit: int) -> int:

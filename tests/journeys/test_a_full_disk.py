@@ -91,7 +91,7 @@ async def test_something_can_be_removed_thanks_to_the_reserve(
 
     real = Reserve.release
     monkeypatch.setattr(Reserve, "release", release)
-    monkeypatch.setattr("recollect.backends.sql.companions._PLENTY", sys.maxsize)
+    monkeypatch.setattr("recollect.backends.sql.companions._PLENTY_BYTES", sys.maxsize)
     async with Memory.open(database_path) as memory:
         assert reserve_of(database_path).exists()
         kept = [it.id for it in await memory.remember_many([f"note {it}" for it in range(50)])]

@@ -614,10 +614,10 @@ class Wiring(Parts):
 
     @cached_property
     def reindexer(self) -> Reindexer:
-        from recollect.backends.sql.index_rebuild import SqlEditions
+        from recollect.backends.sql.index_rebuild import SqlIndexGenerations
         from recollect.embedding.reindex import Reindexer
 
-        return Reindexer(SqlEditions(self.database), self._stored_units, self.jobs)
+        return Reindexer(SqlIndexGenerations(self.database), self._stored_units, self.jobs)
 
     @cached_property
     def renewal(self) -> ReindexPlaces:

@@ -29,7 +29,7 @@ _FOLDER: Final = "folder:"
 _LOCAL: Final = "local"
 
 
-def meaning_of(
+def embedding_service_of(
     settings: Settings, clock: Clock, embedder: Embedder | None, question: str | None = None
 ) -> tuple[
     EmbeddingService,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from recollect.assemble.embedding import meaning_of
+from recollect.assemble.embedding import embedding_service_of
 from recollect.domain.scope import Caller, Scope
 from recollect.errors import RecollectError
 from recollect.memory import Memory
@@ -51,7 +51,7 @@ async def assemble(
     """
     settings = settings_at(where)
     clock = clock or SystemClock()
-    understood = await asyncio.to_thread(meaning_of, settings, clock, embedder, question)
+    understood = await asyncio.to_thread(embedding_service_of, settings, clock, embedder, question)
     meaning = understood[0]
     # Imported here, while the model loads in a thread of its own.
     from recollect.assemble.container import Wiring

@@ -26,7 +26,7 @@ from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
 from recollect.writing.intake import Intake, Router
-from recollect.writing.jobs import REREAD, BackgroundJudge, Rereading
+from recollect.writing.jobs import REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
@@ -81,7 +81,7 @@ def writing_of(
         meter=meter,
     )
     extractor = None if extract is None else ModelExtractor(extract)
-    rereading = Rereading(store, SqlJobs(database, clock), pipeline, clock)
+    rereading = RereadQueue(store, SqlJobs(database, clock), pipeline, clock)
     return WritingParts(
         pipeline=pipeline,
         extraction=Extraction(

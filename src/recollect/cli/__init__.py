@@ -5,7 +5,7 @@ from typing import Final
 # The exit code of what Ctrl-C ended; importing it from the command line would come too late.
 _INTERRUPTED: Final = 130
 # Seconds that a short command may take.
-_SHORT: Final = 3.0
+_SHORT_RUN_SECONDS: Final = 3.0
 # glibc's number for the size from which memory comes from the system, and ours.
 _MMAP_THRESHOLD: Final = -3
 _LARGE_ARRAY: Final = 1 << 19
@@ -76,7 +76,7 @@ def _look_for_garbage_later() -> None:
         gc.enable()
 
     gc.disable()
-    later = Timer(_SHORT, begin)
+    later = Timer(_SHORT_RUN_SECONDS, begin)
     later.daemon = True
     later.start()
 

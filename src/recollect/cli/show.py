@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 # What is remembered may come from anywhere; it must not steer the terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SHORT: Final = 200
+_MAX_SHOWN_CHARS: Final = 200
 _BEFORE: Final = 50
 _VERDICT_STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 _CONCLUSIONS: Final = {
@@ -335,13 +335,15 @@ def _best_part(hit: Hit) -> str:
     terms = hit.explanation.matched_terms if len(folded) == len(text) else ()
     starts = [max(0, folded.find(term) - _BEFORE) for term in terms if term in folded]
     most = max(
-        starts, key=lambda at: sum(it in folded[at : at + _SHORT] for it in terms), default=0
+        starts,
+        key=lambda at: sum(it in folded[at : at + _MAX_SHOWN_CHARS] for it in terms),
+        default=0,
     )
-    return text if len(text) <= _SHORT or not most else "… " + text[most:].lstrip()
+    return text if len(text) <= _MAX_SHOWN_CHARS or not most else "… " + text[most:].lstrip()
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS].rstrip() + " …"
 
 
 def harmless(text: str) -> str:

@@ -131,7 +131,7 @@ def newest_places(messages: Sequence[Message], ids: Iterable[str]) -> dict[str, 
     return places
 
 
-def sparing(
+def edits_outside(
     edits: Sequence[Edit], messages: Sequence[Message], places: Iterable[int]
 ) -> tuple[Edit, ...]:
     """Return the edits without those that change these places or separate a pair."""

@@ -27,7 +27,7 @@ from recollect.tools.arguments import (
 from recollect.tools.arguments import WriteMemory as Write
 from recollect.tools.metadata import fields_of
 from recollect.tools.tool_context import ToolContext
-from recollect.writing.outcome import said
+from recollect.writing.outcome import statement_of
 from recollect.writing.strategy import Merged, strategy_of
 
 _MAX_ATTEMPTS: Final = 8
@@ -116,7 +116,7 @@ async def _merged(context: ToolContext, asked: UpdateMemory, stored: Record) -> 
     if new is None:
         return Merged(text=asked.content)
     statement = Statement(text=new, said_at=context.parts.clock.now())
-    return await writing.merger.merge(strategy, said(stored), statement)
+    return await writing.merger.merge(strategy, statement_of(stored), statement)
 
 
 async def _revised(

@@ -32,7 +32,7 @@ from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming
 from recollect.writing.redaction import Redactor
-from recollect.writing.saver import Namespace, drafted
+from recollect.writing.saver import Namespace, record_of_draft
 from recollect.writing.strategy import wished_strategy
 
 # --- Routing of messages, with a light model if one is configured, and with rules in any case -----
@@ -144,7 +144,7 @@ class Intake:
             routed |= placed
         else:
             routed |= {"category": named["category"], "reason": "as the caller says"}
-        drawn = with_names(drafted(caller, _draft(named, content), namespace, now))
+        drawn = with_names(record_of_draft(caller, _draft(named, content), namespace, now))
         topic = _topic(drawn)
         record = self._with_lifetime(drawn, is_kept=explicit or topic is not None)
         if topic is not None and not explicit:

@@ -240,7 +240,7 @@ class _Wait:
         return min(_FIRST_WAIT * 2 ** min(self.tries, 10), _MAX_WAIT)
 
 
-class Rereading:
+class RereadQueue:
     """A queue of turns that the model has not read, to be read later."""
 
     def __init__(self, store: Store, jobs: Jobs, pipeline: WritePipeline, clock: Clock) -> None:

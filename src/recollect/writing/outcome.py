@@ -68,7 +68,9 @@ class Decision:
         return self.linked[0].verdict if self.linked else UNRELATED
 
 
-def said(record: Record, at: datetime | None = None, near: float | None = None) -> Statement:
+def statement_of(
+    record: Record, at: datetime | None = None, near: float | None = None
+) -> Statement:
     """Return what a record says, as a statement for a judge."""
     return Statement(
         text=record.content,
@@ -115,8 +117,11 @@ async def decide(
         return _decision(new, named)
     stored = records[:MOST_JUDGED]
     judged = await judge.judge(
-        said(new, said_at),
-        [said(candidate.record, near=candidate.near) for candidate in compared[:MOST_JUDGED]],
+        statement_of(new, said_at),
+        [
+            statement_of(candidate.record, near=candidate.near)
+            for candidate in compared[:MOST_JUDGED]
+        ],
     )
     found = (
         Related(record=old, verdict=_adjust(new, old, verdict, corrects=corrects))

@@ -47,7 +47,7 @@ from recollect.writing.outcome import (
     is_earlier,
     outdated,
     renewed,
-    said,
+    statement_of,
 )
 from recollect.writing.saver import Namespace, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of
@@ -397,8 +397,8 @@ class WritePipeline:
         strategy = "overwrite" if is_opposite else strategy_of(new, old)
         merged = await self._merger.merge(
             strategy,
-            said(old),
-            said(new, incoming.said_at),
+            statement_of(old),
+            statement_of(new, incoming.said_at),
             is_outdated=verdict.decided_by != CALLER,
         )
         reconciled |= {"strategy": strategy, "merged_by": merged.by}

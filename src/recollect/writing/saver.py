@@ -93,7 +93,7 @@ class Saver:
     ) -> tuple[Record, ...]:
         """Save new records together: all of them, or none."""
         now = self._clock.now()
-        wanted = [drafted(caller, draft, namespace, now) for draft in drafts]
+        wanted = [record_of_draft(caller, draft, namespace, now) for draft in drafts]
         if not wanted:
             return ()
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
@@ -305,7 +305,9 @@ def _plain(value: object) -> object:
 Namespace = str | tuple[str, str]
 
 
-def drafted(caller: Caller, draft: Draft, namespace: Namespace | None, now: datetime) -> Record:
+def record_of_draft(
+    caller: Caller, draft: Draft, namespace: Namespace | None, now: datetime
+) -> Record:
     """Return a checked new record in a scope that this caller may write."""
     fields = cast("dict[str, Any]", dict(draft))
     content = cast("str", fields.pop("content", ""))

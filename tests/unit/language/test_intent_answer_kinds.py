@@ -6,7 +6,7 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.unit import Trait
-from recollect.language.intent import asked_for, told_in
+from recollect.language.intent import answer_trait, wanted_trait
 
 TIME, NUMBER, NOTHING = Trait.TELLS_TIME, Trait.TELLS_NUMBER, Trait.NONE
 
@@ -27,7 +27,7 @@ TIME, NUMBER, NOTHING = Trait.TELLS_TIME, Trait.TELLS_NUMBER, Trait.NONE
     ],
 )
 def test_what_a_question_asks_for(question: str, wanted: Trait):
-    assert asked_for(question) == wanted
+    assert wanted_trait(question) == wanted
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_a_question_asks_for(question: str, wanted: Trait):
     ],
 )
 def test_what_a_text_tells(text: str, told: Trait):
-    assert told_in(text) == told
+    assert answer_trait(text) == told
 
 
 @pytest.mark.parametrize("spelled", [str.lower, str.capitalize, str.upper])
@@ -65,8 +65,8 @@ def test_every_word_that_tells_something(
     words: str, told: Trait, spelled: Callable[[str], str]
 ) -> None:
     for word in words.split(", "):
-        assert told_in(f"So {spelled(word)}!") == told, word
-        assert told_in(f"So x{word}!") == told_in(f"So {word}x!") == NOTHING, word
+        assert answer_trait(f"So {spelled(word)}!") == told, word
+        assert answer_trait(f"So x{word}!") == answer_trait(f"So {word}x!") == NOTHING, word
 
 
 @pytest.mark.parametrize(

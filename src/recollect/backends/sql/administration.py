@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Float, and_, bindparam, delete, insert, or_, 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import InsertOrIgnore
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.schema import agents, keys, metric_hours, sign_ins
 from recollect.backends.sql.statements import prefixed
@@ -218,8 +218,8 @@ def _key(row: Row) -> ApiKey:
 # --- Hourly totals as rows ------------------------------------------------------------------------
 
 _HOURS: Final = metric_hours.c
-_BEGIN: Final = Quick(InsertOrIgnore(metric_hours))
-_COUNT: Final = Quick(
+_BEGIN: Final = PreparedStatement(InsertOrIgnore(metric_hours))
+_COUNT: Final = PreparedStatement(
     update(metric_hours)
     .where(*(_HOURS[name] == bindparam(f"new_{name}") for name in ("hour", "name", "label")))
     .values(value=_HOURS.value + bindparam("new_value", type_=Float()))

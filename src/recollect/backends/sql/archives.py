@@ -24,7 +24,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
-from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.archive import Archive, Blob, NewArchive
@@ -36,7 +36,7 @@ from recollect.errors import Conflict
 # --- How often the contents of a workspace are referred to; the last to let go frees one ----------
 
 _BLOBS: Final = schema.blobs
-_ADD_BLOB: Final = Quick(InsertOrIgnore(_BLOBS))
+_ADD_BLOB: Final = PreparedStatement(InsertOrIgnore(_BLOBS))
 
 
 def same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
@@ -113,14 +113,14 @@ def release_blob(connection: Connection, scope: Scope, content_hash: str) -> tup
 
 _ARCHIVES: Final = schema.archives
 _HAS_UNITS: Final = exists().where(schema.units.c.owner_id == _ARCHIVES.c.id)
-_BLOB_BY_HASH: Final = Quick(
+_BLOB_BY_HASH: Final = PreparedStatement(
     select(_BLOBS).where(
         *(_BLOBS.c[name] == bindparam(name) for name in ("org", "workspace", "hash"))
     )
 )
 
 
-_TO_INDEX: Final = Quick(
+_TO_INDEX: Final = PreparedStatement(
     select(_ARCHIVES)
     .where(_ARCHIVES.c.id > bindparam("after"), _ARCHIVES.c.indexed_chars > 0, ~_HAS_UNITS)
     .order_by(_ARCHIVES.c.id)
@@ -248,7 +248,7 @@ def remove_archive(connection: Connection, archive: Archive) -> tuple[str, ...] 
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def _find_statement(
     equal: tuple[str, ...], *, by_id: bool, goes_on: bool, is_limited: bool
-) -> Quick:
+) -> PreparedStatement:
     table = _ARCHIVES.c
     parts = [table[name] == bindparam(name) for name in equal]
     if by_id:
@@ -261,7 +261,7 @@ def _find_statement(
         .where(table.scope_id.in_(listed_numbers("scopes")), *parts)
         .order_by(table.created_at.desc(), table.id.desc())
     )
-    return Quick(found.limit(bindparam("most")) if is_limited else found)
+    return PreparedStatement(found.limit(bindparam("most")) if is_limited else found)
 
 
 def _find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:

@@ -15,11 +15,11 @@ from typing import Any, Final, cast
 from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, update
 
 from recollect.backends.sql import schema, statements
-from recollect.backends.sql.digests import Digests, merge_digests, surviving
+from recollect.backends.sql.digests import Digests, digests_without, merge_digests
 from recollect.backends.sql.forget_ledger import begun_since
 from recollect.backends.sql.portable import holds
 from recollect.backends.sql.rows import Row, rows_of, scope_key
-from recollect.backends.sql.scopes import locked_or_made
+from recollect.backends.sql.scopes import lock_or_make_scope
 from recollect.domain.audit import APPROVE, ERASE, KEEP, NewAuditEntry
 from recollect.domain.change import ChangeSet, Feedback
 from recollect.domain.record import Record, Status
@@ -31,9 +31,9 @@ from recollect.domain.unit import ARCHIVE
 
 _SALT_BYTES: Final = 16
 _ERASER: Final = "recollect"
-_PAGE: Final = 1_000
+_PAGE_ENTRIES: Final = 1_000
 # Of more than so many, each entry is asked by itself.
-_FEW: Final = 30
+_MAX_NAMES_IN_SQL: Final = 30
 # What is spelled in JSON as it is, whoever writes it; every id is.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.\-]+")
 _AUDIT: Final = schema.audit.c
@@ -97,7 +97,7 @@ def erase_audit_of(
             if wanted is None or not wanted.isdisjoint(_named(row)):
                 ids.append(row["id"])
                 if wanted is not None:
-                    merge_digests(staying, surviving(json.loads(row["payload"]), wanted))
+                    merge_digests(staying, digests_without(json.loads(row["payload"]), wanted))
         if ids:
             connection.execute(_BLANK, [{"erased_id": it} for it in ids])
             mark = _values(scope_id, now, _ERASER, ERASE, forget_id, {"entries": _runs(ids)})
@@ -154,7 +154,7 @@ def _values(
 
 def _scope_number(connection: Connection, scope: Scope) -> int:
     """Return the number of a scope in which nothing changes: its version stays as it is."""
-    return locked_or_made(connection, scope_key(scope))["id"]
+    return lock_or_make_scope(connection, scope_key(scope))["id"]
 
 
 def _told_in(
@@ -165,9 +165,9 @@ def _told_in(
         select(_AUDIT.id, _AUDIT.actor, _AUDIT.target, _AUDIT.payload)
         .where(_AUDIT.scope_id == scope_id, _AUDIT.salt != "", _AUDIT.action != ERASE)
         .order_by(_AUDIT.id)
-        .limit(_PAGE)
+        .limit(_PAGE_ENTRIES)
     )
-    if naming and len(naming) <= _FEW and all(map(_PLAIN.fullmatch, naming)):
+    if naming and len(naming) <= _MAX_NAMES_IN_SQL and all(map(_PLAIN.fullmatch, naming)):
         # The database goes through them far quicker than reading each one takes.
         page = page.where(or_(*map(_may_name, sorted(naming))))
     after = -1

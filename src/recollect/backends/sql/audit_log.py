@@ -26,7 +26,7 @@ from recollect.backends.sql import digests, schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.server import SEAL, lock_counter
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.proposals import is_by
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes
@@ -51,8 +51,8 @@ _AUDIT: Final = schema.audit.c
 _CHAIN: Final = schema.audit_chain.c
 _SCOPES: Final = schema.scopes.c
 _WORKSPACE: Final = (_SCOPES.org, _SCOPES.workspace)
-_INSERT_LINKS: Final = Quick(insert(schema.audit_chain))
-_PLACE: Final = Quick(
+_INSERT_LINKS: Final = PreparedStatement(insert(schema.audit_chain))
+_PLACE: Final = PreparedStatement(
     update(schema.audit).where(_AUDIT.id == bindparam("entry")).values(seq=bindparam("place"))
 )
 

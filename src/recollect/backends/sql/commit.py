@@ -30,7 +30,7 @@ from recollect.backends.sql.rows import (
     to_json,
     turn_row,
 )
-from recollect.backends.sql.scopes import locked, locked_or_made
+from recollect.backends.sql.scopes import lock_or_make_scope, lock_scope
 from recollect.backends.sql.writes import find_result, keep_result
 from recollect.domain.change import Access, ChangeSet, Committed, Feedback, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
@@ -50,7 +50,7 @@ from recollect.errors import Conflict, NotFound, StaleVersion
 # The part of a unit's number that its scope's counter gave.
 COUNTER: Final = (1 << UNIT_BITS) - 1
 # A scope with fewer terms is packed as a whole when it is asked for, and never searched otherwise.
-_LARGE: Final = 30_000
+_LARGE_SCOPE_TERMS: Final = 30_000
 # So many units are read one by one rather than added to the full text.
 _BEHIND: Final = 256
 
@@ -92,7 +92,7 @@ class OpenScope:
 
     def bring_full_text_up(self, connection: Connection) -> None:
         """Add what came since to the full text, when that is worth it."""
-        is_large = self.length + self.added_length >= _LARGE
+        is_large = self.length + self.added_length >= _LARGE_SCOPE_TERMS
         if is_large and self.next_unit - 1 - self.full_text_to >= _BEHIND:
             base = self.id << UNIT_BITS
             space = space_of(self.id, self.first_unit)
@@ -138,7 +138,7 @@ def units_of(
 
     A scope that was forgotten has none.
     """
-    row = locked(connection, scope_key(scope))
+    row = lock_scope(connection, scope_key(scope))
     if row is None:
         return []
     given = {"units": to_json(list(wanted)), "scope": row["id"]}
@@ -382,7 +382,7 @@ class Commit:
         if wanted is None:
             return None
         # Made when missing: of two equal requests at once, one waits here for the other.
-        found = locked_or_made(self._connection, scope_key(self._changes.scope))
+        found = lock_or_make_scope(self._connection, scope_key(self._changes.scope))
         principal = self._changes.principal
         return find_result(self._connection, wanted, principal, found["id"], self._now)
 
@@ -626,7 +626,7 @@ class Commit:
     def _scope(self, scope: Scope) -> OpenScope:
         """Return the scope's row, made when missing and locked until the transaction ends."""
         if scope not in self._open:
-            row = locked_or_made(self._connection, scope_key(scope))
+            row = lock_or_make_scope(self._connection, scope_key(scope))
             self._open[scope] = OpenScope(
                 id=row["id"],
                 version=row["version"] + 1,
@@ -694,7 +694,7 @@ class Commit:
             return
         answering = rows
         if not all(scope.answers_with(row["id"]) for row in rows):
-            answering = generations.without_those_beside(self._connection, scope.id, rows)
+            answering = generations.drop_from_generation(self._connection, scope.id, rows)
         for row in answering:
             scope.added_units -= 1
             scope.added_length -= len(row["terms"]) // _KEY_BYTES

@@ -30,8 +30,8 @@ _MEGABYTE: Final = 1 << 20
 _SIZE: Final = 2 * _MEGABYTE
 _TO_OPEN: Final = _MEGABYTE // 4
 # With more than so much nothing is reserved; with less than so much it would be the last straw.
-_PLENTY: Final = 1_024 * _MEGABYTE
-_TOO_LITTLE: Final = 2 * _SIZE
+_PLENTY_BYTES: Final = 1_024 * _MEGABYTE
+_TOO_LITTLE_BYTES: Final = 2 * _SIZE
 
 
 class Reserve:
@@ -46,7 +46,7 @@ class Reserve:
         # A disk that does not let us is no reason not to open a memory.
         with contextlib.suppress(OSError):
             free = shutil.disk_usage(self._database.parent).free
-            if self._size == _SIZE or not _TOO_LITTLE < free < _PLENTY:
+            if self._size == _SIZE or not _TOO_LITTLE_BYTES < free < _PLENTY_BYTES:
                 return
             make_file(self._file)
             with self._file.open("r+b") as file:
@@ -82,8 +82,8 @@ def reserve_of(database: Path) -> Path:
 
 # --- The files beside a database, and when they contradict what is in it --------------------------
 
-_LOOKS: Final = 3
-_PAUSE: Final = 0.02
+_MAX_LOOKS: Final = 3
+_PAUSE_SECONDS: Final = 0.02
 
 
 def log_of(database: Path) -> Path:
@@ -133,11 +133,11 @@ def require_log(database: Path) -> None:
     can have removed the log alone.
     """
     log, shared_memory = log_of(database), shared_memory_of(database)
-    for _ in range(_LOOKS):
+    for _ in range(_MAX_LOOKS):
         if log.exists() or not shared_memory.exists():
             return
         # Others may be opening or closing it: the two are not looked at in one moment.
-        time.sleep(_PAUSE)
+        time.sleep(_PAUSE_SECONDS)
     raise StorageError(
         f"{log} is gone, and with it what was written to {database} last: it was not closed since, "
         f"as {shared_memory.name} shows. Nothing was changed",

@@ -62,7 +62,7 @@ def turn_digest(row: Row) -> str:
     return _digest(_turn_values(row))
 
 
-def surviving(payload: Mapping[str, Any], gone: frozenset[str]) -> Digests:
+def digests_without(payload: Mapping[str, Any], gone: frozenset[str]) -> Digests:
     """Return the digests in the payload of an entry that are of none of these."""
     return {it: digest for it, digest in payload.get("digests", {}).items() if it not in gone}
 

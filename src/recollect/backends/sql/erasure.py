@@ -23,13 +23,13 @@ from recollect.backends.sql.erasure_files import overwrite, rewrite
 from recollect.backends.sql.erasure_rows import Batch, count_all, erase_some
 from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT, Found, Part, find, names_in
 from recollect.backends.sql.forget_ledger import Entry, entry_of
-from recollect.backends.sql.full_text import begin_merge, go_on_merging
+from recollect.backends.sql.full_text import begin_merge, continue_merging
 from recollect.backends.sql.index_generations import has_tokens
 from recollect.backends.sql.journaled_database import JournaledDatabase
 from recollect.backends.sql.portable import listed, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
-from recollect.backends.sql.scopes import lock_scopes, locked_or_made
+from recollect.backends.sql.scopes import lock_or_make_scope, lock_scopes
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import FORGET, Target
 from recollect.domain.ids import new_id
@@ -51,7 +51,7 @@ _PARTS: Final = re.compile(r"[/:|]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class HiddenTarget:
     """The scopes that hide what is to be erased: some lost their names, others were made for it."""
 
     renamed: tuple[int, ...]
@@ -65,7 +65,7 @@ class Begun:
         return (*self.renamed, *self.made)
 
 
-def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Begun:
+def hide(connection: Connection, target: Target, forget_id: str, now: int) -> HiddenTarget:
     """Hide all of the target, and erase at once what does not lie in a scope of its own."""
     found = find(connection, target)
     if dialect_of(connection).is_server:
@@ -81,7 +81,7 @@ def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Be
     _keep_stone(connection, found, forget_id, now)
     made = tuple(_move(connection, scope_id, part) for scope_id, part in found.parts.items())
     _rename(connection, found.whole)
-    return Begun(
+    return HiddenTarget(
         renamed=found.whole,
         made=made,
         counts=+counts,
@@ -106,7 +106,7 @@ def _move(connection: Connection, scope_id: int, part: Part) -> int:
     (source,) = rows_of(connection, select(schema.scopes).where(places.id == scope_id))
     key = {"org": source["org"], "workspace": source["workspace"]}
     key |= {"agent": FORGOTTEN_AGENT, "user": secrets.token_hex(16)}
-    made: int = locked_or_made(connection, key)["id"]
+    made: int = lock_or_make_scope(connection, key)["id"]
     for table, ids in (
         (schema.records, part.records),
         (schema.turns, part.turns),
@@ -294,7 +294,7 @@ _CLEANED_PER_SECOND: Final = 8 << 20
 # So long is waited for whoever reads from the log.
 _PAUSE: Final = timedelta(seconds=1)
 _JOBS: Final = schema.jobs.c
-_UNFINISHED: Final = Quick(
+_UNFINISHED: Final = PreparedStatement(
     select(_JOBS.id, _JOBS.lease_owner, _JOBS.lease_until).where(
         _JOBS.kind == FORGET, _JOBS.gave_up <= 1
     )
@@ -397,7 +397,7 @@ class SqlErasure:
         while payload.get("has_tokens", True) and await self._write(
             partial(self._merge, forget_id, step)
         ):
-            step = go_on_merging
+            step = continue_merging
         if not isinstance(self._database, SqliteDatabase):
             # A server's files and backups are out of reach; its rows are gone.
             return "done"
@@ -472,7 +472,7 @@ class SqlErasure:
         return None if stored is None else json.loads(stored)
 
 
-def _all_of(connection: Connection, begun: Begun) -> Erased:
+def _all_of(connection: Connection, begun: HiddenTarget) -> Erased:
     """Return the counts of what is erased at once and what is erased in batches."""
     counts = begun.counts + count_all(connection, begun.scopes)
     return Erased(counts=counts, evidence_left=begun.evidence_left)

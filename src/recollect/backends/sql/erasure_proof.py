@@ -80,7 +80,7 @@ _HELD: Final = (*_SAID, schema.record_tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class CollectedTerms:
     """What a proof searches for after the erasure."""
 
     texts: list[str]
@@ -89,7 +89,7 @@ class Taken:
     scopes: tuple[int, ...]
 
 
-def take(connection: Connection, found: Found) -> Taken:
+def collect_terms(connection: Connection, found: Found) -> CollectedTerms:
     """Texts, keys of contents and vectors of what is to go; of very much a part."""
     texts = [
         told
@@ -123,7 +123,7 @@ def take(connection: Connection, found: Found) -> Taken:
         .where(its)
         .limit(_MOST_TERMS)
     )
-    return Taken(
+    return CollectedTerms(
         texts=texts,
         contents=contents,
         vectors=frozenset(connection.scalars(beginnings)),
@@ -131,7 +131,7 @@ def take(connection: Connection, found: Found) -> Taken:
     )
 
 
-def distinctive(texts: Iterable[str]) -> frozenset[str]:
+def distinctive_terms(texts: Iterable[str]) -> frozenset[str]:
     """Some terms of each text, the longest first, as many as can be searched for."""
     by_text = [sorted(set(_TERM.findall(it)), key=len, reverse=True) for it in texts]
     chosen: dict[str, None] = {}
@@ -373,8 +373,8 @@ class SqlProof:
         self._other_files = other_files
 
     async def remember(self, target: Target) -> Mementos:
-        def read(connection: Connection) -> Taken:
-            return take(connection, find(connection, target))
+        def read(connection: Connection) -> CollectedTerms:
+            return collect_terms(connection, find(connection, target))
 
         taken = await self._database.read(read)
         contents = [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
@@ -382,7 +382,7 @@ class SqlProof:
         if target.person is not None:
             texts.append(target.person.name)
         return Mementos(
-            terms=distinctive(texts), vectors=taken.vectors, scopes=frozenset(taken.scopes)
+            terms=distinctive_terms(texts), vectors=taken.vectors, scopes=frozenset(taken.scopes)
         )
 
     async def verify(self, mementos: Mementos) -> Verification:

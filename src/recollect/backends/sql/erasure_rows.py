@@ -36,9 +36,9 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import take_out
-from recollect.backends.sql.index_generations import without_those_beside
+from recollect.backends.sql.index_generations import drop_from_generation
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import rows_of, to_json
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.scopes import lock_scopes
@@ -75,7 +75,7 @@ class Batch:
         self.counts[kind] += self.connection.execute(gone, _ids(ids)).rowcount
 
 
-_BURY: Final = Quick(InsertOrIgnore(schema.tombstones))
+_BURY: Final = PreparedStatement(InsertOrIgnore(schema.tombstones))
 Eraser = Callable[[Batch], None]
 
 
@@ -182,7 +182,7 @@ def erase_documents(batch: Batch) -> None:
 def erase_rows(table: Table, kind: str) -> Eraser:
     """Rows that belong to a scope and to nothing else."""
     key = tuple(table.primary_key)
-    gone = Quick(
+    gone = PreparedStatement(
         delete(table).where(*(it == bindparam(f"its_{it.name}", type_=it.type) for it in key))
     )
 
@@ -366,7 +366,7 @@ def _erase_units(batch: Batch, owners: Collection[str]) -> None:
     ):
         rows = list(units)
         ids = [row["id"] for row in rows]
-        answering = without_those_beside(batch.connection, scope_id, rows)
+        answering = drop_from_generation(batch.connection, scope_id, rows)
         keys = [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in answering]
         take_out(batch.connection, scope_id, keys)
         batch.delete("vectors", schema.vectors, schema.vectors.c.unit_id, ids)

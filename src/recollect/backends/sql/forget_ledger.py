@@ -23,7 +23,7 @@ from recollect.backends.objects import BlobNotes
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import ledger_beside
 from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT, Found
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import rows_of, to_json
 from recollect.domain.files import is_full, open_new, what_to_free
 from recollect.domain.forgetting import Person, Target
@@ -198,7 +198,7 @@ _SALT_BYTES: Final = 16
 _NONE: Final = "-"
 _STONES: Final = schema.tombstones.c
 # Ids rise with time, so the highest is of the forgetting that began last.
-_LAST_BEGUN: Final = Quick(
+_LAST_BEGUN: Final = PreparedStatement(
     select(_STONES.forgotten_at).where(
         _STONES.id == select(func.max(_STONES.forget_id)).scalar_subquery()
     )

@@ -19,19 +19,19 @@ from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects import dialect_of
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 
 Keys = NDArray[np.uint64]
 
 UNIT_BITS: Final = 32
 
 _UNITS: Final = schema.units.c
-_REACH: Final = Quick(
+_REACH: Final = PreparedStatement(
     select(schema.scopes.c.first_unit, schema.scopes.c.full_text_to).where(
         schema.scopes.c.id == bindparam("scope")
     )
 )
-_TERMS: Final = Quick(
+_TERMS: Final = PreparedStatement(
     select(_UNITS.id, _UNITS.terms)
     .where(_UNITS.id.between(bindparam("first"), bindparam("last")))
     .order_by(_UNITS.id)
@@ -44,7 +44,7 @@ def space_of(scope_id: int, first_unit: int) -> int:
     return scope_id << UNIT_BITS | first_unit if first_unit else scope_id
 
 
-def reach(connection: Connection, scope_id: int) -> int:
+def indexed_up_to(connection: Connection, scope_id: int) -> int:
     """Up to which counter the units of a scope are in the full text; 0 if none ever was."""
     found = _REACH.rows(connection, {"scope": scope_id})
     return found[0]["full_text_to"] if found else 0
@@ -94,7 +94,7 @@ def begin_merge(connection: Connection) -> bool:
     return dialect_of(connection).merge_tokens(connection, is_first=True)
 
 
-def go_on_merging(connection: Connection) -> bool:
+def continue_merging(connection: Connection) -> bool:
     """Do one more step of the merge; return whether more is to do."""
     return dialect_of(connection).merge_tokens(connection, is_first=False)
 

@@ -29,18 +29,24 @@ from recollect.backends.sql.documents import document_from
 from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.index_generations import (
-    Edition,
+    Generation,
     answers,
-    begin_edition,
+    begin_generation,
     copy_vectors,
-    find_edition,
-    let_go,
-    write_edition,
+    find_generation,
+    remove_generation_units,
+    write_generation,
 )
 from recollect.backends.sql.portable import listed, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import record_from, rows_of, scope_key, to_json, turn_from
-from recollect.backends.sql.scopes import ScopeRow, locked, read_scope, read_scopes, scopes_by_id
+from recollect.backends.sql.scopes import (
+    ScopeRow,
+    lock_scope,
+    read_scope,
+    read_scopes,
+    scopes_by_id,
+)
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
 from recollect.domain.record import Record
@@ -82,7 +88,7 @@ _SCOPES: Final = schema.scopes.c
 _FORGOTTEN: Final = select(_SCOPES.id).where(_SCOPES.agent == FORGOTTEN_AGENT)
 
 
-def by_another(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
+def made_by_another_analyzer(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
     """Return the condition that a unit answers and was made by another analyzer."""
     column = _UNITS.analyzer
     # Two ranges instead of "not equal", so that the index on analyzer finds them.
@@ -91,15 +97,17 @@ def by_another(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
 
 
 # The scope of a unit beside those that answer, and of one that answers and is to be renewed.
-_BESIDE: Final = Quick(
+_BESIDE: Final = PreparedStatement(
     select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(_FORGOTTEN)).limit(1)
 )
-_STALE: Final = Quick(
-    select(_UNITS.scope_id).where(by_another(bindparam("analyzer", type_=String()))).limit(1)
+_STALE: Final = PreparedStatement(
+    select(_UNITS.scope_id)
+    .where(made_by_another_analyzer(bindparam("analyzer", type_=String())))
+    .limit(1)
 )
 # Owners that are in a scope, with their versions; those that never change have the first.
 _OWNERS: Final = tuple(
-    Quick(
+    PreparedStatement(
         select(table.c.id, version).where(
             table.c.scope_id == bindparam("scope"), table.c.id.in_(listed("ids"))
         )
@@ -113,7 +121,7 @@ _OWNERS: Final = tuple(
 )
 
 
-class SqlEditions:
+class SqlIndexGenerations:
     """`IndexGenerations` on a SQL database."""
 
     def __init__(self, database: Database) -> None:
@@ -140,13 +148,15 @@ class SqlEditions:
         return await self._database.read(read)
 
     async def count_stale(self, analyzer: str) -> int:
-        counted = select(func.count()).select_from(schema.units).where(by_another(analyzer))
+        counted = (
+            select(func.count()).select_from(schema.units).where(made_by_another_analyzer(analyzer))
+        )
         return await self._database.read(lambda connection: connection.scalar(counted)) or 0
 
     async def left(self, scope: Scope, analyzer: str, *, limit: int) -> Left | None:
         def read(connection: Connection) -> Left | None:
             for row in read_scopes(connection, [scope]):
-                edition = find_edition(connection, row.id)
+                edition = find_generation(connection, row.id)
                 if not _is_behind(connection, row, edition, analyzer):
                     return None
                 after = _done(row, edition)
@@ -166,7 +176,9 @@ class SqlEditions:
             row = _locked(connection, scope)
             if row is None:
                 return
-            edition = find_edition(connection, row.id) or begin_edition(connection, row, analyzer)
+            edition = find_generation(connection, row.id) or begin_generation(
+                connection, row, analyzer
+            )
             if edition.analyzer != analyzer or _done(row, edition) != left.after:
                 return
             opened = _opened(row, edition)
@@ -184,7 +196,7 @@ class SqlEditions:
                 full_text_to=opened.full_text_to,
                 done_to=left.up_to & COUNTER,
             )
-            write_edition(connection, grown)
+            write_generation(connection, grown)
 
         await self._database.write(write)
 
@@ -193,7 +205,7 @@ class SqlEditions:
             row = _locked(connection, scope)
             if row is None:
                 return True
-            edition = find_edition(connection, row.id)
+            edition = find_generation(connection, row.id)
             if not _is_behind(connection, row, edition, analyzer):
                 return True
             if connection.execute(_first_units(row, _done(row, edition)).limit(1)).first():
@@ -208,12 +220,12 @@ class SqlEditions:
         def write(connection: Connection) -> int:
             others = select(schema.editions).where(_EDITIONS.analyzer != analyzer).limit(1)
             for row in rows_of(connection, others):
-                edition = Edition(**row)
+                edition = Generation(**row)
                 numbers = _UNITS.id.between(edition.first, edition.last)
                 units = rows_of(
                     connection, select(_UNITS.id, _UNITS.terms).where(numbers).limit(limit)
                 )
-                let_go(connection, edition, units)
+                remove_generation_units(connection, edition, units)
                 gone = _UNITS.id.in_(listed_numbers("units"))
                 ids = {"units": to_json([unit["id"] for unit in units])}
                 connection.execute(delete(schema.units).where(gone), ids)
@@ -229,21 +241,21 @@ class SqlEditions:
 
 def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:
     """Return the scope's row, locked until the transaction ends; None when it was forgotten."""
-    row = locked(connection, scope_key(scope))
+    row = lock_scope(connection, scope_key(scope))
     return None if row is None else read_scope(connection, row["id"])
 
 
 def _is_behind(
-    connection: Connection, row: ScopeRow, edition: Edition | None, analyzer: str
+    connection: Connection, row: ScopeRow, edition: Generation | None, analyzer: str
 ) -> bool:
     """Return whether this analyzer has to make units here; not if another one is at work."""
     if edition is not None:
         return edition.analyzer == analyzer
-    stale = select(_UNITS.id).where(by_another(analyzer), _UNITS.scope_id == row.id)
+    stale = select(_UNITS.id).where(made_by_another_analyzer(analyzer), _UNITS.scope_id == row.id)
     return connection.scalar(stale.limit(1)) is not None
 
 
-def _done(row: ScopeRow, edition: Edition | None) -> int:
+def _done(row: ScopeRow, edition: Generation | None) -> int:
     """Return the last answering unit whose owner is in the new generation already."""
     return row.id << UNIT_BITS | (0 if edition is None else edition.done_to)
 
@@ -258,7 +270,7 @@ def _first_units(row: ScopeRow, after: int) -> Select[int, str]:
     )
 
 
-def _opened(row: ScopeRow, edition: Edition) -> OpenScope:
+def _opened(row: ScopeRow, edition: Generation) -> OpenScope:
     """Return the edition as something that units are added to."""
     return OpenScope(
         id=row.id,
@@ -300,7 +312,7 @@ def _kept(
         opened.added_length += len(unit["terms"]) // 8
 
 
-def _swap(connection: Connection, row: ScopeRow, edition: Edition) -> None:
+def _swap(connection: Connection, row: ScopeRow, edition: Generation) -> None:
     """Log the swap as a change, so that packed indexes and cached answers follow it."""
     counters = ("first_unit", "next_unit", "unit_count", "unit_length", "full_text_to")
     connection.execute(
@@ -308,7 +320,7 @@ def _swap(connection: Connection, row: ScopeRow, edition: Edition) -> None:
         .where(_SCOPES.id == row.id)
         .values({name: getattr(edition, name) for name in counters} | {"version": row.version + 1})
     )
-    replaced = Edition(
+    replaced = Generation(
         scope_id=row.id,
         analyzer="",
         first_unit=row.first_unit,
@@ -318,7 +330,7 @@ def _swap(connection: Connection, row: ScopeRow, edition: Edition) -> None:
         full_text_to=row.full_text_to,
         done_to=0,
     )
-    write_edition(connection, replaced)
+    write_generation(connection, replaced)
     connection.execute(
         insert(schema.changes),
         {

@@ -21,7 +21,7 @@ from recollect.backends.sql.database import Database, storage_error
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of, merge
 from recollect.backends.sql.index_generations import answers
-from recollect.backends.sql.index_rebuild import by_another
+from recollect.backends.sql.index_rebuild import made_by_another_analyzer
 from recollect.backends.sql.migrate import knows, require_known, revision, stored_revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob
@@ -277,7 +277,8 @@ def _figures(connection: Connection, analyzer: str) -> IndexFigures:
     )
     return IndexFigures(
         units=connection.scalar(counted) or 0,
-        analysed_otherwise=connection.scalar(counted.where(by_another(analyzer))) or 0,
+        analysed_otherwise=connection.scalar(counted.where(made_by_another_analyzer(analyzer)))
+        or 0,
         most_units=most_units or 0,
         most_terms=most_terms or 0,
         jobs=JobCounts(

@@ -10,18 +10,20 @@ from sqlalchemy import Connection, bindparam, select, update
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered_for_ever
 from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.domain.embedding import EmbeddingModel
 
 _TABLE: Final = schema.embedding_models.c
-_FIND: Final = Quick(select(_TABLE.id, _TABLE.choice).where(_TABLE.name == bindparam("of_name")))
-_BY_NUMBER: Final = Quick(
+_FIND: Final = PreparedStatement(
+    select(_TABLE.id, _TABLE.choice).where(_TABLE.name == bindparam("of_name"))
+)
+_BY_NUMBER: Final = PreparedStatement(
     select(_TABLE.id, _TABLE.name, _TABLE.dimension, _TABLE.choice).where(
         _TABLE.id.in_(listed_numbers("numbers"))
     )
 )
-_ADD: Final = Quick(
+_ADD: Final = PreparedStatement(
     InsertOrIgnore(schema.embedding_models).values(
         {name: bindparam(name) for name in ("name", "dimension", "choice")}
     )

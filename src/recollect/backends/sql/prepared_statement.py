@@ -34,7 +34,7 @@ class ServerRow(tuple[Any, ...]):
         return self.places.keys()
 
 
-class Quick:
+class PreparedStatement:
     """One statement, compiled once."""
 
     def __init__(self, statement: Executable) -> None:

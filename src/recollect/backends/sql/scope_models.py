@@ -30,9 +30,9 @@ from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.index_generations import answers
 from recollect.backends.sql.index_rebuild import owners_of
 from recollect.backends.sql.models import find_model, model_number, models_by_number
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import scope_key
-from recollect.backends.sql.scopes import find_scopes, locked, scopes_by_id
+from recollect.backends.sql.scopes import find_scopes, lock_scope, scopes_by_id
 from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
 from recollect.ports.scope_models import PlainUnit, ServedUnits
@@ -64,7 +64,7 @@ def _lacks(number: _Number | None) -> ColumnElement[bool]:
     return ~made.exists()
 
 
-def _lacking(where: ColumnElement[bool]) -> Quick:
+def _lacking(where: ColumnElement[bool]) -> PreparedStatement:
     """Return the units without a vector of the owners that come first there."""
     lacking = and_(_UNITS.id > bindparam("after"), answers(), _lacks(bindparam("model")))
     first = select(_UNITS.owner_id).where(lacking, where).order_by(_UNITS.id)
@@ -73,12 +73,12 @@ def _lacking(where: ColumnElement[bool]) -> Quick:
     owned = select(_UNITS.id, _UNITS.ordinal, _UNITS.owner_id).where(
         lacking, _UNITS.owner_id.in_(select(owners.c.owner_id))
     )
-    return Quick(owned.order_by(_UNITS.id))
+    return PreparedStatement(owned.order_by(_UNITS.id))
 
 
 _LACKING: Final = _lacking(_UNITS.scope_id.in_(_answered_by(bindparam("model", type_=Integer()))))
 _LACKING_IN_SCOPE: Final = _lacking(_numbers_of(bindparam("scope", type_=BigInteger())))
-_SERVED: Final = Quick(
+_SERVED: Final = PreparedStatement(
     select(_SCOPES.model_id, func.count(), func.sum(_SCOPES.unit_count))
     .where(_SCOPES.unit_count > 0)
     .group_by(_SCOPES.model_id)
@@ -172,7 +172,7 @@ class SqlScopeModels:
 
     async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:
         def write(connection: Connection) -> bool:
-            row = locked(connection, scope_key(scope))
+            row = lock_scope(connection, scope_key(scope))
             if row is None:
                 # A scope that is gone by now needs no model.
                 return True

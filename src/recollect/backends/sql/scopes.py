@@ -24,14 +24,14 @@ from recollect.backends.sql.database import remembered
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import UNIT_BITS, space_of
 from recollect.backends.sql.portable import InsertOrIgnore, first_version, listed, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.domain.document import collection_owner
 from recollect.domain.scope import COLLECTION_MARK, Scope
 
 _TABLE: Final = schema.scopes.c
 _KEY: Final = (_TABLE.org, _TABLE.workspace, _TABLE.agent, _TABLE.user)
-AGENTS_OF: Final = Quick(
+AGENTS_OF: Final = PreparedStatement(
     select(schema.scopes).where(
         *(_TABLE[name] == bindparam(f"of_{name}") for name in ("org", "workspace", "user")),
         _TABLE.agent.in_(listed("agents")),
@@ -182,7 +182,7 @@ def _scope_row(found: Row) -> ScopeRow:
 _GIVEN_KEY: Final = {
     name: bindparam(f"its_{name}", type_=String()) for name in ("org", "workspace", "agent", "user")
 }
-_LOCK: Final = Quick(
+_LOCK: Final = PreparedStatement(
     select(
         *(_TABLE.id, _TABLE.version, _TABLE.next_unit, _TABLE.unit_length),
         *(_TABLE.model_id, _TABLE.full_text_to, _TABLE.first_unit),
@@ -193,7 +193,7 @@ _LOCK: Final = Quick(
 _NOTHING: Final = literal_column("0", Integer)
 # A scope that was forgotten and begins anew has versions that it never had before, so that no
 # answer which is kept somewhere is taken for a current one.
-_MAKE: Final = Quick(
+_MAKE: Final = PreparedStatement(
     # Another process may make it at the same moment; both then wait for the same row.
     InsertOrIgnore(schema.scopes).values(
         **_GIVEN_KEY,
@@ -204,7 +204,7 @@ _MAKE: Final = Quick(
 )
 
 
-_LOCK_ALL: Final = Quick(
+_LOCK_ALL: Final = PreparedStatement(
     select(_TABLE.id)
     .where(_TABLE.id.in_(listed_numbers("numbers")))
     .order_by(_TABLE.id)
@@ -212,14 +212,14 @@ _LOCK_ALL: Final = Quick(
 )
 
 
-def locked(connection: Connection, key: Mapping[str, str]) -> Row | None:
+def lock_scope(connection: Connection, key: Mapping[str, str]) -> Row | None:
     """Return the row of the scope with this key; None where nothing was ever written."""
     return next(iter(_LOCK.rows(connection, _given(key))), None)
 
 
-def locked_or_made(connection: Connection, key: Mapping[str, str]) -> Row:
+def lock_or_make_scope(connection: Connection, key: Mapping[str, str]) -> Row:
     """Return the row of the scope with this key."""
-    found = locked(connection, key)
+    found = lock_scope(connection, key)
     if found is None:
         _MAKE.run(connection, [_given(key)])
         (found,) = _LOCK.rows(connection, _given(key))

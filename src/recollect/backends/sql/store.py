@@ -30,7 +30,7 @@ from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
-from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import (
     STANDING,
     Row,
@@ -215,7 +215,7 @@ class SqlStore:
         await self._database.close()
 
 
-_LINKS: Final = Quick(
+_LINKS: Final = PreparedStatement(
     select(schema.links)
     .where(
         or_(schema.links.c.newer.in_(listed("ids")), schema.links.c.older.in_(listed("ids"))),
@@ -228,36 +228,40 @@ _LINKS: Final = Quick(
 
 # Building a statement costs more than running it, so those of the common filters are kept.
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _records_by_id(where: Filter) -> Quick:
+def _records_by_id(where: Filter) -> PreparedStatement:
     table = schema.records.c
-    return Quick(_records_statement(where).order_by(table.observed_at.desc(), table.id.desc()))
+    return PreparedStatement(
+        _records_statement(where).order_by(table.observed_at.desc(), table.id.desc())
+    )
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _turns_by_id(where: Filter) -> Quick:
+def _turns_by_id(where: Filter) -> PreparedStatement:
     table = schema.turns.c
     in_order = (
         (table.at.desc(), table.id.desc())
         if where.session is None
         else (table.ordinal.asc(), table.id.asc())
     )
-    return Quick(_turns_statement(where).order_by(*in_order))
+    return PreparedStatement(_turns_statement(where).order_by(*in_order))
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _records_in_any_order(where: Filter) -> Quick:
-    return Quick(_records_statement(where))
+def _records_in_any_order(where: Filter) -> PreparedStatement:
+    return PreparedStatement(_records_statement(where))
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _standings_of_records(where: Filter) -> Quick:
+def _standings_of_records(where: Filter) -> PreparedStatement:
     table = schema.records.c
-    return Quick(_records_statement(where).with_only_columns(*(table[name] for name in STANDING)))
+    return PreparedStatement(
+        _records_statement(where).with_only_columns(*(table[name] for name in STANDING))
+    )
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _turns_in_any_order(where: Filter) -> Quick:
-    return Quick(_turns_statement(where))
+def _turns_in_any_order(where: Filter) -> PreparedStatement:
+    return PreparedStatement(_turns_statement(where))
 
 
 def _records_statement(where: Filter) -> Select[*tuple[Any, ...]]:
@@ -392,7 +396,9 @@ def _page(
 
 # Building a statement costs more than running it, so those of the common filters are kept.
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: bool) -> Quick:
+def _statement(
+    order: _Order, where: Filter, is_continued: bool, is_limited: bool
+) -> PreparedStatement:
     table = order.table.c
     place: ColumnElement[Any] = table[order.column]
     ident = table.id
@@ -410,7 +416,7 @@ def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: boo
     chosen = select(order.table).where(and_(*parts))
     columns = (place.desc(), ident.desc()) if order.is_falling else (place, ident)
     chosen = chosen.order_by(*columns)
-    return Quick(chosen.limit(bindparam("most", 0)) if is_limited else chosen)
+    return PreparedStatement(chosen.limit(bindparam("most", 0)) if is_limited else chosen)
 
 
 def _has_few(where: Filter) -> bool:
@@ -428,9 +434,9 @@ _TABLE: Final = schema.versions.c
 _STOOD: Final = select(_TABLE.body, _TABLE.scope_id).where(
     _TABLE.recorded_at <= bindparam("moment"), _TABLE.replaced_at > bindparam("moment")
 )
-_IN_SCOPES: Final = Quick(_STOOD.where(_TABLE.scope_id.in_(listed_numbers("scopes"))))
+_IN_SCOPES: Final = PreparedStatement(_STOOD.where(_TABLE.scope_id.in_(listed_numbers("scopes"))))
 # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
-_BY_ID: Final = Quick(
+_BY_ID: Final = PreparedStatement(
     _STOOD.where(
         _TABLE.record_id.in_(listed("ids")), (_TABLE.scope_id + 0).in_(listed_numbers("scopes"))
     )

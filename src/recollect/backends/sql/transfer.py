@@ -48,7 +48,7 @@ from recollect.backends.sql.rows import (
 from recollect.backends.sql.scopes import (
     collection_scopes,
     find_scopes,
-    locked_or_made,
+    lock_or_make_scope,
     scopes_by_id,
 )
 from recollect.domain.archive import Archive, Blob, NewArchive
@@ -202,7 +202,7 @@ def _meet_proposal(connection: Connection, item: Proposal) -> Outcome:
 
 def _add_item(connection: Connection, item: StoredItem) -> Outcome:
     """Add an item where nothing is in its place; what is there stays."""
-    scope_id: int = locked_or_made(connection, scope_key(item.scope))["id"]
+    scope_id: int = lock_or_make_scope(connection, scope_key(item.scope))["id"]
     table = schema.items.c
     there = and_(
         table.scope_id == scope_id,
@@ -252,7 +252,7 @@ def _stored(connection: Connection, table: Table, ident: str) -> tuple[Row, Scop
 
 # --- Everything that is exported, read scope after scope within one snapshot of the database ------
 
-_PAGE: Final = 200
+_PAGE_ROWS: Final = 200
 _FORGOTTEN: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
 
 
@@ -470,12 +470,16 @@ def _pages(
     connection: Connection, statement: Select[Any], *place: Column[Any]
 ) -> Iterator[Sequence[Row]]:
     """Pages of a query in the order of `place`, which no two rows share."""
-    page = statement.order_by(*place).limit(_PAGE)
+    page = statement.order_by(*place).limit(_PAGE_ROWS)
     rows = rows_of(connection, page)
     while rows:
         yield rows
         after = [rows[-1][column.name] for column in place]
-        rows = rows_of(connection, page.where(tuple_(*place) > after)) if len(rows) == _PAGE else ()
+        rows = (
+            rows_of(connection, page.where(tuple_(*place) > after))
+            if len(rows) == _PAGE_ROWS
+            else ()
+        )
 
 
 def _blob_of(connection: Connection, archive: Archive | Document) -> Blob:

@@ -13,7 +13,7 @@ from sqlalchemy.types import Float, Text, TypeEngine
 from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
 from recollect.backends.sql.dialects.server import ServerDialect
 from recollect.backends.sql.portable import MARIADB_COLLATION, MYSQL_COLLATION
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 
 _OLDEST_MYSQL: Final = (8, 0, 17)
 _OLDEST_MARIADB: Final = (10, 6)
@@ -21,10 +21,12 @@ _COLLATIONS: Final = (
     "SELECT table_name, table_collation FROM information_schema.tables WHERE table_schema = "
     "DATABASE() AND table_name IN ('scopes', 'records', 'turns', 'jobs', 'state', 'record_tags')"
 )
-_ADD: Final = Quick(text("INSERT INTO unit_tokens (unit_id, tokens) VALUES (:unit, :tokens)"))
+_ADD: Final = PreparedStatement(
+    text("INSERT INTO unit_tokens (unit_id, tokens) VALUES (:unit, :tokens)")
+)
 # The full text of InnoDB knows no snapshots: a row that is deleted is gone for those too who began
 # before. So it is only marked, and goes when nobody can be reading any more.
-_REMOVE: Final = Quick(
+_REMOVE: Final = PreparedStatement(
     text("UPDATE unit_tokens SET gone_at = UNIX_TIMESTAMP() WHERE unit_id = :unit")
 )
 _SWEEP: Final = text(

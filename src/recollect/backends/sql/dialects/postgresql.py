@@ -12,17 +12,17 @@ from sqlalchemy.types import Text, TypeEngine
 
 from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
 from recollect.backends.sql.dialects.server import ServerDialect
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 
 _OLDEST: Final = 140_000
 # Arrays and casts instead of to_tsvector and to_tsquery: no parser looks at the terms.
-_ADD: Final = Quick(
+_ADD: Final = PreparedStatement(
     text(
         "INSERT INTO unit_tokens (unit_id, tokens) "
         "VALUES (:unit, array_to_tsvector(string_to_array(:tokens, ' ')))"
     )
 )
-_REMOVE: Final = Quick(text("DELETE FROM unit_tokens WHERE unit_id = :unit"))
+_REMOVE: Final = PreparedStatement(text("DELETE FROM unit_tokens WHERE unit_id = :unit"))
 _NEWEST: Final = text(
     "SELECT unit_id FROM unit_tokens WHERE tokens @@ CAST(:query AS tsquery) "
     "ORDER BY unit_id DESC LIMIT :most"

@@ -27,7 +27,7 @@ from sqlalchemy.types import TypeEngine
 
 from recollect.backends.sql.dialects.base import Keys
 from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.schema import metadata
 
@@ -55,14 +55,14 @@ counters: Final = Table(
     Column("value", BigInteger, nullable=False),
 )
 
-_COUNTS: Final = Quick(
+_COUNTS: Final = PreparedStatement(
     select(term_counts.c.term, term_counts.c.units).where(
         term_counts.c.space == bindparam("of_space", type_=BigInteger()),
         term_counts.c.term.in_(listed_numbers("terms")),
     )
 )
-_KNOWN: Final = Quick(InsertOrIgnore(term_counts))
-_COUNT: Final = Quick(
+_KNOWN: Final = PreparedStatement(InsertOrIgnore(term_counts))
+_COUNT: Final = PreparedStatement(
     update(term_counts)
     .where(
         term_counts.c.space == bindparam("of_space", type_=BigInteger()),
@@ -73,7 +73,7 @@ _COUNT: Final = Quick(
 _UNUSED: Final = delete(term_counts).where(
     term_counts.c.space == bindparam("of_space", type_=BigInteger()), term_counts.c.units <= 0
 )
-_USED: Final = Quick(
+_USED: Final = PreparedStatement(
     select(term_counts.c.term).where(term_counts.c.term.in_(listed_numbers("terms"))).distinct()
 )
 _LOCK: Final = select(counters.c.value).where(counters.c.name == bindparam("of_name"))

@@ -10,12 +10,14 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.schema import FULL_TEXT_SQLITE, metadata
 
-_ADD: Final = Quick(text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)"))
+_ADD: Final = PreparedStatement(
+    text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)")
+)
 # A table without content only forgets a row when it is told exactly what was in it.
-_REMOVE: Final = Quick(
+_REMOVE: Final = PreparedStatement(
     text("INSERT INTO unit_tokens(unit_tokens, rowid, tokens) VALUES ('delete', :unit, :tokens)")
 )
 # One parameter for any number of tokens: a build of SQLite may take only some thousand.
@@ -86,7 +88,7 @@ class SqliteDialect:
     def _write(
         self,
         connection: Connection,
-        statement: Quick,
+        statement: PreparedStatement,
         space: int,
         units: Sequence[tuple[int, Keys]],
     ) -> None:
