@@ -59,7 +59,7 @@ async def read_each(
     if problems and ids is None:
         raise problems[0]
     found = list(await asyncio.gather(*(read(store, some) for store, some in places)))
-    if problems and ids is not None and {it.id for it in chain(*found)} < set(ids):
+    if problems and ids is not None and {item.id for item in chain(*found)} < set(ids):
         raise problems[0]
     return found
 
@@ -127,11 +127,11 @@ class SplitStore:
             return self.holding(scope) is store
 
         def held(parts: Iterable[Part]) -> tuple[Part, ...]:
-            return tuple(it for it in parts if holds(it.scope))
+            return tuple(part for part in parts if holds(part.scope))
 
         return replace(
             changes,
-            records=tuple(it for it in changes.records if holds(it.record.scope)),
+            records=tuple(change for change in changes.records if holds(change.record.scope)),
             accesses=held(changes.accesses),
             units=held(changes.units),
             conflicts=held(changes.conflicts),
@@ -139,9 +139,11 @@ class SplitStore:
             traces=held(changes.traces),
             watermarks=held(changes.watermarks),
             audit=held(changes.audit),
-            expected={scope: it for scope, it in changes.expected.items() if holds(scope)},
+            expected={
+                scope: version for scope, version in changes.expected.items() if holds(scope)
+            },
             # Each store has the vectors of its own units made.
-            jobs=tuple(it for it in changes.jobs if is_last or it == MISSING_VECTORS),
+            jobs=tuple(job for job in changes.jobs if is_last or job == MISSING_VECTORS),
         )
 
     async def records(
@@ -227,13 +229,13 @@ class SplitStore:
     async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
         found = [await store.counts(some) for store, some in self._split(scopes)]
         return StoreCounts(
-            records=sum(it.records for it in found),
-            by_kind=summed(it.by_kind for it in found),
-            by_status=summed(it.by_status for it in found),
-            turns=sum(it.turns for it in found),
-            sessions=sum(it.sessions for it in found),
-            units=sum(it.units for it in found),
-            links=summed(it.links for it in found),
+            records=sum(counts.records for counts in found),
+            by_kind=summed(counts.by_kind for counts in found),
+            by_status=summed(counts.by_status for counts in found),
+            turns=sum(counts.turns for counts in found),
+            sessions=sum(counts.sessions for counts in found),
+            units=sum(counts.units for counts in found),
+            links=summed(counts.links for counts in found),
         )
 
     async def close(self) -> None:
@@ -254,10 +256,12 @@ def _latest_turn(turn: Turn) -> tuple[int, str]:
 
 def _scopes_of(changes: ChangeSet) -> set[Scope]:
     """Return where something is changed; the caller's own scope when nothing says."""
-    records = [it.record for it in (*changes.records, *changes.feedback)]
-    scopes = {it.scope for it in (*records, *changes.purged, *changes.turns, *changes.retracted)}
-    scopes |= {it.scope for it in (*changes.accesses, *changes.proposals, *changes.watermarks)}
-    return scopes or {it.scope for it in changes.links} or {changes.scope}
+    records = [change.record for change in (*changes.records, *changes.feedback)]
+    scopes = {
+        part.scope for part in (*records, *changes.purged, *changes.turns, *changes.retracted)
+    }
+    scopes |= {part.scope for part in (*changes.accesses, *changes.proposals, *changes.watermarks)}
+    return scopes or {link.scope for link in changes.links} or {changes.scope}
 
 
 # --- Archived tool results of several stores, and their contents ----------------------------------
@@ -485,18 +489,18 @@ class SplitUpkeep:
 def _sum_figures(figures: Sequence[HealthFigures]) -> HealthFigures:
     if len(figures) == 1:
         return figures[0]
-    total = sum(it.total for it in figures)
-    confidence = sum(it.total * (it.mean_confidence or 0) for it in figures)
+    total = sum(store.total for store in figures)
+    confidence = sum(store.total * (store.mean_confidence or 0) for store in figures)
     return HealthFigures(
         total=total,
         mean_confidence=confidence / total if total else None,
-        by_kind=summed(it.by_kind for it in figures),
-        buffered=sum(it.buffered for it in figures),
-        quarantined=sum(it.quarantined for it in figures),
-        expired=sum(it.expired for it in figures),
-        expired_by=summed(it.expired_by for it in figures),
-        conflicts=sum(it.conflicts for it in figures),
-        fullest=max((it.fullest for it in figures), default=0),
+        by_kind=summed(store.by_kind for store in figures),
+        buffered=sum(store.buffered for store in figures),
+        quarantined=sum(store.quarantined for store in figures),
+        expired=sum(store.expired for store in figures),
+        expired_by=summed(store.expired_by for store in figures),
+        conflicts=sum(store.conflicts for store in figures),
+        fullest=max((store.fullest for store in figures), default=0),
     )
 
 
@@ -546,8 +550,8 @@ class SplitTransfer:
             (
                 transfer,
                 Extent(
-                    scopes=tuple(it for it in some if it in extent.scopes),
-                    profiles=tuple(it for it in some if it in extent.profiles),
+                    scopes=tuple(scope for scope in some if scope in extent.scopes),
+                    profiles=tuple(scope for scope in some if scope in extent.profiles),
                 ),
             )
             for transfer, some in split([*extent.scopes, *extent.profiles], self.holding)
@@ -581,7 +585,7 @@ class SplitTransfer:
 
 def _sum(counts: Sequence[ExportCounts]) -> ExportCounts:
     numbers = {
-        field.name: sum(getattr(it, field.name) for it in counts)
+        field.name: sum(getattr(one, field.name) for one in counts)
         for field in fields(ExportCounts)
         if field.name != "lost"
     }

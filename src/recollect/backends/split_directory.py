@@ -56,7 +56,10 @@ class SplitDirectory:
             store = stores[number]
             found = await store.scopes(within, after=after, limit=limit)
             # A caller from elsewhere who wrote there has a scope there too, with nothing in it.
-            return [(place, it if self.holding(it.scope) is store else None) for place, it in found]
+            return [
+                (place, entry if self.holding(entry.scope) is store else None)
+                for place, entry in found
+            ]
 
         return await _in_turn(len(stores), read, after, limit)
 
@@ -98,7 +101,9 @@ class SplitDirectory:
                     place,
                     None
                     if entry.name in listed
-                    else _together([entry, *(it[entry.name] for it in more if entry.name in it)]),
+                    else _together(
+                        [entry, *(others[entry.name] for others in more if entry.name in others)]
+                    ),
                 )
                 for place, entry in found
             ]
@@ -112,7 +117,7 @@ class SplitDirectory:
             await store.sessions(some, after=after, limit=limit)
             for store, some in self._split(extent)
         ]
-        latest = sorted(chain(*found), key=lambda it: (it[0].at, it[0].id), reverse=True)
+        latest = sorted(chain(*found), key=lambda pair: (pair[0].at, pair[0].id), reverse=True)
         return latest[:limit]
 
     async def labels(
@@ -123,9 +128,9 @@ class SplitDirectory:
             (store, some), *_ = places
             return await store.labels(some, kind, offset=offset, limit=limit)
         found = [await store.labels(some, kind, offset=0, limit=None) for store, some in places]
-        counts = summed({it.name: it.records for it in entries} for entries in found)
+        counts = summed({entry.name: entry.records for entry in entries} for entries in found)
         entries = [LabelEntry(name=name, records=count) for name, count in counts.items()]
-        entries.sort(key=lambda it: (-it.records, it.name))
+        entries.sort(key=lambda entry: (-entry.records, entry.name))
         return entries[offset:][:limit]
 
     async def records(
@@ -136,22 +141,24 @@ class SplitDirectory:
             for store in self._stores(within)
         ]
         latest = sorted(
-            chain(*found), key=lambda it: (to_micros(it.observed_at), it.id), reverse=True
+            chain(*found),
+            key=lambda record: (to_micros(record.observed_at), record.id),
+            reverse=True,
         )
         return latest[:limit]
 
     async def count(self, within: Workspace, where: Filter, *, now: datetime) -> int:
-        return sum([await it.count(within, where, now=now) for it in self._stores(within)])
+        return sum([await store.count(within, where, now=now) for store in self._stores(within)])
 
     async def facets(self, within: Workspace, where: Filter, *, now: datetime) -> Facets:
-        found = [await it.facets(within, where, now=now) for it in self._stores(within)]
+        found = [await store.facets(within, where, now=now) for store in self._stores(within)]
         return Facets(
-            kinds=summed(it.kinds for it in found),
-            categories=summed(it.categories for it in found),
-            statuses=summed(it.statuses for it in found),
-            tags=summed(it.tags for it in found),
-            agents=summed(it.agents for it in found),
-            users=summed(it.users for it in found),
+            kinds=summed(facets.kinds for facets in found),
+            categories=summed(facets.categories for facets in found),
+            statuses=summed(facets.statuses for facets in found),
+            tags=summed(facets.tags for facets in found),
+            agents=summed(facets.agents for facets in found),
+            users=summed(facets.users for facets in found),
         )
 
     def _stores(self, within: Workspace) -> Sequence[Directory]:
@@ -179,13 +186,17 @@ async def _in_turn(
 ) -> list[tuple[Cursor, T]]:
     """List one store after another, without what is None; a place says in which store it is."""
     if stores == 1:
-        return [(place, it) for place, it in await read(0, after) if it is not None]
+        return [(place, entry) for place, entry in await read(0, after) if entry is not None]
     first = 0 if after is None else _number(after, stores)
     listed: list[tuple[Cursor, T]] = []
     for number in range(first, stores):
         place = after if number == first else None
         while len(listed) < limit and (found := await read(number, place)):
-            listed += [(Cursor(at=at.at, id=str(number)), it) for at, it in found if it is not None]
+            listed += [
+                (Cursor(at=at.at, id=str(number)), entry)
+                for at, entry in found
+                if entry is not None
+            ]
             place = found[-1][0]
     return listed[:limit]
 
@@ -203,15 +214,15 @@ def _number(place: Cursor, stores: int) -> int:
 def _together(entries: Sequence[NameEntry]) -> NameEntry:
     """Return what several stores know of one agent or user."""
     contents = [entry.contents for entry in entries]
-    moments = [it.last_active for it in contents if it.last_active is not None]
+    moments = [part.last_active for part in contents if part.last_active is not None]
     return replace(
         entries[0],
         scopes=sum(entry.scopes for entry in entries),
         contents=Contents(
-            records=sum(it.records for it in contents),
-            turns=sum(it.turns for it in contents),
-            sessions=sum(it.sessions for it in contents),
-            archives=sum(it.archives for it in contents),
+            records=sum(part.records for part in contents),
+            turns=sum(part.turns for part in contents),
+            sessions=sum(part.sessions for part in contents),
+            archives=sum(part.archives for part in contents),
             last_active=max(moments, default=None),
         ),
     )
