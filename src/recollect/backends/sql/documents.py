@@ -45,6 +45,12 @@ from recollect.ports.documents import LocatedChunk, Span
 _DOCUMENTS: Final = schema.documents
 _SECTIONS: Final = schema.sections
 _UNITS: Final = schema.units
+_WITH_DOCUMENTS: Final = Quick(
+    select(schema.scopes.c.id).where(
+        schema.scopes.c.id.in_(listed_numbers("scopes")),
+        exists().where(_DOCUMENTS.c.scope_id == schema.scopes.c.id),
+    )
+)
 
 
 class SqlDocuments:
@@ -88,13 +94,8 @@ class SqlDocuments:
     async def scopes(self, owners: Sequence[Scope]) -> list[Scope]:
         def read(connection: Connection) -> list[Scope]:
             found = collection_scopes(connection, owners)
-            scopes = schema.scopes.c
-            has_documents = exists().where(_DOCUMENTS.c.scope_id == scopes.id)
-            wanted = select(scopes.id).where(scopes.id.in_(list(found)), has_documents)
-            return sorted(
-                (found[number] for number in connection.scalars(wanted)),
-                key=lambda scope: scope.key,
-            )
+            filled = _WITH_DOCUMENTS.rows(connection, {"scopes": to_json(list(found))})
+            return sorted((found[row["id"]] for row in filled), key=lambda scope: scope.key)
 
         return await self._database.read(read, is_quick=True)
 
