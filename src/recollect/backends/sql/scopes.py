@@ -10,11 +10,9 @@ from sqlalchemy import (
     Connection,
     Integer,
     String,
-    and_,
     bindparam,
     func,
     literal_column,
-    or_,
     select,
     tuple_,
 )
@@ -35,6 +33,14 @@ AGENTS_OF: Final = PreparedStatement(
     select(schema.scopes).where(
         *(_TABLE[name] == bindparam(f"of_{name}") for name in ("org", "workspace", "user")),
         _TABLE.agent.in_(listed("agents")),
+    )
+)
+_BY_ID: Final = PreparedStatement(select(schema.scopes).where(_TABLE.id.in_(listed_numbers("ids"))))
+_COLLECTIONS_OF: Final = PreparedStatement(
+    select(schema.scopes).where(
+        *(_TABLE[name] == bindparam(f"of_{name}") for name in ("org", "workspace")),
+        _TABLE.user.in_(listed("users")),
+        func.substr(_TABLE.agent, 1, len(COLLECTION_MARK)) == COLLECTION_MARK,
     )
 )
 
@@ -128,29 +134,31 @@ def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]
     wanted = list(ids)
     if not wanted:
         return {}
-    rows = connection.execute(select(schema.scopes).where(_TABLE.id.in_(wanted)))
-    return {
-        row.id: Scope(
-            org=row.org, workspace=row.workspace, agent=row.agent or None, user=row.user or None
-        )
-        for row in rows
-    }
+    return _by_number(_BY_ID.rows(connection, {"ids": to_json(wanted)}))
 
 
 def collection_scopes(connection: Connection, owners: Sequence[Scope]) -> dict[int, Scope]:
     """Return the collections of these owners by their numbers."""
-    table = _TABLE
-    if not owners:
-        return {}
-    places = {(owner.org, owner.workspace, owner.user or "") for owner in owners}
-    here = [
-        and_(table.org == org, table.workspace == workspace, table.user == user)
-        for org, workspace, user in sorted(places)
-    ]
-    is_collection = func.substr(table.agent, 1, len(COLLECTION_MARK)) == COLLECTION_MARK
-    numbers = connection.scalars(select(table.id).where(or_(*here), is_collection))
-    scopes = scopes_by_id(connection, numbers)
-    return {number: scope for number, scope in scopes.items() if collection_owner(scope) in owners}
+    users: dict[tuple[str, str], list[str]] = {}
+    for owner in owners:
+        users.setdefault((owner.org, owner.workspace), []).append(owner.user or "")
+    found: dict[int, Scope] = {}
+    for (org, workspace), named in users.items():
+        given = {"of_org": org, "of_workspace": workspace, "users": to_json(named)}
+        found |= _by_number(_COLLECTIONS_OF.rows(connection, given))
+    return {number: scope for number, scope in found.items() if collection_owner(scope) in owners}
+
+
+def _by_number(rows: Iterable[Row]) -> dict[int, Scope]:
+    return {
+        row["id"]: Scope(
+            org=row["org"],
+            workspace=row["workspace"],
+            agent=row["agent"] or None,
+            user=row["user"] or None,
+        )
+        for row in rows
+    }
 
 
 def _rows(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:

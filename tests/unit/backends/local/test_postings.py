@@ -40,6 +40,19 @@ def _answer(postings: PackedPostings, query: list[int], allowed: list[int] | Non
     return statistics, best.units.tolist(), best.scores.tolist()
 
 
+@given(keys=st.lists(st.integers(0, 5), max_size=40), leading=st.sampled_from([1, 2**40, 2**61]))
+def test_members_are_in_order_whatever_bits_keys_share(keys, leading):
+    # Keys that differ in their last bits only, and such that differ in the first ones.
+    texts = {unit: [key * leading] for unit, key in enumerate(keys, 1)}
+
+    segment = _segment(texts)
+
+    for place, term in enumerate(segment.terms.tolist()):
+        members = segment.members[segment.starts[place] : segment.starts[place + 1]]
+        assert members.tolist() == [at for at, key in enumerate(keys) if key * leading == term]
+    assert segment.terms.tolist() == sorted({key * leading for key in keys})
+
+
 @settings(deadline=None)
 @given(steps=_STEPS, query=_QUERY)
 @example(steps=[[[1], [], [], []], {1}], query=[1])
