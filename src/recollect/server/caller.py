@@ -30,9 +30,7 @@ Part = Annotated[
 ]
 OptionalPart = Annotated[
     str | None,
-    Query(
-        description="default: from the server's settings; `-` is none", json_schema_extra=_NAME
-    ),
+    Query(description="default: from the server's settings; `-` is none", json_schema_extra=_NAME),
 ]
 _NONE: Final = "-"
 
