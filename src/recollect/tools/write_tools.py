@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from recollect.domain.fields import MAX_CONTENT, RecordFields, checked_text, revised
+from recollect.domain.fields import RecordFields, checked_content, revised
 from recollect.domain.notes import Decision, ScratchpadUpdate
 from recollect.domain.record import Record, is_user_profile
 from recollect.domain.views import Json
@@ -84,7 +84,7 @@ async def update(context: ToolContext, asked: UpdateMemory) -> Json:
             code="missing_field",
         )
     if asked.content is not None:
-        checked_text(asked.content, "content", MAX_CONTENT)
+        checked_content(asked.content)
     for attempt in count(1):
         stored = await context.memory.get(asked.id)
         merged = await _merged(context, asked, stored) if asked.merge else None

@@ -599,7 +599,8 @@ def _conflict(item: Item, outcome: Outcome) -> str:
 
 def _recovery_hint(problem: RecollectError) -> str:
     fix = (
-        "An operator imports for every scope with --all-scopes."
+        "Every line goes back to the user and agent it was exported for: import as that caller"
+        " (--user, --agent), or as an operator for everybody with --all-scopes."
         if isinstance(problem, NotAllowed)
         else problem.hint or "Fix the line."
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, cast
 
-from recollect.domain.fields import MAX_CONTENT, Draft, RecordFields, checked_text, new_record
+from recollect.domain.fields import Draft, RecordFields, checked_content, new_record
 from recollect.domain.record import (
     USER_PROFILE,
     Evidence,
@@ -130,7 +130,7 @@ class Intake:
         fields: RecordFields,
     ) -> Incoming:
         """Return the record of a caller's statement, which needs no evidence."""
-        checked_text(content, "content", MAX_CONTENT)
+        checked_content(content)
         now = self._clock.now()
         policy = self._policy(caller)
         wished_strategy(fields.get("metadata") or {})

@@ -52,6 +52,8 @@ _TAGS: Final = schema.record_tags.c
 _USUAL_TAGS: Final = 50
 # The place of what is ordered by its number alone.
 _BY_NUMBER: Final = "n"
+# A place before every record of a list: no record has a time as late as this.
+_END: Final = Cursor(at=2**62, id="")
 
 
 class SqlDirectory:
@@ -198,16 +200,17 @@ class SqlDirectory:
     async def records(
         self, within: Workspace, where: Filter, *, now: datetime, after: Cursor | None, limit: int
     ) -> Sequence[Record]:
+        # Bounded on the first page too: without a bound SQLite reads and sorts the whole workspace.
+        end = after or _END
+
         def read(connection: Connection) -> list[Record]:
-            place = tuple_(_RECORDS.observed_at, _RECORDS.id)
             wanted = (
                 select(schema.records)
                 .where(_passes(within, where))
+                .where(tuple_(_RECORDS.observed_at, _RECORDS.id) < (end.at, end.id))
                 .order_by(_RECORDS.observed_at.desc(), _RECORDS.id.desc())
                 .limit(limit)
             )
-            if after is not None:
-                wanted = wanted.where(place < (after.at, after.id))
             rows = rows_of(connection, wanted, {"now": to_micros(now)})
             scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
             return [record_from(row, scopes[row["scope_id"]]) for row in rows]
