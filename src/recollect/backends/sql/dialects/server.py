@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -34,6 +35,9 @@ from recollect.backends.sql.schema import metadata
 _GENERATION: Final = "generation"
 # Whoever seals the audit holds the row of this name.
 SEAL: Final = "seal"
+# What tells this database from every other one, whatever they are called.
+_IDENTITY: Final = "identity"
+_IDENTITY_BITS: Final = 63
 
 server_metadata: Final = MetaData()
 
@@ -102,6 +106,8 @@ class ServerDialect(ABC):
             connection.exec_driver_sql(statement)
         for name in (_GENERATION, SEAL):
             connection.execute(InsertOrIgnore(counters), {"name": name, "value": 0})
+        identity = secrets.randbits(_IDENTITY_BITS)
+        connection.execute(InsertOrIgnore(counters), {"name": _IDENTITY, "value": identity})
 
     def _tables(self, options: Mapping[str, Any]) -> MetaData:
         """Return every table as it is made here: the types differ, the names do not."""
@@ -173,6 +179,11 @@ class ServerDialect(ABC):
     def says(self, connection: Connection, term: str) -> bool:
         # No file of the server's is searched, so its own words cannot be mistaken for remains.
         return False
+
+
+def identity_of(connection: Connection) -> int | None:
+    """Return the number that a database was given with its tables; older ones have none."""
+    return connection.scalar(select(counters.c.value).where(counters.c.name == _IDENTITY))
 
 
 def lock_counter(connection: Connection, name: str) -> None:
