@@ -46,6 +46,7 @@ def asked() -> Iterator[list[str]]:
         event.remove(Engine, name, hook)
 
 
+@pytest.mark.usefixtures("nobody_works")
 async def test_a_warm_recall_takes_two_transactions_and_six_statements(
     asked: list[str], database_path: Path
 ):

@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from recollect import Memory
-from recollect.lifecycle.jobs import Worker
 from recollect.server.app import create_app
 from recollect.settings import Settings
 
@@ -198,12 +197,7 @@ async def test_archives_come_in_pages(client: httpx.AsyncClient):
     assert (seen, cursor) == (["4", "3", "2", "1", "0"], None)
 
 
-@pytest.fixture
-def _nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Worker, "start", lambda self: None)
-
-
-@pytest.mark.usefixtures("_nobody_works")
+@pytest.mark.usefixtures("nobody_works")
 async def test_jobs_are_listed_run_told_of_and_cancelled(client: httpx.AsyncClient):
     messages = [{"role": "user", "content": f"I like tea number {it}"} for it in range(10)]
     well(await client.post("/v1/observe", json={"session": "s", "messages": messages}))
