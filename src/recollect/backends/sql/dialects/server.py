@@ -116,9 +116,10 @@ class ServerDialect(ABC):
             made = table.to_metadata(copy)
             made.dialect_kwargs.update(options)
             for column in made.c:
-                column.type = self.column_type(column.type)
                 if isinstance(column.type, Text):
+                    # MySQL has no defaults for long texts.
                     column.server_default = None
+                column.type = self.column_type(column.type)
         return copy
 
     def raise_generation(self, connection: Connection) -> None:
