@@ -146,6 +146,7 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
     assert (await memory.audit.verify()).sealed == 1
 
 
+@pytest.mark.usefixtures("nobody_works")
 async def test_a_long_tail_is_sealed_in_batches(memory: Memory):
     scope = memory.caller_scope
     entries = tuple(
