@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TextClause,
     bindparam,
     delete,
     select,
@@ -65,18 +66,6 @@ _COUNTS: Final = Quick(
         term_counts.c.term.in_(listed_numbers("terms")),
     )
 )
-_KNOWN: Final = Quick(InsertOrIgnore(term_counts))
-_COUNT: Final = Quick(
-    update(term_counts)
-    .where(
-        term_counts.c.space == bindparam("of_space", type_=BigInteger()),
-        term_counts.c.term == bindparam("of_term", type_=BigInteger()),
-    )
-    .values(units=term_counts.c.units + bindparam("more", type_=Integer()))
-)
-_UNUSED: Final = delete(term_counts).where(
-    term_counts.c.space == bindparam("of_space", type_=BigInteger()), term_counts.c.units <= 0
-)
 _USED: Final = Quick(
     select(term_counts.c.term).where(term_counts.c.term.in_(listed_numbers("terms"))).distinct()
 )
@@ -87,6 +76,11 @@ class ServerDialect(ABC):
     """A database that several processes write to at the same time."""
 
     is_server = True
+    # One statement however many terms there are: `:counts` is a JSON list, of a term and how many
+    # more units have it each.
+    add_counts: TextClause
+    # Removes those of these terms that no unit has any more.
+    remove_unused_counts: TextClause
 
     @abstractmethod
     def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
@@ -155,13 +149,11 @@ class ServerDialect(ABC):
         for _, keys in units:
             counts.update(np.unique(keys).view(np.int64).tolist())
         # In one order, so that two who count at the same time do not wait for each other.
-        terms = sorted(counts.items())
-        if sign > 0:
-            _KNOWN.run(connection, [{"space": space, "term": it, "units": 0} for it, _ in terms])
-        more = [{"of_space": space, "of_term": it, "more": sign * count} for it, count in terms]
-        _COUNT.run(connection, more)
+        more = [(term, sign * count) for term, count in sorted(counts.items())]
+        given = {"space": space, "counts": to_json(more)}
+        connection.execute(self.add_counts, given)
         if sign < 0:
-            connection.execute(_UNUSED, {"of_space": space})
+            connection.execute(self.remove_unused_counts, given)
 
     def frequencies(
         self, connection: Connection, space: int, keys: Sequence[int]
