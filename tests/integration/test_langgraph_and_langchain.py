@@ -6,6 +6,8 @@ import pytest
 
 from tests.adapters.running import check_stories, run_checks, run_example, run_own_tests, set_up
 
+pytestmark = pytest.mark.sqlite(reason="its programs make files of their own")
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _environment() -> None:

@@ -295,7 +295,7 @@ async def test_vectors_are_kept_and_the_model_is_not_asked_again(
 async def test_a_vector_that_comes_late_is_on_both_sides(
     database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
-    async def not_now(self: Reindexer, job: Job) -> None: ...
+    async def not_now(job: Job) -> None: ...
 
     embedder = FakeEmbedder()
     embedder.is_broken = True
@@ -308,7 +308,8 @@ async def test_a_vector_that_comes_late_is_on_both_sides(
         embedder.is_broken = False
         clock.turn(minutes=1)
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr(Reindexer, "run", not_now)
+            handlers: Any = memory._parts.worker._handlers
+            meanwhile.setitem(handlers, reindex.REINDEX, not_now)
             await memory.drain()
         made = len(NOTES) + renewed
         assert _query(database_path, "SELECT count(*) FROM vectors") == [(made,)]

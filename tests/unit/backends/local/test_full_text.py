@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.base import token
 from recollect.backends.sql.full_text import (
     add_tokens,
@@ -55,6 +56,21 @@ def test_frequencies_count_units_once_and_forget_removed_ones(database: Database
 
     database.write_here(write)
     assert _frequencies(database, 1, [1, 2, 3, 2**64 - 1]) == {1: 1, 2: 2, 2**64 - 1: 1}
+
+
+@pytest.mark.server
+def test_a_term_that_no_unit_has_any_more_is_not_used(database: Database):
+    keys = [np.array(text, np.uint64) for text in ([1, 2, 2**64 - 1], [2, 3])]
+
+    def write(connection):
+        for unit, terms in enumerate(keys, 1):
+            add_tokens(connection, 1, 1 << 32 | unit, terms)
+        add_tokens(connection, 2, 2 << 32 | 1, keys[1])
+        remove_tokens(connection, 1, 1 << 32 | 1, keys[0])
+        return dialect_of(connection).used_keys(connection, [1, 2, 3, 2**64 - 1])
+
+    assert database.write_here(write) == {2, 3}
+    assert _frequencies(database, 1, [1, 2, 3]) == {2: 1, 3: 1}
 
 
 def test_another_scope_with_the_same_terms_is_not_counted(writer: UnitWriter, database: Database):

@@ -38,10 +38,25 @@ _NEWEST: Final = text(
     "SELECT unit_id FROM unit_tokens WHERE MATCH (tokens) AGAINST (:query IN BOOLEAN MODE) "
     "AND gone_at = 0 ORDER BY unit_id DESC LIMIT :most"
 )
+_COUNTED: Final = (
+    "JSON_TABLE(:counts, '$[*]' COLUMNS (term BIGINT PATH '$[0]', units INT PATH '$[1]')) "
+    "AS counted"
+)
 
 
 class MysqlDialect(ServerDialect):
     """MySQL 8 and MariaDB 10.6, and newer."""
+
+    add_counts = text(
+        "INSERT INTO term_counts (space, term, units) SELECT :space, counted.term, counted.units "
+        f"FROM {_COUNTED} "
+        "ON DUPLICATE KEY UPDATE units = term_counts.units + counted.units"
+    )
+    remove_unused_counts = text(
+        f"DELETE term_counts FROM {_COUNTED} STRAIGHT_JOIN term_counts "
+        "ON term_counts.space = :space AND term_counts.term = counted.term "
+        "WHERE term_counts.units <= 0"
+    )
 
     def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
         match type_:
