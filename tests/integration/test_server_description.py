@@ -34,6 +34,8 @@ from recollect.domain import (
     upkeep,
     write,
 )
+from recollect.domain.page import MAX_PAGE
+from recollect.errors import InvalidInput
 from recollect.server import answers, operation_answers, session_answers
 from recollect.server.app import ROUTERS, create_app
 from recollect.server.caller import query_parameters
@@ -188,6 +190,31 @@ def test_an_address_takes_exactly_what_the_description_says():
         if isinstance(it, APIRoute)
     }
     assert taken == {name: described[name] for name in taken}
+
+
+@pytest.mark.parametrize(
+    "name", ["ann", "安妮", " a b ", "", "  ", "a/b", "a\0", "a\x7f", "x" * 100, "x" * 101]
+)
+def test_the_description_takes_the_names_that_a_scope_takes(name: str):
+    parameters = _API["paths"]["/v1/records"]["get"]["parameters"]
+    described = next(it["schema"] for it in parameters if it["name"] == "user")
+    try:
+        scope.Scope(user=name)
+        is_name = True
+    except InvalidInput:
+        is_name = False
+    is_described = (
+        described["minLength"] <= len(name) <= described["maxLength"]
+        and re.search(described["pattern"], name) is not None
+    )
+    assert is_described == is_name
+
+
+def test_the_description_takes_the_limits_that_a_list_takes():
+    for path in ("/v1/records", "/v1/workspace/records", "/v1/sessions"):
+        parameters = _API["paths"][path]["get"]["parameters"]
+        limit = next(it["schema"] for it in parameters if it["name"] == "limit")
+        assert (limit["minimum"], limit["maximum"]) == (1, MAX_PAGE)
 
 
 async def test_the_pages_load_nothing_from_another_host():

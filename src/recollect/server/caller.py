@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from types import EllipsisType
-from typing import Annotated, Final, cast, get_origin
+from typing import Annotated, Any, Final, cast, get_origin
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, Query, Request
@@ -20,7 +20,7 @@ from recollect.server.identity import identify
 
 SCOPE_PARTS: Final = frozenset({"org", "workspace", "agent", "user"})
 # What the domain takes as a name, for the description; the domain itself refuses the rest.
-_NAME: Final = {
+_NAME: Final[dict[str, Any]] = {
     "minLength": 1,
     "maxLength": MAX_PART,
     "pattern": r"^[^/\x00-\x1f\x7f]*[^\s/\x00-\x1f\x7f][^/\x00-\x1f\x7f]*$",

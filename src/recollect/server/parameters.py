@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Header, Query, Response
 
@@ -21,7 +21,7 @@ IdempotencyKey = Annotated[
 ]
 Reason = Annotated[str, Query(description="why, for the history")]
 # The description tells the bounds; the domain refuses what is beyond them.
-LIMITS: Final = {"minimum": 1, "maximum": MAX_PAGE}
+LIMITS: Final[dict[str, Any]] = {"minimum": 1, "maximum": MAX_PAGE}
 Limit = Annotated[int, Query(description="how many at most", json_schema_extra=LIMITS)]
 PageMark = Annotated[str | None, Query(description="the last page's next_cursor")]
 
