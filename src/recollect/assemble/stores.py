@@ -176,7 +176,7 @@ class AgentWiring(Wiring):
     """
 
     def __init__(self, settings: Settings, database: Database, common: Wiring) -> None:
-        super().__init__(settings, common.clock, database, *common.understood)
+        super().__init__(settings, common.clock, database, common.understanding, common.own_judge)
         self.declared_agents = common.declared_agents
         self._common = common
 

@@ -8,27 +8,12 @@ from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
-from recollect.domain.archive import ContentRange
-from recollect.domain.change import Changes
-from recollect.domain.context import ContextFields, MemoryContext, Tongue
-from recollect.domain.directory import LabelEntry, SessionEntry
-from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields, make_filter
-from recollect.domain.forgetting import Forgotten
-from recollect.domain.hit import Hit, Recalled
 from recollect.domain.ids import new_id
-from recollect.domain.job import Progress
 from recollect.domain.memory_tools import memory_guide
-from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page, PageWanted
-from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope
-from recollect.domain.stats import Stats
-from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
-from recollect.domain.turn import Turn
-from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
@@ -41,6 +26,21 @@ from recollect.memory.workspace import WorkspaceView
 
 if TYPE_CHECKING:
     from recollect.context.session import Session
+    from recollect.domain.archive import ContentRange
+    from recollect.domain.change import Changes
+    from recollect.domain.context import ContextFields, MemoryContext, Tongue
+    from recollect.domain.directory import LabelEntry, SessionEntry
+    from recollect.domain.embedding import Reindexing
+    from recollect.domain.forgetting import Forgotten
+    from recollect.domain.hit import Hit, Recalled
+    from recollect.domain.job import Progress
+    from recollect.domain.meter import Meter, Metrics
+    from recollect.domain.record import Record, Version
+    from recollect.domain.stats import Stats
+    from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+    from recollect.domain.turn import Turn
+    from recollect.domain.upkeep import BulkChange
+    from recollect.domain.write import Route, Trace, WritePolicy, Written
     from recollect.lifecycle.keys import KeyService
     from recollect.memory.parts import Parts
     from recollect.ports.embedder import Embedder

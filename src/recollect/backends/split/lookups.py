@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from recollect.domain.change import Change
 from recollect.domain.scope import Holding, Scope, split_reachable
-from recollect.domain.write import Trace
-from recollect.ports.store import ChangeLog, Writes
+
+if TYPE_CHECKING:
+    from recollect.domain.change import Change
+    from recollect.domain.write import Trace
+    from recollect.ports.store import ChangeLog, Writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

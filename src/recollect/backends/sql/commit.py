@@ -7,15 +7,15 @@ from datetime import datetime
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, delete, update
 
 from recollect.backends.sql import audits, schema, statements
 from recollect.backends.sql import index_generations as generations
 from recollect.backends.sql import record_attachments as attachments
 from recollect.backends.sql.archives import add_archive, remove_archive
+from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.digests import Digests, record_digest, turn_digest
 from recollect.backends.sql.documents import put_document, remove_document
 from recollect.backends.sql.full_text import take_out
@@ -34,8 +34,6 @@ from recollect.domain.scope import Scope
 from recollect.domain.times import EPOCH, from_micros, to_micros
 from recollect.domain.unit import ARCHIVE, OwnerUnits
 from recollect.errors import Conflict, NotFound, StaleVersion
-
-_KEY_BYTES: Final = 8
 
 
 def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committed:
@@ -407,9 +405,9 @@ class Commit:
             answering = generations.without_those_beside(self._connection, scope.id, rows)
         for row in answering:
             scope.added_units -= 1
-            scope.added_length -= len(row["terms"]) // _KEY_BYTES
+            scope.added_length -= len(row["terms"]) // KEY_BYTES
             scope.changes.append(("unit", str(row["id"]), "remove"))
-        units = [(row["id"], np.frombuffer(row["terms"], "<u8")) for row in answering]
+        units = [(row["id"], row["terms"]) for row in answering]
         take_out(self._connection, scope.id, units)
         statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
 

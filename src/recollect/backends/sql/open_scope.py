@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from struct import pack
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import Connection
 
 from recollect.backends.sql import statements
@@ -89,7 +89,7 @@ def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterato
             "ordinal": unit.ordinal,
             "start": unit.start,
             "end": unit.end,
-            "terms": np.asarray(unit.terms, dtype="<u8").tobytes(),
+            "terms": pack(f"<{len(unit.terms)}Q", *unit.terms),
             "analyzer": owner.analyzer,
             "observed_at": to_micros(owner.observed_at),
             "cluster": owner.setting.cluster,
