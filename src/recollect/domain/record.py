@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from recollect.domain.copies import copy_with
 from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
 
@@ -127,7 +128,7 @@ class Record:
 
     def evolve(self, **changes: Any) -> Record:
         """Return the record with some fields changed."""
-        return replace(self, **changes)
+        return copy_with(self, **changes)
 
     @property
     def name(self) -> str:

@@ -19,10 +19,11 @@ from recollect.domain.unit import OwnerUnits
 
 # The part of a unit's number that its scope's counter gave.
 COUNTER: Final = (1 << UNIT_BITS) - 1
-# A scope with fewer terms is packed as a whole when it is asked for, and never searched otherwise.
-_LARGE: Final = 30_000
-# So many units are read one by one rather than added to the full text.
-_BEHIND: Final = 256
+# A scope with fewer terms is not in the full text: a search reads all of them until it is packed.
+# That takes some 50 ms for 10,000 records, less than adding them would take on every writer.
+_LARGE: Final = 1_000_000
+# Fewer units than this are read one by one rather than added to the full text.
+_BEHIND: Final = 1_024
 
 
 @dataclass(slots=True)
