@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, cast
 
 from recollect.domain.audit import INJECT, AuditEntry, NewAuditEntry
 from recollect.domain.context import LeftOut, Reason
@@ -190,6 +190,8 @@ class ReplayedItem:
     over what was known then, by words only. `score_now` is None if the question no longer finds
     it.
     """
+
+    DERIVED: ClassVar = ("is_same",)
 
     id: str
     # A record's kind, or `turn`; turns have no versions.
