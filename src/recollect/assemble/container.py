@@ -94,6 +94,13 @@ _log = logging.getLogger(__name__)
 _MEGABYTE: Final = 1 << 20
 # A program that is open only for a moment leaves background work to others.
 _START_DELAY_SECONDS: Final = 3.0
+# What background work needs and takes long to import.
+_BACKGROUND_MODULES: Final = (
+    "recollect.assemble.background",
+    "recollect.assemble.recall",
+    "recollect.backends.local.keyword_index",
+    "recollect.backends.local.vector_index",
+)
 
 
 class Wiring(Parts):
@@ -253,7 +260,8 @@ class Wiring(Parts):
         self.metrics.start()
 
     def _prepare_background(self) -> None:
-        importlib.import_module("recollect.assemble.background")
+        for module in _BACKGROUND_MODULES:
+            importlib.import_module(module)
         self.understanding.open()
 
     def of_agent(self, agent: str | None) -> Wiring:

@@ -191,8 +191,6 @@ class ReplayedItem:
     it.
     """
 
-    DERIVED: ClassVar = ("is_same",)
-
     id: str
     # A record's kind, or `turn`; turns have no versions.
     kind: str
@@ -209,6 +207,8 @@ class ReplayedItem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
     """A replayed recall: the items that were given, in their order, then the new ones."""
+
+    DERIVED: ClassVar = ("is_same",)
 
     recall_id: str
     at: datetime
