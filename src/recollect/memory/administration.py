@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from recollect.domain.access import Agent, ApiKey, NewKey
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
+from recollect.domain.job import JobReport, JobState
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.write import WritePolicy
 from recollect.errors import Conflict, InvalidInput, NotFound, SettingsError
+from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.domain.job import JobReport, JobState
-    from recollect.domain.write import WritePolicy
     from recollect.memory.parts import Parts
-    from recollect.ports.store import Store
     from recollect.settings.sections import AgentSettings
 
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives, ToolResult
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.page import Cursor, Page, PageWanted
+from recollect.domain.scope import Caller
 from recollect.domain.times import to_micros
 from recollect.errors import NotAllowed, NotFound
 
 if TYPE_CHECKING:
-    from recollect.domain.archive import (
-        Archive,
-        ContentRange,
-        EarlierResult,
-        SweptArchives,
-        ToolResult,
-    )
-    from recollect.domain.scope import Caller
     from recollect.memory.parts import Parts
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.domain.audit import AuditEntry, AuditVerdict, verdict_together
+from recollect.domain.injection import Replay
+from recollect.domain.page import Page
+from recollect.domain.scope import Caller
 
 if TYPE_CHECKING:
-    from recollect.domain.injection import Replay
-    from recollect.domain.page import Page
-    from recollect.domain.scope import Caller
     from recollect.memory.parts import Parts
 
 

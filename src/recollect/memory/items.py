@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from recollect.domain.fields import checked_items
 from recollect.domain.ids import new_id
 from recollect.domain.item import ItemDraft, ItemHit, Namespace, StoredItem
+from recollect.domain.scope import Caller
 
 if TYPE_CHECKING:
-    from recollect.domain.scope import Caller
     from recollect.memory.parts import Parts
 
 

@@ -19,12 +19,12 @@ from recollect.domain.document import (
     SyncedFolder,
 )
 from recollect.domain.fields import MAX_CONTENT, checked_items, checked_text
+from recollect.domain.job import Progress
 from recollect.domain.page import Cursor, Page, PageWanted
+from recollect.domain.scope import Caller
 from recollect.domain.times import to_micros
 
 if TYPE_CHECKING:
-    from recollect.domain.job import Progress
-    from recollect.domain.scope import Caller
     from recollect.memory.parts import Parts
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recollect.domain.fields import RecordFields
+from recollect.domain.page import Page
+from recollect.domain.record import Record
+from recollect.domain.scope import Caller
+from recollect.domain.sharing import Proposal
 
 if TYPE_CHECKING:
-    from recollect.domain.page import Page
-    from recollect.domain.record import Record
-    from recollect.domain.scope import Caller
-    from recollect.domain.sharing import Proposal
     from recollect.memory.parts import Parts
 
 

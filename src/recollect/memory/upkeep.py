@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from recollect.domain.page import Page
+from recollect.domain.record import Record
+from recollect.domain.relation import Resolution
+from recollect.domain.scope import Caller
+from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute, Swept, swept_together
 
 if TYPE_CHECKING:
-    from recollect.domain.page import Page
-    from recollect.domain.record import Record
-    from recollect.domain.relation import Resolution
-    from recollect.domain.scope import Caller
-    from recollect.domain.stats import Health
     from recollect.memory.parts import Parts
 
 

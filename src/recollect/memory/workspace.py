@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from recollect.domain.audit import AuditEntry
+from recollect.domain.change import Changes
+from recollect.domain.directory import (
+    LabelEntry,
+    NameEntry,
+    RecordsFound,
+    ScopeEntry,
+    SessionEntry,
+)
 from recollect.domain.filters import FilterFields, make_filter
+from recollect.domain.hit import Recalled
 from recollect.domain.page import Page, PageWanted
+from recollect.domain.scope import Caller, Scope
+from recollect.domain.stats import Health
+from recollect.domain.upkeep import Dispute
 
 if TYPE_CHECKING:
-    from recollect.domain.audit import AuditEntry
-    from recollect.domain.change import Changes
-    from recollect.domain.directory import (
-        LabelEntry,
-        NameEntry,
-        RecordsFound,
-        ScopeEntry,
-        SessionEntry,
-    )
-    from recollect.domain.hit import Recalled
-    from recollect.domain.scope import Caller, Scope
-    from recollect.domain.stats import Health
-    from recollect.domain.upkeep import Dispute
     from recollect.memory.parts import Parts
 
 

@@ -6,16 +6,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from recollect.backends.split.reading import read_each
+from recollect.domain.archive import Archive, Blob
+from recollect.domain.page import Cursor
 from recollect.domain.scope import Holding, Scope, split_reachable
 from recollect.domain.times import to_micros
-
-if TYPE_CHECKING:
-    from recollect.domain.archive import Archive, Blob
-    from recollect.domain.page import Cursor
-    from recollect.ports.archives import Archives, Blobs, StoredBlob
+from recollect.ports.archives import Archives, Blobs, StoredBlob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from recollect.backends.split.reading import summed
 from recollect.domain.directory import (
@@ -22,15 +22,13 @@ from recollect.domain.directory import (
     SessionEntry,
     Workspace,
 )
+from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
+from recollect.domain.record import Record
 from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, StorageError
-
-if TYPE_CHECKING:
-    from recollect.domain.filters import Filter
-    from recollect.domain.record import Record
-    from recollect.ports.directory import Directory
+from recollect.ports.directory import Directory
 
 T = TypeVar("T")
 Placed = Sequence[tuple[Cursor, T]]

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from recollect.domain.job import JobReport, JobState
-    from recollect.domain.page import Cursor
-    from recollect.ports.jobs import JobReports
+from recollect.domain.job import JobReport, JobState
+from recollect.domain.page import Cursor
+from recollect.ports.jobs import JobReports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

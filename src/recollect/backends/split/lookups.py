@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from recollect.domain.change import Change
 from recollect.domain.scope import Holding, Scope, split_reachable
-
-if TYPE_CHECKING:
-    from recollect.domain.change import Change
-    from recollect.domain.write import Trace
-    from recollect.ports.store import ChangeLog, Writes
+from recollect.domain.write import Trace
+from recollect.ports.store import ChangeLog, Writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

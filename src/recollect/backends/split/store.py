@@ -6,24 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from recollect.backends.split.reading import read_each, summed
+from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.embedding import MISSING_VECTORS
+from recollect.domain.filters import Filter
+from recollect.domain.hit import ScoringInput
+from recollect.domain.page import Cursor
+from recollect.domain.record import Record, Version
+from recollect.domain.relation import Link
 from recollect.domain.scope import Holding, Scope, split, split_reachable
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import to_micros
+from recollect.domain.turn import Turn
 from recollect.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from recollect.domain.change import ChangeSet, Committed
-    from recollect.domain.filters import Filter
-    from recollect.domain.hit import ScoringInput
-    from recollect.domain.page import Cursor
-    from recollect.domain.record import Record, Version
-    from recollect.domain.relation import Link
-    from recollect.domain.turn import Turn
-    from recollect.ports.store import Store
+from recollect.ports.store import Store
 
 
 class _Scoped(Protocol):

@@ -6,15 +6,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from recollect.domain.archive import Archive, Blob
+from recollect.domain.document import Document
 from recollect.domain.scope import Holding, split
 from recollect.domain.transfer import ExportCounts
 from recollect.ports.transfer import Added, Arrival, Extent, Snapshot, Transfer
-
-if TYPE_CHECKING:
-    from recollect.domain.archive import Archive, Blob
-    from recollect.domain.document import Document
 
 T = TypeVar("T")
 

@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from recollect.backends.split.reading import read_each, summed
+from recollect.domain.record import Record
+from recollect.domain.relation import Conflict
 from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.stats import HealthFigures
 from recollect.domain.times import to_micros
-
-if TYPE_CHECKING:
-    from recollect.domain.record import Record
-    from recollect.domain.relation import Conflict
-    from recollect.domain.upkeep import Selection, Worth
-    from recollect.ports.upkeep import UpkeepReader
+from recollect.domain.upkeep import Selection, Worth
+from recollect.ports.upkeep import UpkeepReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
