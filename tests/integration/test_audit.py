@@ -20,7 +20,7 @@ from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, StorageBusy
-from recollect.lifecycle.audit import SEAL
+from recollect.lifecycle.audit import SEAL, Sealer
 from recollect.lifecycle.jobs import Worker
 from recollect.lifecycle.usage import Usage
 from recollect.server.app import create_app
@@ -129,7 +129,8 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
             memory._parts.settings,
             log,
             lambda _: log,
-            database,
+            Sealer(log, database.anchor, jobs),
+            database.anchor,
             clock,
             store,
             memory._parts.recaller,

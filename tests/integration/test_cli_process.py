@@ -113,6 +113,29 @@ def test_help_is_quick_because_it_loads_no_database_and_no_server(environment: d
     assert done.stderr.strip() == b"set()"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "unwanted"),
+    [
+        (["list"], ("numpy", "recollect.language", "recollect.models", "recollect.writing")),
+        (["remember", "Ann likes jazz"], ("recollect.recall.pipeline", "recollect.sharing")),
+    ],
+)
+def test_what_asks_nothing_loads_no_index_and_no_recall(
+    environment: dict[str, str], arguments: list[str], unwanted: tuple[str, ...]
+):
+    assert recollect(environment, "remember", "安妮喜欢绿茶").returncode == 0
+    names = (*unwanted, "recollect.backends.local", "recollect.context", "recollect.server")
+    program = (
+        f"import sys; from recollect.cli.app import run; run({arguments!r}); "
+        f"print([it for it in {names!r} if it in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=environment, check=True
+    )
+    assert done.stdout
+    assert done.stderr.strip() == b"[]"
+
+
 def test_a_question_loads_nothing_of_what_writes_shares_and_keeps_order(
     environment: dict[str, str],
 ):

@@ -10,46 +10,31 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from recollect.assemble.recall import archive_passages, recall_options, recall_paths, second_look
-from recollect.backends.local.byte_vectors import plain_product
-from recollect.backends.local.keyword_index import LocalKeywordIndex
-from recollect.backends.local.unit_metadata import Catalogue
-from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.split import SplitStore
-from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.forgetting import FORGET
 from recollect.domain.meter import Meter
-from recollect.domain.model_tier import ModelUsage
-from recollect.domain.scope import Scope
-from recollect.domain.stats import CacheStats
 from recollect.errors import StorageError
 from recollect.memory.parts import Parts
-from recollect.models.onnx_file import quick_product
-from recollect.ports.judge import Judge
-from recollect.ports.runtime import Clock
-from recollect.recall.cache import CachedRecaller, CacheOptions
-from recollect.recall.entity_path import EntityPath
-from recollect.recall.fresh_links import FreshLinks, LinkAmong
-from recollect.recall.late_vectors import LateVectors
 from recollect.recall.listing import Listing
-from recollect.recall.meaning import EmbeddingService
-from recollect.recall.pipeline import Recaller
-from recollect.recall.scan import Scan
-from recollect.recall.split_recall import SplitRecaller
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.stores import AgentWiring
+    from recollect.assemble.understanding import Understanding
+    from recollect.backends.local.keyword_index import LocalKeywordIndex
+    from recollect.backends.local.unit_metadata import Catalogue
+    from recollect.backends.local.vector_index import LocalVectorIndex
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.audit_log import SqlAudit
+    from recollect.backends.sql.database import Database
     from recollect.backends.sql.directory import SqlDirectory
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.transfer import SqlTransfer
@@ -57,13 +42,16 @@ if TYPE_CHECKING:
     from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
+    from recollect.domain.model_tier import ModelUsage
+    from recollect.domain.scope import Scope
+    from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.embedding.several_stores import ReindexPlaces
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.lifecycle.audit import AuditService
+    from recollect.lifecycle.audit import AuditService, Sealer
     from recollect.lifecycle.change_feed import ChangeFeed
     from recollect.lifecycle.idempotency import IdempotentWork
     from recollect.lifecycle.items import ItemKeeper
@@ -77,10 +65,18 @@ if TYPE_CHECKING:
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.memory.parts import SharingParts, UpkeepServices
     from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.judge import Judge
     from recollect.ports.keys import AgentOverlays
+    from recollect.ports.runtime import Clock
     from recollect.ports.store import Store, Writes
     from recollect.ports.upkeep import UpkeepReader
+    from recollect.recall.cache import CachedRecaller
+    from recollect.recall.fresh_links import FreshLinks, LinkAmong
+    from recollect.recall.late_vectors import LateVectors
+    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
+    from recollect.recall.reranking import Reranking
+    from recollect.recall.split_recall import SplitRecaller
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
     from recollect.transfer.exporter import Exporter
@@ -97,6 +93,13 @@ _log = logging.getLogger(__name__)
 _MEGABYTE: Final = 1 << 20
 # A program that is open only for a moment leaves background work to others.
 _START_DELAY_SECONDS: Final = 3.0
+# What background work needs and takes long to import.
+_BACKGROUND_MODULES: Final = (
+    "recollect.assemble.background",
+    "recollect.assemble.recall",
+    "recollect.backends.local.keyword_index",
+    "recollect.backends.local.vector_index",
+)
 
 
 class Wiring(Parts):
@@ -107,30 +110,21 @@ class Wiring(Parts):
         settings: Settings,
         clock: Clock,
         database: Database,
-        meaning: EmbeddingService,
-        embedding_cache: Callable[[], CacheStats],
-        forget_texts: Callable[[], None],
-        embedder_usage: Callable[[], tuple[ModelUsage, ...]],
+        understanding: Understanding,
         judge: Judge | None = None,
     ) -> None:
         self.settings = settings
         self.declared_agents = settings.agents
         self.clock = clock
         self.database = database
-        self.meaning = meaning
-        self._embedding_cache = embedding_cache
-        self.forget_texts = forget_texts
-        self._embedder_usage = embedder_usage
-        self._own_judge = judge
-        self.understood = (meaning, embedding_cache, forget_texts, embedder_usage, judge)
+        self.understanding = understanding
+        self.own_judge = judge
         # The stores of agents that have one of their own, by kind and place.
         self.stores: dict[tuple[str, str], AgentWiring] = {}
         # Why some of them could not be opened: the memory of all others is there all the same.
         self.unopened: dict[tuple[str, str], StorageError] = {}
-        self._reranking = second_look(settings)
         self._starting: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
-        recall = settings.recall
         # What is here alone; a scope may be held by another store.
         self.own_store = SqlStore(database, clock)
         self.store: Store = SplitStore(
@@ -138,40 +132,83 @@ class Wiring(Parts):
         )
         self.jobs = SqlJobs(database, clock)
         self.meter = Meter()
-        self.late_vectors = LateVectors(meaning, self.own_store, self.jobs)
-        self.fresh_links = FreshLinks(self.jobs, clock, self._link_among, recall.patience)
         self.listing = Listing(self.store, clock)
-        catalogue = Catalogue(recall.index_memory_mb * _MEGABYTE)
-        self.units = LocalKeywordIndex(database, catalogue, recall.index_memory_mb * _MEGABYTE)
-        self.vectors = LocalVectorIndex(
-            database,
-            catalogue,
-            recall.vector_memory_mb * _MEGABYTE,
-            quick_product(plain_product),
+
+    @property
+    def meaning(self) -> EmbeddingService:
+        return self.understanding.meaning
+
+    @cached_property
+    def late_vectors(self) -> LateVectors:
+        from recollect.recall.late_vectors import LateVectors
+
+        return LateVectors(self.meaning, self.own_store, self.jobs)
+
+    @cached_property
+    def fresh_links(self) -> FreshLinks:
+        from recollect.recall.fresh_links import FreshLinks
+
+        patience = self.settings.recall.patience
+        return FreshLinks(self.jobs, self.clock, self._link_among, patience)
+
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        from recollect.backends.local.unit_metadata import Catalogue
+
+        return Catalogue(self.settings.recall.index_memory_mb * _MEGABYTE)
+
+    @cached_property
+    def units(self) -> LocalKeywordIndex:
+        from recollect.backends.local.keyword_index import LocalKeywordIndex
+
+        budget = self.settings.recall.index_memory_mb * _MEGABYTE
+        return LocalKeywordIndex(self.database, self._catalogue, budget)
+
+    @cached_property
+    def vectors(self) -> LocalVectorIndex:
+        from recollect.backends.local.byte_vectors import plain_product
+        from recollect.backends.local.vector_index import LocalVectorIndex
+        from recollect.models.onnx_file import quick_product
+
+        budget = self.settings.recall.vector_memory_mb * _MEGABYTE
+        return LocalVectorIndex(
+            self.database, self._catalogue, budget, quick_product(plain_product)
         )
-        self.indexes: Indexes = (self.units, self.vectors)
-        self.own_recaller = CachedRecaller(
-            Recaller(
-                self.own_store,
-                self.units,
-                recall_paths(
-                    settings, self.units, self.vectors, meaning, self.late_vectors, self.meter
-                ),
-                EntityPath(self.units),
-                Scan(self.own_store, self.units),
-                archive_passages(settings, database),
-                clock,
-                recall_options(settings, meaning.calibration),
-                self.fresh_links,
-                self._reranking,
-            ),
+
+    @property
+    def indexes(self) -> Indexes:
+        return self.units, self.vectors
+
+    @cached_property
+    def _reranking(self) -> Reranking | None:
+        from recollect.assemble.recall import second_look
+
+        return second_look(self.settings)
+
+    @cached_property
+    def own_recaller(self) -> CachedRecaller:
+        from recollect.assemble.recall import recaller_of
+
+        return recaller_of(
+            self.settings,
+            self.database,
             self.own_store,
-            meaning,
-            clock,
-            CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size),
+            self.units,
+            self.vectors,
+            self.meaning,
+            self.late_vectors,
+            self.fresh_links,
+            self._reranking,
+            self.clock,
             self.meter,
         )
-        self.recaller = SplitRecaller(
+
+    @cached_property
+    def recaller(self) -> SplitRecaller:
+        from recollect.recall.split_recall import SplitRecaller
+
+        recall = self.settings.recall
+        return SplitRecaller(
             self.own_recaller,
             lambda scope: self.holding(scope).own_recaller,
             limit=recall.limit,
@@ -184,6 +221,8 @@ class Wiring(Parts):
         parts = ("models", "notes", "session", "archive")
         if any(getattr(wanted, part) != getattr(default, part) for part in parts):
             _ = self.working
+        if wanted.reranker != default.reranker:
+            _ = self._reranking
 
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
@@ -213,11 +252,16 @@ class Wiring(Parts):
     async def _start(self) -> None:
         await asyncio.sleep(_START_DELAY_SECONDS)
         # In a thread, because importing takes a while and callers would wait.
-        await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
+        await asyncio.to_thread(self._prepare_background)
         self.worker.start()
         self.working.sweeper.start()
-        self.trail.sealer.start()
+        self.sealer.start()
         self.metrics.start()
+
+    def _prepare_background(self) -> None:
+        for module in _BACKGROUND_MODULES:
+            importlib.import_module(module)
+        self.understanding.open()
 
     def of_agent(self, agent: str | None) -> Wiring:
         if not (self.stores or self.unopened):
@@ -283,7 +327,7 @@ class Wiring(Parts):
         for store in self.stores.values():
             await store.close_store()
         await self._close_work()
-        await self.meaning.close()
+        await self.understanding.close()
         await self.store.close()
 
     async def _close_work(self) -> None:
@@ -295,24 +339,22 @@ class Wiring(Parts):
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait([self._starting])
-        await self.late_vectors.settled()
-        await self.fresh_links.close()
-        made = vars(self)
-        if "metrics" in made:
-            await self.metrics.close()
-        if "keys" in made:
-            await self.keys.close()
-        if "usage" in made:
-            await self.usage.close()
-        if "worker" in made:
-            await self.worker.stop()
-        if "knowledge" in made:
-            await self.knowledge.close()
-        if "working" in made:
-            await self.working.close()
-        if "trail" in made or self.database.has_written:
-            await self.trail.sealer.close()
-        await self.recaller.close()
+        endings: dict[str, Callable[[], Awaitable[object]]] = {
+            "late_vectors": lambda: self.late_vectors.settled(),
+            "fresh_links": lambda: self.fresh_links.close(),
+            "metrics": lambda: self.metrics.close(),
+            "keys": lambda: self.keys.close(),
+            "usage": lambda: self.usage.close(),
+            "worker": lambda: self.worker.stop(),
+            "knowledge": lambda: self.knowledge.close(),
+            "working": lambda: self.working.close(),
+            "recaller": lambda: self.recaller.close(),
+        }
+        for name, end in endings.items():
+            if name in vars(self):
+                await end()
+        if "sealer" in vars(self) or self.database.has_written:
+            await self.sealer.close()
 
     @cached_property
     def maintenance(self) -> SqlMaintenance:
@@ -344,7 +386,7 @@ class Wiring(Parts):
     def judge(self) -> JudgeChain:
         from recollect.assemble.judge import judge_of
 
-        return judge_of(self.settings, self.working.models, self._own_judge)
+        return judge_of(self.settings, self.working.models, self.own_judge)
 
     @cached_property
     def versions(self) -> Versions:
@@ -458,13 +500,20 @@ class Wiring(Parts):
             self.settings,
             self.own_audit,
             lambda scope: self.holding(scope).own_audit,
-            self.database,
+            self.sealer,
+            self.database.anchor,
             self.clock,
             self.store,
             self.recaller,
             self.usage,
             lambda caller: self.knowledge.scopes(caller),
         )
+
+    @cached_property
+    def sealer(self) -> Sealer:
+        from recollect.lifecycle.audit import Sealer
+
+        return Sealer(self.own_audit, self.database.anchor, self.jobs)
 
     @cached_property
     def own_audit(self) -> SqlAudit:
@@ -560,7 +609,7 @@ class Wiring(Parts):
             self.usage,
             self.own_recaller,
             self.working.sessions,
-            self.forget_texts,
+            self.understanding.forget_texts,
             self.knowledge.own_document,
         )
 
@@ -651,7 +700,7 @@ class Wiring(Parts):
             self.vectors,
             self.recaller,
             self.meaning,
-            self._embedding_cache,
+            self.understanding.cache_stats,
             self.working.sessions.summary_cache,
             self._model_usage,
             lambda: self.judge,
@@ -659,7 +708,7 @@ class Wiring(Parts):
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:
-        return (*self._own_model_usage(), *self._embedder_usage())
+        return (*self._own_model_usage(), *self.understanding.usage())
 
     def _own_model_usage(self) -> tuple[ModelUsage, ...]:
         """Return what models did for this store alone; the embedder serves all stores."""
@@ -784,11 +833,13 @@ class Wiring(Parts):
 
     def _collect_totals(self, meter: Meter) -> None:
         """Add what other services have counted since they were created."""
-        caches = {"recall_cache": self.recaller.stats()}
+        caches: dict[str, CacheStats] = {}
+        if "recaller" in vars(self):
+            caches["recall_cache"] = self.recaller.stats()
         # All stores have one embedder, which is counted once.
         is_common = self.common is self
         if is_common:
-            caches["embedding_cache"] = self._embedding_cache()
+            caches["embedding_cache"] = self.understanding.cache_stats()
         if "working" in vars(self):
             caches["summary_cache"] = self.working.sessions.summary_cache()
             for usage in self._model_usage() if is_common else self._own_model_usage():

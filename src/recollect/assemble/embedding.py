@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -29,15 +29,20 @@ _FOLDER: Final = "folder:"
 _LOCAL: Final = "local"
 
 
-def embedding_service_of(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedEmbedder:
+    """The embedding service, the statistics of its cache, how to clear it, and its usage."""
+
+    meaning: EmbeddingService
+    cache_stats: Callable[[], CacheStats]
+    clear: Callable[[], None]
+    usage: Callable[[], tuple[ModelUsage, ...]]
+
+
+def open_embedder(
     settings: Settings, clock: Clock, embedder: Embedder | None, question: str | None = None
-) -> tuple[
-    EmbeddingService,
-    Callable[[], CacheStats],
-    Callable[[], None],
-    Callable[[], tuple[ModelUsage, ...]],
-]:
-    """Return the configured embedder, its cache statistics, a function to clear it, and its usage.
+) -> OpenedEmbedder:
+    """Open the configured embedder.
 
     If it is not available, memory works without it and reports that. A local model starts to load
     if a `question` is expected.
@@ -72,17 +77,13 @@ def embedding_service_of(
         else:
             closing, choice = embedder, lasting_choice(settings.embedder.model)
     if embedder is None:
-        return (
-            EmbeddingService(None, clock, absence=absence, opener=opener),
-            CacheStats,
-            clear,
-            usage,
-        )
+        absent = EmbeddingService(None, clock, absence=absence, opener=opener)
+        return OpenedEmbedder(meaning=absent, cache_stats=CacheStats, clear=clear, usage=usage)
     if question is not None and isinstance(embedder, OnnxEmbedder):
         embedder.expect(question)
     own = cached(embedder)
     meaning = EmbeddingService(own, clock, choice=choice, closing=closing, opener=opener)
-    return meaning, own.stats, clear, usage
+    return OpenedEmbedder(meaning=meaning, cache_stats=own.stats, clear=clear, usage=usage)
 
 
 def embedder_by_choice(settings: Settings, choice: str) -> Embedder:

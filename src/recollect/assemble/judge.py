@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from recollect.domain.job import NewJob
-from recollect.domain.record import Record
-from recollect.domain.scope import Caller
-from recollect.domain.turn import Turn
-from recollect.domain.write import WritePolicy
-from recollect.ports.judge import Judge
-from recollect.ports.language_model import LanguageModels
-from recollect.recall.fresh_links import FreshLinks
-from recollect.settings import Settings
-from recollect.writing.judges import JudgeChain, ModelJudge, ThresholdJudge
 from recollect.writing.schedule import Judging, is_judged, judge_jobs
+
+if TYPE_CHECKING:
+    from recollect.domain.job import NewJob
+    from recollect.domain.record import Record
+    from recollect.domain.scope import Caller
+    from recollect.domain.turn import Turn
+    from recollect.domain.write import WritePolicy
+    from recollect.ports.judge import Judge, PairClassifier
+    from recollect.ports.language_model import LanguageModels
+    from recollect.recall.fresh_links import FreshLinks
+    from recollect.settings import Settings
+    from recollect.writing.judges import JudgeChain
 
 # The names of the embedder that belongs to the local judge.
 _LOCAL_EMBEDDERS: Final = frozenset({"", "local", "recollect-bilingual"})
@@ -23,26 +25,27 @@ _LOCAL_EMBEDDERS: Final = frozenset({"", "local", "recollect-bilingual"})
 
 def judge_of(settings: Settings, models: LanguageModels, own: Judge | None) -> JudgeChain:
     """Return the available judges, best first; `own` replaces the local model."""
+    # Imported here: saving makes jobs for judges, and needs none itself.
+    from recollect.writing.judges import JudgeChain, ModelJudge, ThresholdJudge
+
     judges: list[Judge] = []
     model = models.of("classify") if settings.writing.judge == "auto" else None
     if model is not None:
         judges.append(ModelJudge(model))
-    local = own or _local_judge(settings)
-    if local is not None:
-        judges.append(local)
+    if own is not None:
+        judges.append(own)
+    elif (classifier := _local_classifier(settings)) is not None:
+        is_default = settings.embedder.model in _LOCAL_EMBEDDERS
+        judges.append(ThresholdJudge(classifier, trusts_near=is_default))
     return JudgeChain(judges)
 
 
-def _local_judge(settings: Settings) -> Judge | None:
+def _local_classifier(settings: Settings) -> PairClassifier | None:
     if settings.writing.judge == "rules":
         return None
     from recollect.models.local_model import open_judge
 
-    classifier = open_judge(settings.embedding.folder)
-    if classifier is None:
-        return None
-    is_default = settings.embedder.model in _LOCAL_EMBEDDERS
-    return ThresholdJudge(classifier, trusts_near=is_default)
+    return open_judge(settings.embedding.folder)
 
 
 def judging_of(settings: Settings, fresh: FreshLinks) -> Judging | None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recollect.assemble.embedding import embedding_service_of
+from recollect.assemble.understanding import Understanding
 from recollect.domain.scope import Caller, Scope
 from recollect.errors import RecollectError
 from recollect.memory import Memory
-from recollect.ports.embedder import Embedder
-from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock, SystemClock
 from recollect.settings import Settings
 from recollect.settings.working import ModelSettings
+
+if TYPE_CHECKING:
+    from recollect.ports.embedder import Embedder
+    from recollect.ports.judge import Judge
 
 # --- Arguments → the settings, and the default caller ---------------------------------------------
 
@@ -45,14 +48,15 @@ async def assemble(
     question: str | None = None,
     judge: Judge | None = None,
 ) -> Memory:
-    """Open the database, bring it up to date and create what a recall needs.
+    """Open the database and bring it up to date; services are created on first use.
 
     The embedding model for an expected `question` loads at the same time.
     """
     settings = settings_at(where)
     clock = clock or SystemClock()
-    understood = await asyncio.to_thread(embedding_service_of, settings, clock, embedder, question)
-    meaning = understood[0]
+    understanding = Understanding(settings, clock, embedder)
+    if question is not None or understanding.may_be_refused:
+        await asyncio.to_thread(understanding.open, question)
     # Imported here, while the model loads in a thread of its own.
     from recollect.assemble.container import Wiring
     from recollect.assemble.stores import open_database
@@ -64,14 +68,14 @@ async def assemble(
     try:
         database = await asyncio.to_thread(open_database, common)
     except RecollectError:
-        await meaning.close()
+        await understanding.close()
         raise
     try:
         overlaid = with_agents(common, database.read_here(read_overlays))
-        parts = Wiring(overlaid, clock, database, *understood, judge)
+        parts = Wiring(overlaid, clock, database, understanding, judge)
     except RecollectError:
         await database.close()
-        await meaning.close()
+        await understanding.close()
         raise
     try:
         parts.declared_agents = settings.agents
@@ -88,7 +92,7 @@ async def assemble(
         for store in parts.stores.values():
             await store.close_store()
         await database.close()
-        await meaning.close()
+        await understanding.close()
         raise
     parts.start()
     return Memory(theirs, caller)

@@ -9,11 +9,14 @@ from recollect.backends.sql.archives import SqlArchives
 from recollect.domain.context import ContextOptions
 from recollect.models.rerankers import RerankerChoice, open_reranker
 from recollect.recall.archived import ArchivePassages
+from recollect.recall.cache import CachedRecaller, CacheOptions
+from recollect.recall.entity_path import EntityPath
 from recollect.recall.fuse import Weights
 from recollect.recall.neighbourhood import NeighbourhoodOptions
 from recollect.recall.paths import KeywordPath, RecentPath, TimedPath, VectorPath
-from recollect.recall.pipeline import RecallOptions
+from recollect.recall.pipeline import Recaller, RecallOptions
 from recollect.recall.reranking import Reranking, RerankingOptions
+from recollect.recall.scan import Scan
 from recollect.recall.scoring import ScoringOptions
 from recollect.recall.time_path import TimePath
 
@@ -25,15 +28,47 @@ if TYPE_CHECKING:
     from recollect.lifecycle.usage import Usage
     from recollect.ports.language_model import TokenCounter
     from recollect.ports.runtime import Clock
+    from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
     from recollect.ports.upkeep import UpkeepReader
-    from recollect.recall.cache import CachedRecaller
+    from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.late_vectors import LateVectors
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
     from recollect.settings import Settings
     from recollect.settings.sections import RecallSettings
+
+
+def recaller_of(
+    settings: Settings,
+    database: Database,
+    store: Store,
+    units: UnitIndex,
+    vectors: VectorIndex,
+    meaning: EmbeddingService,
+    late: LateVectors,
+    fresh_links: FreshLinks,
+    reranking: Reranking | None,
+    clock: Clock,
+    meter: Meter,
+) -> CachedRecaller:
+    """Return the recall of what one store holds."""
+    recall = settings.recall
+    recaller = Recaller(
+        store,
+        units,
+        recall_paths(settings, units, vectors, meaning, late, meter),
+        EntityPath(units),
+        Scan(store, units),
+        archive_passages(settings, database),
+        clock,
+        recall_options(settings, meaning.calibration),
+        fresh_links,
+        reranking,
+    )
+    options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
+    return CachedRecaller(recaller, store, meaning, clock, options, meter)
 
 
 def recall_paths(

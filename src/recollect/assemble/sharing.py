@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from recollect.backends.sql.database import Database
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.proposals import SqlProposals
-from recollect.domain.scope import Caller, Holding, Scope
 from recollect.lifecycle.audit import AuditService, Sealer, Verifier
 from recollect.lifecycle.prompt_replay import Replayer
-from recollect.lifecycle.usage import Usage
 from recollect.memory.parts import SharingParts
-from recollect.ports.audit import AuditLog
-from recollect.ports.judge import Judge
-from recollect.ports.runtime import Clock
-from recollect.ports.store import Store
-from recollect.recall.cache import CachedRecaller
-from recollect.recall.listing import Listing
-from recollect.recall.meaning import EmbeddingService
-from recollect.settings import Settings
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.settlement import RivalFinder
-from recollect.writing.candidates import Candidates
-from recollect.writing.redaction import Redactor
-from recollect.writing.saver import Saver
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.database import Database
+    from recollect.domain.scope import Caller, Holding, Scope
+    from recollect.lifecycle.usage import Usage
+    from recollect.ports.audit import Anchor, AuditLog
+    from recollect.ports.judge import Judge
+    from recollect.ports.runtime import Clock
+    from recollect.ports.store import Store
+    from recollect.recall.cache import CachedRecaller
+    from recollect.recall.listing import Listing
+    from recollect.recall.meaning import EmbeddingService
+    from recollect.settings import Settings
+    from recollect.writing.candidates import Candidates
+    from recollect.writing.redaction import Redactor
+    from recollect.writing.saver import Saver
 
 
 def sharing_of(
@@ -74,7 +76,8 @@ def trail_of(
     settings: Settings,
     log: AuditLog,
     holding: Holding[AuditLog],
-    database: Database,
+    sealer: Sealer,
+    anchor: Anchor,
     clock: Clock,
     store: Store,
     recaller: CachedRecaller,
@@ -84,8 +87,8 @@ def trail_of(
     """Return the audit service of a database."""
     return AuditService(
         holding=holding,
-        sealer=Sealer(log, database.anchor, SqlJobs(database, clock)),
-        verifier=Verifier(log, database.anchor),
+        sealer=sealer,
+        verifier=Verifier(log, anchor),
         replayer=Replayer(holding, recaller, store, clock),
         usage=usage,
         parties=parties_of(settings),

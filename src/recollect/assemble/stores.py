@@ -16,20 +16,20 @@ from recollect.assemble.memory import settings_at
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.audit_log import require_newest
 from recollect.backends.sql.companions import Reserve
-from recollect.backends.sql.journaled_database import JournaledDatabase
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import make_file, make_folder
-from recollect.domain.transfer import Copied
 from recollect.errors import InvalidInput, RecollectError, StorageError
 from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.database import Database
+    from recollect.backends.sql.journaled_database import JournaledDatabase
     from recollect.backends.sql.server_database import ServerDatabase
     from recollect.domain.job import Progress
+    from recollect.domain.transfer import Copied
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.keys import KeyService
     from recollect.memory.parts import SharingParts
@@ -103,7 +103,6 @@ def _open_journal(settings: Settings) -> Database:
 
 def journal_at(settings: Settings) -> JournaledDatabase:
     """Return the memory that a journal holds; writes are not added to the journal yet."""
-    from recollect.backends.sql.journaled_database import JournaledDatabase
 
     return JournaledDatabase(settings.database, busy_timeout=settings.storage.busy_timeout)
 
@@ -176,7 +175,7 @@ class AgentWiring(Wiring):
     """
 
     def __init__(self, settings: Settings, database: Database, common: Wiring) -> None:
-        super().__init__(settings, common.clock, database, *common.understood)
+        super().__init__(settings, common.clock, database, common.understanding, common.own_judge)
         self.declared_agents = common.declared_agents
         self._common = common
 
@@ -261,7 +260,9 @@ async def copy_store(
 ) -> Copied:
     """Copy every table, archived content and ledger of a store to an empty one."""
     from recollect.backends.objects import open_blobs
+    from recollect.backends.sql.journaled_database import JournaledDatabase
     from recollect.backends.sql.table_copy import copy_tables
+    from recollect.domain.transfer import Copied
     from recollect.transfer.backup import copy_contents
 
     if source.store_name == target.store_name:

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recollect.domain.job import Progress
 from recollect.domain.views import as_json
 from recollect.errors import StorageError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from recollect.domain.job import Progress
 
 
 @dataclass(frozen=True, slots=True)

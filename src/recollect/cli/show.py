@@ -9,27 +9,30 @@ from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from recollect.cli.answer import Answer
-from recollect.domain.audit import AuditEntry, AuditVerdict
-from recollect.domain.embedding import EmbedderCheck, EmbedderState
 from recollect.domain.hit import ArchivePassage, Hit, Item, NearMiss, Recalled
-from recollect.domain.injection import Replay
-from recollect.domain.meter import MetricFigures
-from recollect.domain.model_tier import ModelUsage
-from recollect.domain.page import Page
 from recollect.domain.record import Episode, Record, Version
-from recollect.domain.relation import Link
-from recollect.domain.stats import Diagnosis, Health, Stats
 from recollect.domain.turn import Turn
-from recollect.domain.upkeep import Dispute, Swept
 from recollect.domain.views import as_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from recollect.domain.audit import AuditEntry, AuditVerdict
+    from recollect.domain.embedding import EmbedderCheck, EmbedderState
+    from recollect.domain.injection import Replay
+    from recollect.domain.meter import MetricFigures
+    from recollect.domain.model_tier import ModelUsage
+    from recollect.domain.page import Page
+    from recollect.domain.relation import Link
+    from recollect.domain.stats import Diagnosis, Health, Stats
+    from recollect.domain.upkeep import Dispute, Swept
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from recollect.domain.scope import Scope
 
@@ -101,6 +101,8 @@ class AuditVerdict:
     the chain proves that they happened, but no longer what they said. Anybody who keeps `sealed`
     and `head` elsewhere can prove later that the chain was not truncated or rebuilt.
     """
+
+    DERIVED: ClassVar = ("is_intact",)
 
     org: str
     workspace: str

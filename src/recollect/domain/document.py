@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, get_args, overload
+from typing import ClassVar, Final, Literal, get_args, overload
 
 from recollect.domain.archive import Blob
 from recollect.domain.scope import COLLECTION_MARK, Scope
@@ -35,6 +35,8 @@ class Document:
     `content_hash` names the raw content that is searched, `pending_hash` content that is not read
     yet; until it is, the earlier version is searched. `error` says why the last attempt failed.
     """
+
+    DERIVED: ClassVar = ("collection",)
 
     id: str
     scope: Scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, cast
 
 from recollect.domain.audit import INJECT, AuditEntry, NewAuditEntry
 from recollect.domain.context import LeftOut, Reason
@@ -207,6 +207,8 @@ class ReplayedItem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
     """A replayed recall: the items that were given, in their order, then the new ones."""
+
+    DERIVED: ClassVar = ("is_same",)
 
     recall_id: str
     at: datetime

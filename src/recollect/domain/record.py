@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from recollect.domain.copies import copy_with
 from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
 
@@ -127,7 +128,7 @@ class Record:
 
     def evolve(self, **changes: Any) -> Record:
         """Return the record with some fields changed."""
-        return replace(self, **changes)
+        return copy_with(self, **changes)
 
     @property
     def name(self) -> str:
@@ -150,6 +151,8 @@ class Record:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """One version of a record, with who made it and why, and when it was replaced."""
+
+    DERIVED: ClassVar = ("number",)
 
     record: Record
     changed_by: str

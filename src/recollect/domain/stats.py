@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
@@ -47,13 +47,15 @@ class IndexStats:
 class CacheStats:
     """Hits and misses of a cache since the memory was opened."""
 
+    DERIVED: ClassVar = ("hit_rate",)
+
     hits: int = 0
     misses: int = 0
     entries: int = 0
 
     @property
     def hit_rate(self) -> float:
-        return self.hits / max(1, self.hits + self.misses)
+        return round(self.hits / max(1, self.hits + self.misses), 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,21 +8,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, cast
 
-from recollect.domain.audit import AuditVerdict
-from recollect.domain.document import Document
 from recollect.domain.hit import Hit
-from recollect.domain.injection import Replay
-from recollect.domain.record import Record, Version
-from recollect.domain.stats import CacheStats
+from recollect.domain.record import Record
 from recollect.errors import RecollectError
 
 Json = dict[str, Any]
-# Properties that are included before the fields.
-_DERIVED_FIELDS: Final[Mapping[type, tuple[str, ...]]] = {
-    AuditVerdict: ("is_intact",),
-    Replay: ("is_same",),
-    Document: ("collection",),
-}
+# The attribute of a class that names the properties to include before the fields.
+_DERIVED: Final = "DERIVED"
 
 
 def as_json(value: object) -> Json:
@@ -39,10 +31,6 @@ def _form(value: object) -> Any:
             return _record(value)
         case Hit():
             return _hit(value)
-        case Version():
-            return {"number": value.number, **_fields(value)}
-        case CacheStats():
-            return {**_fields(value), "hit_rate": round(value.hit_rate, 3)}
         case datetime():
             return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         case StrEnum():
@@ -59,7 +47,8 @@ def _form(value: object) -> Any:
 
 
 def _fields(value: Any) -> Json:
-    names = (*_DERIVED_FIELDS.get(value.__class__, ()), *(field.name for field in fields(value)))
+    derived: tuple[str, ...] = getattr(value, _DERIVED, ())
+    names = (*derived, *(field.name for field in fields(value)))
     return {name: _form(getattr(value, name)) for name in names}
 
 

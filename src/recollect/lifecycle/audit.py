@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from operator import itemgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.audit import (
     AuditEntry,
@@ -23,19 +23,21 @@ from recollect.domain.audit import (
     first_head,
 )
 from recollect.domain.fields import MAX_LABEL, checked_text
-from recollect.domain.injection import Replay
 from recollect.domain.job import Job, NewJob
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.scope import Caller, Holding, Scope, split
-from recollect.domain.sharing import Party
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.lifecycle.jobs import Handler
-from recollect.lifecycle.prompt_replay import Replayer
-from recollect.lifecycle.usage import Usage
 from recollect.ports.audit import Anchor, AuditLog, Sealed
-from recollect.ports.jobs import Jobs
-from recollect.sharing.records import Parties
+
+if TYPE_CHECKING:
+    from recollect.domain.injection import Replay
+    from recollect.domain.sharing import Party
+    from recollect.lifecycle.jobs import Handler
+    from recollect.lifecycle.prompt_replay import Replayer
+    from recollect.lifecycle.usage import Usage
+    from recollect.ports.jobs import Jobs
+    from recollect.sharing.records import Parties
 
 # --- Seal the audit log in batches and verify that nobody changed it ------------------------------
 

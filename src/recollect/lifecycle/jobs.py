@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED, Reindexing
@@ -17,8 +17,10 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.job import Job, JobReport, JobState, new_holder
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.errors import Conflict, InvalidInput, NotFound, RecollectError
-from recollect.ports.jobs import JobReports, Jobs
 from recollect.ports.runtime import Clock, span, work_in_background
+
+if TYPE_CHECKING:
+    from recollect.ports.jobs import JobReports, Jobs
 
 # Runs a job and returns its result in numbers.
 Handler = Callable[[Job], Coroutine[Any, Any, Mapping[str, Any] | None]]

@@ -8,41 +8,41 @@ from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
-from recollect.domain.archive import ContentRange
-from recollect.domain.change import Changes
-from recollect.domain.context import ContextFields, MemoryContext, Tongue
-from recollect.domain.directory import LabelEntry, SessionEntry
-from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields, make_filter
-from recollect.domain.forgetting import Forgotten
-from recollect.domain.hit import Hit, Recalled
 from recollect.domain.ids import new_id
-from recollect.domain.job import Progress
-from recollect.domain.memory_tools import memory_guide
-from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page, PageWanted
-from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope
-from recollect.domain.stats import Stats
-from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
-from recollect.domain.turn import Turn
-from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Route, Trace, WritePolicy, Written
-from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
-from recollect.memory.archives import ToolArchives
-from recollect.memory.audit import AuditTrail
-from recollect.memory.items import Items
-from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.opening import Opening
-from recollect.memory.shared import SharedMemory
-from recollect.memory.upkeep import Upkeep
-from recollect.memory.workspace import WorkspaceView
 
+# The views, which few programs use, are imported by those that hand them out.
 if TYPE_CHECKING:
     from recollect.context.session import Session
+    from recollect.domain.archive import ContentRange
+    from recollect.domain.change import Changes
+    from recollect.domain.context import ContextFields, MemoryContext, Tongue
+    from recollect.domain.directory import LabelEntry, SessionEntry
+    from recollect.domain.embedding import Reindexing
+    from recollect.domain.forgetting import Forgotten
+    from recollect.domain.hit import Hit, Recalled
+    from recollect.domain.job import Progress
+    from recollect.domain.meter import Meter, Metrics
+    from recollect.domain.record import Record, Version
+    from recollect.domain.stats import Stats
+    from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+    from recollect.domain.turn import Turn
+    from recollect.domain.upkeep import BulkChange
+    from recollect.domain.write import Route, Trace, WritePolicy, Written
     from recollect.lifecycle.keys import KeyService
+    from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
+    from recollect.memory.archives import ToolArchives
+    from recollect.memory.audit import AuditTrail
+    from recollect.memory.items import Items
+    from recollect.memory.knowledge import KnowledgeDocuments
     from recollect.memory.parts import Parts
+    from recollect.memory.shared import SharedMemory
+    from recollect.memory.upkeep import Upkeep
+    from recollect.memory.workspace import WorkspaceView
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
@@ -119,51 +119,71 @@ class Memory:
     @property
     def shared(self) -> SharedMemory:
         """Return the view of what all agents of the workspace share, and of proposals."""
+        from recollect.memory.shared import SharedMemory
+
         return SharedMemory(self._parts, self._caller)
 
     @property
     def upkeep(self) -> Upkeep:
         """Return the view of health, conflicts, quarantine, expiry and retention."""
+        from recollect.memory.upkeep import Upkeep
+
         return Upkeep(self._parts, self._caller)
 
     @property
     def archives(self) -> ToolArchives:
         """Return the view of archived tool results."""
+        from recollect.memory.archives import ToolArchives
+
         return ToolArchives(self._parts, self._caller)
 
     @property
     def knowledge(self) -> KnowledgeDocuments:
         """Return the view of documents."""
+        from recollect.memory.knowledge import KnowledgeDocuments
+
         return KnowledgeDocuments(self._parts, self._caller)
 
     @property
     def audit(self) -> AuditTrail:
         """Return the view of the audit log."""
+        from recollect.memory.audit import AuditTrail
+
         return AuditTrail(self._parts, self._caller)
 
     @property
     def items(self) -> Items:
         """Return the view of items: JSON that frameworks store under a namespace and a key."""
+        from recollect.memory.items import Items
+
         return Items(self._parts, self._caller)
 
     @property
     def jobs(self) -> BackgroundJobs:
         """Return the view of background jobs; for an operator."""
+        from recollect.memory.administration import BackgroundJobs
+
         return BackgroundJobs(self._parts)
 
     @property
     def agents(self) -> Agents:
         """Return the view of how agents are set up; for an administrator."""
+        from recollect.memory.administration import Agents
+
         return Agents(self._parts, self._caller)
 
     @property
     def keys(self) -> ApiKeys:
         """Return the view of the keys that open a server; for an administrator."""
+        from recollect.memory.administration import ApiKeys
+
         return ApiKeys(self._parts, self._caller)
 
     @property
     def workspace(self) -> WorkspaceView:
         """Return the view of the whole workspace; for an operator."""
+        from recollect.memory.workspace import WorkspaceView
+
         return WorkspaceView(self._parts, self._caller)
 
     def scope(
@@ -363,6 +383,8 @@ class Memory:
 
     def guide(self, language: Tongue = "en") -> str:
         """Return instructions on using memory for a system prompt; empty if memory is disabled."""
+        from recollect.domain.memory_tools import memory_guide
+
         guide = memory_guide(language)
         return guide if self.settings.agent(self._caller.scope.agent).enabled else ""
 

@@ -74,7 +74,7 @@ class SharingParts:
 class Parts(ABC):
     """The services that a memory delegates to.
 
-    What a recall needs exists from the start; `assemble` creates every other service on first use.
+    What lists records exists from the start; `assemble` creates every other service on first use.
     """
 
     settings: Settings
@@ -84,10 +84,6 @@ class Parts(ABC):
     """The agents of the settings file; `settings` has their current settings."""
     store: Store
     jobs: Jobs
-    units: UnitIndex
-    meaning: EmbeddingService
-    late_vectors: LateVectors
-    recaller: CachedRecaller
     listing: Listing
 
     @abstractmethod
@@ -110,6 +106,22 @@ class Parts(ABC):
     @abstractmethod
     def all_stores(self) -> tuple[Parts, ...]:
         """The services on every open store, those on the common one first."""
+
+    @property
+    @abstractmethod
+    def meaning(self) -> EmbeddingService: ...
+
+    @cached_property
+    @abstractmethod
+    def units(self) -> UnitIndex: ...
+
+    @cached_property
+    @abstractmethod
+    def late_vectors(self) -> LateVectors: ...
+
+    @cached_property
+    @abstractmethod
+    def recaller(self) -> CachedRecaller: ...
 
     @cached_property
     @abstractmethod

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from recollect.domain.archive import Archive, Blob
-from recollect.domain.page import Cursor
-from recollect.domain.scope import Scope
+if TYPE_CHECKING:
+    from recollect.domain.archive import Archive, Blob
+    from recollect.domain.page import Cursor
+    from recollect.domain.scope import Scope
 
 
 class Archives(Protocol):

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from recollect.domain.audit import AuditEntry, ChainHead, ChainLink, ComparedContents, SealableEntry
-from recollect.domain.scope import Scope
-from recollect.domain.sharing import Party
+if TYPE_CHECKING:
+    from recollect.domain.audit import (
+        AuditEntry,
+        ChainHead,
+        ChainLink,
+        ComparedContents,
+        SealableEntry,
+    )
+    from recollect.domain.scope import Scope
+    from recollect.domain.sharing import Party
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

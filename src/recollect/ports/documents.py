@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from recollect.domain.archive import Blob
-from recollect.domain.document import Collection, Document, DocumentStatus, Section
-from recollect.domain.page import Cursor
-from recollect.domain.scope import Scope
+if TYPE_CHECKING:
+    from recollect.domain.archive import Blob
+    from recollect.domain.document import Collection, Document, DocumentStatus, Section
+    from recollect.domain.page import Cursor
+    from recollect.domain.scope import Scope
 
 Span = tuple[int, int]
 

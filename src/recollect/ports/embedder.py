@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from recollect.domain.embedding import Calibration, EmbeddingModel
-from recollect.domain.job import NewJob
-from recollect.domain.scope import Scope
-from recollect.domain.unit import OwnerUnits
-from recollect.ports.units import Vector
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from recollect.domain.embedding import Calibration, EmbeddingModel
+    from recollect.domain.job import NewJob
+    from recollect.domain.scope import Scope
+    from recollect.domain.unit import OwnerUnits
+    from recollect.ports.units import Vector
 
 
 # Some models embed a question differently from the text that answers it.

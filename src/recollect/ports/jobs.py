@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from recollect.domain.job import Job, JobReport, JobState, NewJob
-from recollect.domain.page import Cursor
-from recollect.domain.stats import JobCounts
+if TYPE_CHECKING:
+    from recollect.domain.job import Job, JobReport, JobState, NewJob
+    from recollect.domain.page import Cursor
+    from recollect.domain.stats import JobCounts
 
 
 class JobReports(Protocol):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-from recollect.domain.embedding import JudgeCalibration
-from recollect.domain.relation import Relation, Verdict
+    from recollect.domain.embedding import JudgeCalibration
+    from recollect.domain.relation import Relation, Verdict
 
 MOST_JUDGED: Final = 8
 """The maximum number of stored statements that are judged for one new one."""

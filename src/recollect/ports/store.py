@@ -6,18 +6,19 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from recollect.domain.change import Change, ChangeSet, Committed
-from recollect.domain.filters import Filter
-from recollect.domain.hit import ScoringInput
-from recollect.domain.page import Cursor
-from recollect.domain.record import Record, Version
-from recollect.domain.relation import Link
-from recollect.domain.scope import Scope
-from recollect.domain.stats import StoreCounts
-from recollect.domain.turn import Turn
-from recollect.domain.write import Trace
+if TYPE_CHECKING:
+    from recollect.domain.change import Change, ChangeSet, Committed
+    from recollect.domain.filters import Filter
+    from recollect.domain.hit import ScoringInput
+    from recollect.domain.page import Cursor
+    from recollect.domain.record import Record, Version
+    from recollect.domain.relation import Link
+    from recollect.domain.scope import Scope
+    from recollect.domain.stats import StoreCounts
+    from recollect.domain.turn import Turn
+    from recollect.domain.write import Trace
 
 
 class Store(Protocol):

@@ -11,13 +11,15 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextvars import Context
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.record import Record
 from recollect.domain.relation import JUDGE, Link
 from recollect.domain.turn import Turn
-from recollect.ports.jobs import Jobs
-from recollect.ports.runtime import Clock
+
+if TYPE_CHECKING:
+    from recollect.ports.jobs import Jobs
+    from recollect.ports.runtime import Clock
 
 _log: Final = logging.getLogger(__name__)
 

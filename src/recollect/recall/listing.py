@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.filters import Filter, make_filter
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.record import Record, Status
-from recollect.domain.relation import Link
-from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
-from recollect.ports.runtime import Clock
-from recollect.ports.store import Store
+
+if TYPE_CHECKING:
+    from recollect.domain.relation import Link
+    from recollect.domain.scope import Caller, Scope
+    from recollect.ports.runtime import Clock
+    from recollect.ports.store import Store
 
 MAX_PAGE: Final = 1_000
 T = TypeVar("T", Record, Turn)

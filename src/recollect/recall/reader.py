@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.copies import copy_with
 from recollect.domain.embedding import Calibration, EmbeddingModel
 from recollect.domain.unit import OwnerUnits, Unit
 from recollect.errors import RecollectError
@@ -127,9 +127,9 @@ def _with_vectors(
         mean = np.stack(list(vectors.values())).mean(axis=0).astype(np.float32)
         vectors[0] = np.divide(mean, max(float(np.linalg.norm(mean)), 1e-9))
     units = (
-        replace(unit, vector=vectors[unit.ordinal].astype("<f2").tobytes())
+        copy_with(unit, vector=vectors[unit.ordinal].astype("<f2").tobytes())
         if unit.ordinal in vectors
         else unit
         for unit in owner.units
     )
-    return replace(owner, units=tuple(units))
+    return copy_with(owner, units=tuple(units))

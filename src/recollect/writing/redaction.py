@@ -10,16 +10,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.fields import MAX_DESCRIPTION, MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Procedure, Record
-from recollect.domain.scope import Scope
-from recollect.domain.write import RedactMode
 from recollect.errors import InvalidInput
 from recollect.language.characters import language
 from recollect.language.privacy.personal_data import redact
-from recollect.ports.state import State, StateEntry, StateKey
+
+if TYPE_CHECKING:
+    from recollect.domain.scope import Scope
+    from recollect.domain.write import RedactMode
+    from recollect.ports.state import State, StateEntry, StateKey
 
 T = TypeVar("T")
 Counts = Mapping[str, int]

@@ -7,10 +7,9 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from recollect.domain.archive import Archive
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.fields import (
@@ -24,19 +23,22 @@ from recollect.domain.fields import (
 )
 from recollect.domain.filters import Filter
 from recollect.domain.record import USER_PROFILE, Evidence, Record, Status, is_user_profile
-from recollect.domain.relation import Link
-from recollect.domain.scope import Caller, Scope
-from recollect.domain.sharing import Proposal
 from recollect.domain.turn import Turn
-from recollect.domain.unit import OwnerUnits
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
-from recollect.ports.runtime import Clock
-from recollect.ports.store import Store
-from recollect.recall.listing import Listing
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Counts, Redactor
-from recollect.writing.schedule import Judging
+
+if TYPE_CHECKING:
+    from recollect.domain.archive import Archive
+    from recollect.domain.relation import Link
+    from recollect.domain.scope import Caller, Scope
+    from recollect.domain.sharing import Proposal
+    from recollect.domain.unit import OwnerUnits
+    from recollect.ports.runtime import Clock
+    from recollect.ports.store import Store
+    from recollect.recall.listing import Listing
+    from recollect.recall.meaning import EmbeddingService
+    from recollect.writing.schedule import Judging
 
 # --- The turns that a record supersedes; recall uses them to mark those turns ---------------------
 

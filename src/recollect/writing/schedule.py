@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from recollect.domain.job import Job, NewJob
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
-from recollect.domain.write import WritePolicy
 from recollect.writing.judges import LONGEST_JUDGED
+
+if TYPE_CHECKING:
+    from recollect.domain.write import WritePolicy
 
 EXTRACT: Final = "extract"
 EXTRACT_IDLE: Final = "extract_idle"

@@ -421,7 +421,8 @@ class FullTextSearch:
         # With a filter, all are scored: the most likely units of the scope may not match it.
         if allowed is not None:
             return allowed[allowed <= self.row.last_in_full_text]
-        return candidates(self.connection, self.row.space, self._frequencies, self.budget)
+        likely = candidates(self.connection, self.row.space, self._frequencies, self.budget)
+        return np.array(likely, np.int64)
 
     @lazy_value
     def _frequencies(self) -> dict[int, int]:

@@ -8,14 +8,15 @@ from datetime import datetime
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
+from struct import pack
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
 from recollect.backends.sql import audit_entries, schema, statements
 from recollect.backends.sql import index_generations as generations
 from recollect.backends.sql.archives import add_archive, remove_archive
+from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.digests import Digests, record_digest, turn_digest
 from recollect.backends.sql.documents import put_document, remove_document
 from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of, take_out
@@ -49,10 +50,11 @@ from recollect.errors import Conflict, NotFound, StaleVersion
 
 # The part of a unit's number that its scope's counter gave.
 COUNTER: Final = (1 << UNIT_BITS) - 1
-# A scope with fewer terms is packed as a whole when it is asked for, and never searched otherwise.
-_LARGE_SCOPE_TERMS: Final = 30_000
-# So many units are read one by one rather than added to the full text.
-_BEHIND: Final = 256
+# A scope with fewer terms is not in the full text: a search reads all of them until it is packed.
+# That takes some 50 ms for 10,000 records, less than adding them would take on every writer.
+_LARGE_SCOPE_TERMS: Final = 1_000_000
+# Fewer units than this are read one by one rather than added to the full text.
+_BEHIND: Final = 1_024
 
 
 @dataclass(slots=True)
@@ -119,7 +121,7 @@ def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterato
             "ordinal": unit.ordinal,
             "start": unit.start,
             "end": unit.end,
-            "terms": np.asarray(unit.terms, dtype="<u8").tobytes(),
+            "terms": pack(f"<{len(unit.terms)}Q", *unit.terms),
             "analyzer": owner.analyzer,
             "observed_at": to_micros(owner.observed_at),
             "cluster": owner.setting.cluster,
@@ -697,9 +699,9 @@ class Commit:
             answering = generations.drop_from_generation(self._connection, scope.id, rows)
         for row in answering:
             scope.added_units -= 1
-            scope.added_length -= len(row["terms"]) // _KEY_BYTES
+            scope.added_length -= len(row["terms"]) // KEY_BYTES
             scope.changes.append(("unit", str(row["id"]), "remove"))
-        units = [(row["id"], np.frombuffer(row["terms"], "<u8")) for row in answering]
+        units = [(row["id"], row["terms"]) for row in answering]
         take_out(self._connection, scope.id, units)
         statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
 

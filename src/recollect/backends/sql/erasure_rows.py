@@ -14,7 +14,6 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import (
     Column,
     ColumnElement,
@@ -35,6 +34,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.full_text import take_out
 from recollect.backends.sql.index_generations import drop_from_generation
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
@@ -49,7 +49,6 @@ _TURNS: Final = 200
 _ARCHIVES: Final = 50
 _DOCUMENTS: Final = 5
 _ROWS: Final = 2_000
-_KEY_BYTES: Final = 8
 
 
 @dataclass(slots=True)
@@ -367,8 +366,8 @@ def _erase_units(batch: Batch, owners: Collection[str]) -> None:
         rows = list(units)
         ids = [row["id"] for row in rows]
         answering = drop_from_generation(batch.connection, scope_id, rows)
-        keys = [(row["id"], np.frombuffer(row["terms"], dtype="<u8")) for row in answering]
-        take_out(batch.connection, scope_id, keys)
+        terms = [(row["id"], row["terms"]) for row in answering]
+        take_out(batch.connection, scope_id, terms)
         batch.delete("vectors", schema.vectors, schema.vectors.c.unit_id, ids)
         batch.delete("units", schema.units, table.id, ids)
         if scope_id not in batch.scopes and answering:
@@ -385,7 +384,7 @@ def _tell_followers(batch: Batch, scope_id: int, units: Sequence[Mapping[str, An
         insert(schema.changes),
         [{**change, "seq": seq, "id": str(row["id"])} for seq, row in enumerate(units)],
     )
-    length = sum(len(row["terms"]) for row in units) // _KEY_BYTES
+    length = sum(len(row["terms"]) for row in units) // KEY_BYTES
     batch.connection.execute(
         update(schema.scopes)
         .where(scopes.id == scope_id)

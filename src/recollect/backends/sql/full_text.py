@@ -13,15 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.dialects.base import Terms
 from recollect.backends.sql.prepared_statement import PreparedStatement
-
-Keys = NDArray[np.uint64]
 
 UNIT_BITS: Final = 32
 
@@ -53,34 +50,34 @@ def indexed_up_to(connection: Connection, scope_id: int) -> int:
 def catch_up(connection: Connection, space: int, first: int, last: int) -> None:
     """Add the units with these numbers."""
     for rows in _TERMS.slices(connection, {"first": first, "last": last}):
-        add_many(connection, space, [(unit, np.frombuffer(terms, "<u8")) for unit, terms in rows])
+        add_many(connection, space, [(unit, terms) for unit, terms in rows])
 
 
-def take_out(connection: Connection, scope_id: int, units: Sequence[tuple[int, Keys]]) -> None:
+def take_out(connection: Connection, scope_id: int, units: Sequence[tuple[int, Terms]]) -> None:
     """Take those of these units, which answer, out that are in."""
     for first, to in _REACH.rows(connection, {"scope": scope_id}):
         last = scope_id << UNIT_BITS | to
-        inside = [(unit, keys) for unit, keys in units if unit <= last]
+        inside = [(unit, terms) for unit, terms in units if unit <= last]
         remove_many(connection, space_of(scope_id, first), inside)
 
 
-def add_tokens(connection: Connection, space: int, unit_id: int, keys: Keys) -> None:
+def add_tokens(connection: Connection, space: int, unit_id: int, terms: Terms) -> None:
     """Make a unit findable by its terms."""
-    add_many(connection, space, [(unit_id, keys)])
+    add_many(connection, space, [(unit_id, terms)])
 
 
-def remove_tokens(connection: Connection, space: int, unit_id: int, keys: Keys) -> None:
-    """Take a unit out; `keys` must be the terms it was added with."""
-    remove_many(connection, space, [(unit_id, keys)])
+def remove_tokens(connection: Connection, space: int, unit_id: int, terms: Terms) -> None:
+    """Take a unit out; `terms` must be the terms it was added with."""
+    remove_many(connection, space, [(unit_id, terms)])
 
 
-def add_many(connection: Connection, space: int, units: Sequence[tuple[int, Keys]]) -> None:
+def add_many(connection: Connection, space: int, units: Sequence[tuple[int, Terms]]) -> None:
     """Make several units findable."""
     if units:
         dialect_of(connection).add_tokens(connection, space, units)
 
 
-def remove_many(connection: Connection, space: int, units: Sequence[tuple[int, Keys]]) -> None:
+def remove_many(connection: Connection, space: int, units: Sequence[tuple[int, Terms]]) -> None:
     """Take several units out."""
     if units:
         dialect_of(connection).remove_tokens(connection, space, units)
@@ -106,7 +103,7 @@ def document_frequencies(connection: Connection, space: int, keys: Sequence[int]
 
 def candidates(
     connection: Connection, space: int, frequencies: Mapping[int, int], budget: int
-) -> NDArray[np.int64]:
+) -> list[int]:
     """At most `budget` units that have any of these terms, in ascending order.
 
     The rarest terms come first, because they decide the ranking; of the term that goes past the
@@ -122,12 +119,10 @@ def candidates(
         whole.append(key)
         room -= frequencies[key]
     units = _matching(connection, space, whole, budget)
-    return np.union1d(units, _matching(connection, space, newest, room))
+    return sorted({*units, *_matching(connection, space, newest, room)})
 
 
-def _matching(
-    connection: Connection, space: int, keys: Sequence[int], most: int
-) -> NDArray[np.int64]:
+def _matching(connection: Connection, space: int, keys: Sequence[int], most: int) -> list[int]:
     if not keys or most < 1:
-        return np.empty(0, np.int64)
+        return []
     return dialect_of(connection).newest_with(connection, space, keys, most)

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.full_text import UNIT_BITS, indexed_up_to, remove_many, space_of
 from recollect.backends.sql.portable import InsertOrReplace, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
@@ -150,13 +150,13 @@ def remove_generation_units(
     connection: Connection, edition: Generation, units: Sequence[Mapping[str, Any]]
 ) -> None:
     """Take units that are being removed out of the full text and of what is counted."""
-    keys = [(row["id"], np.frombuffer(row["terms"], "<u8")) for row in units]
+    terms = [(row["id"], row["terms"]) for row in units]
     in_full_text = edition.scope_id << UNIT_BITS | edition.full_text_to
     space = space_of(edition.scope_id, edition.first_unit)
-    remove_many(connection, space, [it for it in keys if it[0] <= in_full_text])
+    remove_many(connection, space, [it for it in terms if it[0] <= in_full_text])
     fewer = {
         "unit_count": _TABLE.unit_count - len(units),
-        "unit_length": _TABLE.unit_length - sum(len(it) for _, it in keys),
+        "unit_length": _TABLE.unit_length - sum(len(it) for _, it in terms) // KEY_BYTES,
     }
     its = _TABLE.scope_id == edition.scope_id
     connection.execute(update(schema.editions).where(its).values(fewer))

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache, partial
 from heapq import merge
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -24,11 +24,9 @@ from sqlalchemy import (
     select,
     tuple_,
 )
-from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
-from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import (
@@ -45,17 +43,22 @@ from recollect.backends.sql.rows import (
     version_from,
 )
 from recollect.backends.sql.scopes import find_scopes, read_versions
-from recollect.domain.change import ChangeSet, Committed
-from recollect.domain.filters import Filter
 from recollect.domain.hit import ScoringInput
-from recollect.domain.page import Cursor
 from recollect.domain.record import Kind, Record, Status, Version
-from recollect.domain.relation import Link
-from recollect.domain.scope import Scope
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import from_micros, to_micros
-from recollect.domain.turn import Turn
-from recollect.ports.runtime import Clock
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import ReadOnlyColumnCollection
+
+    from recollect.backends.sql.database import Database
+    from recollect.domain.change import ChangeSet, Committed
+    from recollect.domain.filters import Filter
+    from recollect.domain.page import Cursor
+    from recollect.domain.relation import Link
+    from recollect.domain.scope import Scope
+    from recollect.domain.turn import Turn
+    from recollect.ports.runtime import Clock
 
 # So many are read in less time than it takes to hand them to a thread,
 _FEW: Final = 50
@@ -71,11 +74,13 @@ class SqlStore:
         self._clock = clock
 
     async def commit(self, changes: ChangeSet) -> Committed:
-        return await self._database.write(
+        def write(connection: Connection) -> Committed:
+            # Imported by the first write, in its thread: who only reads does not need it.
+
             # The time is taken inside the transaction, so that later commits have later times.
-            lambda connection: commit.write(connection, changes, self._clock.now()),
-            is_removal=changes.is_removal,
-        )
+            return commit.write(connection, changes, self._clock.now())
+
+        return await self._database.write(write, is_removal=changes.is_removal)
 
     async def records(
         self,

@@ -41,13 +41,13 @@ def _frequencies(database: Database, scope_id: int, keys: list[int]) -> dict[int
 def _candidates(database: Database, scope_id: int, keys: list[int], budget: int) -> list[int]:
     def work(connection):
         found = document_frequencies(connection, scope_id, keys)
-        return [unit & 0xFF for unit in candidates(connection, scope_id, found, budget).tolist()]
+        return [unit & 0xFF for unit in candidates(connection, scope_id, found, budget)]
 
     return database.read_here(work)
 
 
 def test_frequencies_count_units_once_and_forget_removed_ones(database: Database):
-    keys = [np.array(text, np.uint64) for text in ([1, 1, 2], [2, 2**64 - 1], [2])]
+    keys = [np.array(text, "<u8").tobytes() for text in ([1, 1, 2], [2, 2**64 - 1], [2])]
 
     def write(connection):
         for unit, terms in enumerate(keys, 1):

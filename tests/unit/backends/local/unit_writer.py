@@ -94,10 +94,9 @@ def _remove(connection: Connection, scope_id: int, units: Sequence[int]) -> int:
     table = schema.units
     rows = connection.execute(select(table.c.id, table.c.terms).where(table.c.id.in_(units))).all()
     assert len(rows) == len(units)
-    keys = [(unit, np.frombuffer(terms, "<u8")) for unit, terms in rows]
-    take_out(connection, scope_id, keys)
+    take_out(connection, scope_id, [(unit, terms) for unit, terms in rows])
     connection.execute(delete(table).where(table.c.id.in_(units)))
-    return sum(len(terms) for _, terms in keys)
+    return sum(len(terms) // 8 for _, terms in rows)
 
 
 def _add(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol
+from typing import Final, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-Keys = NDArray[np.uint64]
-Ids = NDArray[np.int64]
+# The terms of a unit as they are stored: the keys, little-endian.
+Terms: TypeAlias = bytes
+KEY_BYTES: Final = 8
 
 
 class Dialect(Protocol):
@@ -65,13 +65,13 @@ class Dialect(Protocol):
         ...
 
     def add_tokens(
-        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]]
     ) -> None:
         """Make units findable by their terms in the full text."""
         ...
 
     def remove_tokens(
-        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]]
     ) -> None:
         """Take units out of the full text; their terms must be those they were added with."""
         ...
@@ -84,7 +84,7 @@ class Dialect(Protocol):
 
     def newest_with(
         self, connection: Connection, space: int, keys: Sequence[int], most: int
-    ) -> Ids:
+    ) -> list[int]:
         """Return the units that have any of these terms, newest first."""
         ...
 
@@ -109,9 +109,11 @@ def token(space: int, key: int) -> str:
     return f"{space:08x}{key:016x}"
 
 
-def tokens(space: int, keys: Any) -> list[str]:
+def tokens(space: int, terms: Terms) -> list[str]:
     """Return the words for several terms, each once."""
     beginning = f"{space:08x}"
     # All at once, which takes a third of the time that one number after the other does.
-    digits: str = keys.astype(">u8").tobytes().hex()
+    keys = array("Q", terms)
+    keys.byteswap()
+    digits = keys.tobytes().hex()
     return [beginning + it for it in {digits[at : at + 16] for at in range(0, len(digits), 16)}]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import Connection, LargeBinary, String, text
 from sqlalchemy.dialects import mysql
 from sqlalchemy.types import Float, Text, TypeEngine
 
-from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
+from recollect.backends.sql.dialects.base import Terms, token, tokens
 from recollect.backends.sql.dialects.server import ServerDialect
 from recollect.backends.sql.portable import MARIADB_COLLATION, MYSQL_COLLATION
 from recollect.backends.sql.prepared_statement import PreparedStatement
@@ -121,15 +120,15 @@ class MysqlDialect(ServerDialect):
         return unmet
 
     def add_tokens(
-        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]]
     ) -> None:
         connection.execute(_SWEEP, {"seconds": _LONGEST_READ_SECONDS})
-        rows = [{"unit": unit, "tokens": " ".join(tokens(space, keys))} for unit, keys in units]
+        rows = [{"unit": unit, "tokens": " ".join(tokens(space, terms))} for unit, terms in units]
         _ADD.run(connection, rows)
         self.count_terms(connection, space, units, +1)
 
     def remove_tokens(
-        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]]
     ) -> None:
         _REMOVE.run(connection, [{"unit": unit} for unit, _ in units])
         self.count_terms(connection, space, units, -1)
@@ -141,10 +140,9 @@ class MysqlDialect(ServerDialect):
 
     def newest_with(
         self, connection: Connection, space: int, keys: Sequence[int], most: int
-    ) -> Ids:
+    ) -> list[int]:
         query = " ".join(token(space, key) for key in keys)
-        rows = connection.execute(_NEWEST, {"query": query, "most": most}).scalars()
-        return np.fromiter(rows, np.int64)
+        return list(connection.execute(_NEWEST, {"query": query, "most": most}).scalars())
 
 
 def collation_of(connection: Connection) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from struct import Struct
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -27,13 +27,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from recollect.backends.sql.dialects.base import Keys
+from recollect.backends.sql.dialects.base import Terms
 from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.schema import metadata
 
 _GENERATION: Final = "generation"
+_SIGNED: Final = Struct("<q")
 # Whoever seals the audit holds the row of this name.
 SEAL: Final = "seal"
 # What tells this database from every other one, whatever they are called.
@@ -142,12 +143,12 @@ class ServerDialect(ABC):
         return ""
 
     def count_terms(
-        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]], sign: int
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]], sign: int
     ) -> None:
         """Add units to the counts of their terms, or with a negative sign take them off."""
         counts: Counter[int] = Counter()
-        for _, keys in units:
-            counts.update(np.unique(keys).view(np.int64).tolist())
+        for _, terms in units:
+            counts.update({key for (key,) in _SIGNED.iter_unpack(terms)})
         # In one order, so that two who count at the same time do not wait for each other.
         more = [(term, sign * count) for term, count in sorted(counts.items())]
         given = {"space": space, "counts": to_json(more)}
@@ -158,7 +159,7 @@ class ServerDialect(ABC):
     def frequencies(
         self, connection: Connection, space: int, keys: Sequence[int]
     ) -> dict[int, int]:
-        given = {"of_space": space, "terms": to_json(_signed(keys).tolist())}
+        given = {"of_space": space, "terms": to_json(_signed(keys))}
         found = _COUNTS.rows(connection, given)
         return {term % (1 << 64): units for term, units in found}
 
@@ -166,7 +167,7 @@ class ServerDialect(ABC):
         return False
 
     def used_keys(self, connection: Connection, keys: Collection[int]) -> set[int]:
-        given = {"terms": to_json(_signed(list(keys)).tolist())}
+        given = {"terms": to_json(_signed(keys))}
         return {term % (1 << 64) for (term,) in _USED.rows(connection, given)}
 
     def says(self, connection: Connection, term: str) -> bool:
@@ -184,5 +185,5 @@ def lock_counter(connection: Connection, name: str) -> None:
     connection.execute(_LOCK.with_for_update(), {"of_name": name})
 
 
-def _signed(keys: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.array(keys, np.uint64).view(np.int64)
+def _signed(keys: Iterable[int]) -> list[int]:
+    return [key - (key >> 63 << 64) for key in keys]

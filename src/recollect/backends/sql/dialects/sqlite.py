@@ -6,10 +6,9 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Final
 
-import numpy as np
 from sqlalchemy import Connection, text
 
-from recollect.backends.sql.dialects.base import Ids, Keys, token, tokens
+from recollect.backends.sql.dialects.base import Terms, token, tokens
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.schema import FULL_TEXT_SQLITE, metadata
 
@@ -76,12 +75,12 @@ class SqliteDialect:
         return []
 
     def add_tokens(
-        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]]
     ) -> None:
         self._write(connection, _ADD, space, units)
 
     def remove_tokens(
-        self, connection: Connection, space: int, units: Sequence[tuple[int, Keys]]
+        self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]]
     ) -> None:
         self._write(connection, _REMOVE, space, units)
 
@@ -90,12 +89,12 @@ class SqliteDialect:
         connection: Connection,
         statement: PreparedStatement,
         space: int,
-        units: Sequence[tuple[int, Keys]],
+        units: Sequence[tuple[int, Terms]],
     ) -> None:
         # In rising order: FTS5 starts a new segment whenever a row number goes down.
         rows = [
-            {"unit": unit, "tokens": " ".join(tokens(space, keys))}
-            for unit, keys in sorted(units, key=lambda pair: pair[0])
+            {"unit": unit, "tokens": " ".join(tokens(space, terms))}
+            for unit, terms in sorted(units, key=lambda pair: pair[0])
         ]
         statement.run(connection, rows)
 
@@ -108,10 +107,9 @@ class SqliteDialect:
 
     def newest_with(
         self, connection: Connection, space: int, keys: Sequence[int], most: int
-    ) -> Ids:
+    ) -> list[int]:
         query = " OR ".join(token(space, key) for key in keys)
-        rows = connection.execute(_NEWEST, {"query": query, "most": most}).scalars()
-        return np.fromiter(rows, np.int64)
+        return list(connection.execute(_NEWEST, {"query": query, "most": most}).scalars())
 
     def merge_tokens(self, connection: Connection, *, is_first: bool) -> bool:
         before = connection.execute(_CHANGES).scalar_one()
