@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from recollect import Memory
 from recollect.assemble import memory as assembling
+from recollect.assemble.container import Wiring
 from recollect.settings import Settings
 from tests.database_servers import Running, Server, server_of
 from tests.fakes import FakeJudge
@@ -109,6 +110,12 @@ async def judged(
     monkeypatch.setenv("RECOLLECT_WRITING__JUDGE", "auto")
     async with Memory.open(database_path, clock=clock) as opened:
         yield opened
+
+
+@pytest.fixture
+def nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be done in the background, however long a test takes on a busy machine."""
+    monkeypatch.setattr(Wiring, "start", lambda self: None)
 
 
 @pytest.fixture

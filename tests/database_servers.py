@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -167,6 +168,7 @@ class MysqlServer(Server):
                     if table not in ("alembic_version", "counters"):
                         connection.exec_driver_sql(f"DELETE FROM `{table}`")
                 connection.exec_driver_sql("UPDATE counters SET value = 0")
+                connection.exec_driver_sql(_new_identity())
                 # Numbers begin anew, as in a new file.
                 for table in ("scopes", "audit", "embedding_models"):
                     connection.exec_driver_sql(f"ALTER TABLE {table} AUTO_INCREMENT = 1")
@@ -213,6 +215,7 @@ class PostgresqlServer(Server):
     def make(self, name: str) -> None:
         assert self._has_template
         self.run(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}", "postgres")
+        self.run(_new_identity(), name)
 
     def drop(self, name: str) -> None:
         self.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", "postgres")
@@ -237,6 +240,11 @@ class Journals(Server):
 
     def stop(self) -> None:
         pass
+
+
+def _new_identity() -> str:
+    """Return the statement that makes a database another one than that it was made from."""
+    return f"UPDATE counters SET value = {secrets.randbits(63)} WHERE name = 'identity'"
 
 
 def _make_tables(url: str, folder: Path) -> None:

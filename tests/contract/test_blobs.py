@@ -98,7 +98,7 @@ async def test_a_folder_that_was_taken_away_is_told_in_one_line(tmp_path: Path):
 @pytest.mark.parametrize("where", ["folder", "memory:///"])
 async def test_notes_of_an_owner_are_no_contents(where: str, tmp_path: Path):
     blobs = open_blobs(tmp_path / where if "://" not in where else where)
-    mine, other = blobs.notes("mine"), blobs.notes("other")
+    mine, other = blobs.notes(lambda: "mine"), blobs.notes(lambda: "other")
     assert mine.names("audit") == []
     assert mine.read("audit/one") is None
     mine.write("audit/two", b"2")

@@ -23,7 +23,7 @@ from recollect.domain.unit import UNIT_OWNERS
 from recollect.errors import StorageError
 from recollect.ports.units import Matches, UnitIndex
 from tests.database_servers import open_at
-from tests.unit.local.unit_writer import UnitWriter, fresh_scope
+from tests.unit.backends.local.unit_writer import UnitWriter, fresh_scope
 
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _ANN = Scope(user="ann")

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.backends.process_state import ProcessState
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.state import SqlState
 from recollect.domain.scope import Scope
@@ -21,6 +20,7 @@ from recollect.errors import InvalidInput, StaleVersion
 from recollect.ports.state import ABSENT, State, StateKey
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
+from tests.process_state import ProcessState
 
 _ANN = Scope(user="ann")
 _PAD = StateKey(scope=_ANN, session="s1", name="scratchpad")

@@ -12,10 +12,10 @@ from sqlalchemy import func, select
 
 from recollect import Memory
 from recollect.backends.sql import schema
+from recollect.backends.sql.administration import SqlMetricHours
 from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
-from recollect.backends.sql.metrics import SqlMetricHours
 from recollect.domain.job import NewJob
 from recollect.errors import StaleVersion
 from tests.conftest import TurnedClock

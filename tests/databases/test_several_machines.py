@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
 from recollect.backends.audit_anchor import AnchorFile, anchor_of
 from recollect.backends.objects import open_blobs
 from recollect.backends.sql.forget_ledger import Entry, LedgerFile, ledger_of
+from recollect.backends.sql.server_database import ServerDatabase
 from recollect.domain.audit import ChainHead
 from recollect.settings import Settings
 from tests.database_servers import ask, copy_database, place_of
@@ -26,17 +28,17 @@ class Machines:
         self.database = folder / "any.db"
         self.contents = folder / "bucket"
 
-    def settings(self, machine: str) -> Settings:
+    def settings(self, machine: str, database: Path | None = None) -> Settings:
         return Settings.load(
             {
-                "storage": {"url": place_of(self.database)},
+                "storage": {"url": place_of(database or self.database)},
                 "data_dir": self.folder / machine,
                 "archive": {"place": str(self.contents)},
             }
         )
 
-    def open(self, machine: str) -> Memory:
-        return Memory.open(self.settings(machine))
+    def open(self, machine: str, database: Path | None = None) -> Memory:
+        return Memory.open(self.settings(machine, database))
 
 
 @pytest.fixture
@@ -124,3 +126,61 @@ async def test_files_of_an_earlier_version_are_carried_over(machines: Machines):
     async with machines.open("one") as memory:
         assert "forget_a" in memory._parts.database.ledger.ids()
         assert memory._parts.database.anchor.known("local", "default") == later
+
+
+def rename(memory: Memory, name: str) -> None:
+    """Let a memory believe that its database is called so, as one on another server may be."""
+    database = memory._parts.database
+    assert isinstance(database, ServerDatabase)
+    database._url = database._url.set(database=name)
+    database._owner = None
+
+
+async def test_databases_of_one_name_share_a_place_and_nothing_in_it(
+    machines: Machines, tmp_path: Path
+):
+    """On two servers, that is; here two databases that are called the same."""
+    other = tmp_path / "other.db"
+    for database in (machines.database, other):
+        async with machines.open("one", database) as memory:
+            rename(memory, "recollect")
+            await memory.scope(user="ann").remember("Ann keeps zorblaxian teapots")
+    async with machines.open("one") as memory:
+        rename(memory, "recollect")
+        await remember_three(memory)
+        await memory.scope(user="ann").forget(user="ann")
+        await memory._parts.trail.sealer.seal()
+    async with machines.open("two", other) as memory:
+        rename(memory, "recollect")
+        assert memory._parts.database.ledger.ids() == set()
+        await memory._parts.trail.sealer.seal()
+        assert (await memory.audit.verify()).is_intact
+    async with machines.open("two", other) as memory:
+        assert len(await memory.scope(user="ann").list()) == 1
+
+
+async def test_a_database_is_known_again_under_another_name(machines: Machines, tmp_path: Path):
+    """A copy from before the forgetting that is brought back beside the original."""
+    async with machines.open("one") as memory:
+        await memory.scope(user="ann").remember("Ann keeps zorblaxian teapots")
+    copy_database(machines.database, tmp_path / "restored.db")
+    async with machines.open("one") as memory:
+        await memory.scope(user="ann").forget(user="ann")
+    async with machines.open("two", tmp_path / "restored.db") as memory:
+        assert not list(await memory.scope(user="ann").list())
+
+
+async def test_a_database_without_a_number_keeps_its_ledger_under_its_name(machines: Machines):
+    """It was made by an earlier version, and so were its backups, which have no number either."""
+    async with machines.open("one"):
+        pass
+    ask(machines.database, "DELETE FROM counters WHERE name = 'identity'")
+    async with machines.open("one") as memory:
+        await memory.scope(user="ann").remember("Ann keeps a teapot")
+        await memory.scope(user="ann").forget(user="ann")
+        noted = memory._parts.database.ledger.ids()
+    url = make_url(place_of(machines.database))
+    named = machines.contents / ".recollect" / f"{url.get_backend_name()}-{url.database}"
+    assert {it.stem for it in (named / "forgotten").iterdir()} == noted
+    async with machines.open("two") as memory:
+        assert memory._parts.database.ledger.ids() == noted

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from recollect.backends.objects import open_blobs
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import SqlArchives
-from recollect.backends.sql.index_rebuild import SqlEditions
+from recollect.backends.sql.index_rebuild import SqlIndexGenerations
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.scopes import find_scopes
@@ -97,7 +97,7 @@ class ArchiveBench:
     @cached_property
     def worker(self) -> Worker:
         jobs = SqlJobs(self.database, self.clock)
-        reindexer = Reindexer(SqlEditions(self.database), self.indexer.units, jobs)
+        reindexer = Reindexer(SqlIndexGenerations(self.database), self.indexer.units, jobs)
         handlers = {INDEX_ARCHIVE: self.indexer.run, REINDEX: reindexer.run}
         return Worker(jobs, self.clock, handlers, reindexer.schedule)
 

@@ -93,6 +93,7 @@ def test_the_command_line_tells_what_it_does_not_know(recollect: CommandLine, da
     assert recollect("audit", "tail", "--cursor", "nonsense", *data).status == 2
 
 
+@pytest.mark.usefixtures("nobody_works")
 async def test_the_server_shows_checks_and_replays(database_path: Path):
     async with serving(database_path) as client:
         record = (await client.post("/v1/records", json={"content": "安妮喜欢绿茶"})).json()
@@ -146,6 +147,7 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
     assert (await memory.audit.verify()).sealed == 1
 
 
+@pytest.mark.usefixtures("nobody_works")
 async def test_a_long_tail_is_sealed_in_batches(memory: Memory):
     scope = memory.caller_scope
     entries = tuple(

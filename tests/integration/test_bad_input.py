@@ -32,6 +32,12 @@ async def _async(value: object) -> object:
 _BAD: dict[str, tuple[str, Callable[[Memory], Awaitable[Any]]]] = {
     "empty text": ("empty_text", lambda m: m.remember("")),
     "blank text": ("empty_text", lambda m: m.remember(" \n\t ")),
+    "a record of 100,001 characters": ("text_too_large", lambda m: m.remember("x" * 100_001)),
+    "a statement of 100,001 characters": ("text_too_large", lambda m: m.write("x" * 100_001)),
+    "a proposal of 100,001 characters": (
+        "text_too_large",
+        lambda m: m.shared.propose("x" * 100_001, "convention"),
+    ),
     "10 MB of text": ("text_too_large", lambda m: m.remember("x" * 10_000_000)),
     "NUL byte": ("nul_byte", lambda m: m.remember("a\x00b")),
     "lone surrogate": ("invalid_unicode", lambda m: m.remember("a\udc80b")),
@@ -150,6 +156,17 @@ async def test_bad_input_is_told_and_changes_nothing(memory: Memory, case: str):
     assert await memory.get(kept.id) == kept
 
 
+async def test_a_text_too_long_for_a_record_is_a_document(memory: Memory):
+    record = await memory.remember("x" * 100_000)
+    with pytest.raises(RecollectError, match="at most 100,000") as refused:
+        await memory.update(record.id, "x" * 100_001)
+    assert (refused.value.code, "recollect kb add" in refused.value.hint) == (
+        "text_too_large",
+        True,
+    )
+    assert await memory.get(record.id) == record
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -254,7 +271,7 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(database_path: Pa
 
         await memory._parts.database.write(limit)  # type: ignore[attr-defined]
         with pytest.raises(RecollectError) as refused:
-            await memory.remember("x" * 500_000)
+            await memory.remember("x" * 100_000)
         assert refused.value.code == "disk_full"
         assert await memory.get(kept.id) == kept
         assert [hit.id for hit in await memory.recall("written room")] == [kept.id]

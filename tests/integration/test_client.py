@@ -14,6 +14,8 @@ import pytest
 
 from recollect import Kind, Memory, ScratchpadUpdate
 from recollect.client import RemoteMemory
+from recollect.domain.forgetting import Forgotten
+from recollect.domain.job import Progress
 from recollect.domain.record import Episode, Procedure
 from recollect.errors import (
     Conflict,
@@ -21,6 +23,7 @@ from recollect.errors import (
     NotAvailable,
     NotFound,
     StaleVersion,
+    StorageBusy,
     Unreachable,
 )
 from recollect.server.fast_wire import HttptoolsProblemProtocol
@@ -167,6 +170,38 @@ async def test_rooms_transfers_and_jobs_from_afar(memory: Memory, tmp_path: Path
     assert (await memory.forget(user="ann", dry_run=True)).records >= 1
 
 
+async def test_the_progress_of_a_forgetting_is_told_from_afar(memory: Memory):
+    await memory.remember_many([f"note {number}" for number in range(450)])
+    told: list[tuple[int, int]] = []
+    gone = await memory.forget(user="ann", verify=True, progress=lambda *it: told.append(it))
+    assert (gone.records, gone.verification and gone.verification.is_gone) == (450, True)
+    assert len(told) > 1
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1] == (450, 450)
+    with pytest.raises(InvalidInput) as refused:
+        await memory.forget(user="ann", session="s")
+    assert refused.value.code == "what_to_forget"
+
+
+async def test_a_forgetting_that_breaks_off_there_is_told_as_its_error(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+):
+    await memory.remember("note")
+    fault = StorageBusy("Another program holds the database", hint="Try again.")
+
+    async def break_off(*_: object, progress: Progress | None, **__: object) -> Forgotten:
+        assert progress is not None
+        progress(1, 2)
+        raise fault
+
+    monkeypatch.setattr(Memory, "forget", break_off)
+    told: list[tuple[int, int]] = []
+    with pytest.raises(StorageBusy) as caught:
+        await memory.forget(user="ann", progress=lambda *it: told.append(it))
+    assert (caught.value.message, caught.value.hint) == (fault.message, fault.hint)
+    assert told == [(1, 2)]
+
+
 @pytest.mark.sqlite(reason="a server has its own tool for backups")
 async def test_a_backup_from_afar(memory: Memory, tmp_path: Path):
     await memory.remember("kept", category="c")
@@ -223,3 +258,6 @@ def test_blocking_code_has_it_too(tmp_path: Path):
             session.observe({"role": "user", "content": "hello"})
             assert session.prepare()[-1]["content"] == "hello"
         assert ann.upkeep.health().total == 1
+        told: list[tuple[int, int]] = []
+        assert ann.forget(everything=True, progress=lambda *it: told.append(it)).records == 1
+        assert told[-1] == (2, 2)

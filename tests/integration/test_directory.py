@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import Connection, event
 
 from recollect import Memory
 from recollect.errors import NotAllowed
@@ -105,6 +106,29 @@ async def test_records_of_all_scopes_are_listed_with_total_and_facets(client: ht
     assert page["facets"]["agents"] == {"-": 2, "sql": 1}
     only = await got(client, "workspace/records", user="ann", agent="sql")
     assert (only["total"], only["facets"]) == (3, None)
+
+
+@pytest.mark.sqlite(reason="the plan is SQLite's")
+async def test_the_first_page_of_a_workspace_does_not_read_all_of_it(tmp_path: Path):
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        await memory.remember("Ann's own")
+        operator = memory.scope(user=None)
+        asked: list[tuple[str, Any]] = []
+
+        def listen(_: object, __: object, statement: str, parameters: Any, *___: object) -> None:
+            asked.append((statement, parameters))
+
+        database: Any = memory._parts.database  # pyright: ignore[reportPrivateUsage]
+        event.listen(database._reading, "before_cursor_execute", listen)
+        await operator.workspace.records()
+        event.remove(database._reading, "before_cursor_execute", listen)
+        statement, parameters = next(it for it in asked if "records.content" in it[0])
+
+        def plan(connection: Connection) -> str:
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            return " ".join(row[3] for row in rows)
+
+        assert "ix_records_scope_id_observed_at_id" in await database.read(plan)
 
 
 async def test_each_look_is_audited_and_an_agent_may_not_look(tmp_path: Path):

@@ -15,9 +15,9 @@ from sqlalchemy import LargeBinary, String
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
-from recollect.backends.sql import erasers_clean, erasure
-from recollect.backends.sql.erasers import ERASERS, content_columns
-from recollect.backends.sql.erasers_clean import overwrite, rewrite
+from recollect.backends.sql import erasure, erasure_files
+from recollect.backends.sql.erasure_files import overwrite, rewrite
+from recollect.backends.sql.erasure_rows import ERASERS, content_columns
 from recollect.backends.sql.forget_ledger import Entry, LedgerFile
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.sqlite_database import SqliteDatabase
@@ -229,7 +229,7 @@ async def test_nothing_is_proven_gone_while_somebody_reads(database_path: Path):
 async def test_a_database_too_large_to_be_overwritten_is_told(
     database_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(erasers_clean, "_MOST_PAGES", 1)
+    monkeypatch.setattr(erasure_files, "_MOST_PAGES", 1)
     storage = {"path": str(database_path), "erase_in_place": True}
     async with Memory.open(Settings.load({"storage": storage})) as memory:
         record = await memory.remember("Ann's secret is zorblaxian 翡翠茶壶")

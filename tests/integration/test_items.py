@@ -94,6 +94,28 @@ async def test_bad_input_is_refused_and_changes_nothing(
         assert await memory.items.namespaces() == ()
 
 
+@pytest.mark.parametrize("vector", [[], [1e300, 1.0]], ids=["no numbers", "huge numbers"])
+async def test_vectors_that_cannot_be_compared_are_refused(ann: Memory, vector: list[float]):
+    await ann.items.put(["n"], "k", {"a": "b"}, texts=["b"], vectors=[[1.0, 0.5]])
+    for refused in (
+        ann.items.search(["n"], vector=vector),
+        ann.items.put(["n"], "k", {"a": "c"}, texts=["c"], vectors=[vector]),
+        ann.items.put(["n"], "k", {"a": "c"}, texts=["c", "d"], vectors=[[1.0], [1.0, 2.0]]),
+    ):
+        with pytest.raises(InvalidInput) as told:
+            await refused
+        assert told.value.code == "bad_vectors"
+    (found,) = await ann.items.search(["n"], vector=[2.0, 1.0])
+    assert found.item.value == {"a": "b"}
+    assert found.score == pytest.approx(1.0)
+
+
+async def test_a_vector_of_other_than_numbers_is_refused(memory: Memory):
+    for vector in ([float("nan"), 1.0], ["a", "b"]):
+        with pytest.raises(InvalidInput, match="lists of numbers"):
+            await memory.items.search(["n"], vector=vector)  # type: ignore[arg-type]
+
+
 async def test_reading_keeps_what_lives_for_a_while(memory: Memory, clock: TurnedClock):
     minute = timedelta(minutes=1)
     for key in ("read", "unread", "found"):

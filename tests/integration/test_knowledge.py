@@ -138,9 +138,17 @@ async def test_a_folder_is_followed(memory: Memory, tmp_path: Path) -> None:
     (folder / "b.json").write_text('{"pears": "in the attic"}')
     (folder / ".hidden.md").write_text("secret")
     (folder / "c.md").write_bytes(bytes(range(1, 9)) * 500)
+    (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff")
+    kept = folder / "NEWS"
+    kept.write_text("The press is idle.")
+    await memory.knowledge.add(kept.read_bytes(), kept.resolve().as_posix())
 
     first = await memory.knowledge.sync(folder)
     assert (first.count("added"), first.count("failed")) == (2, 1)
+    skipped = [Path(it.source).name for it in first.files if it.outcome == "skipped"]
+    assert skipped == ["NEWS", "photo.jpg"]
+    # It is there, though a sync would not have taken it.
+    assert not first.archived
 
     (folder / "a.md").write_text("# Apples\n\nApples are stored in the garage.")
     (folder / "b.json").unlink()
@@ -152,6 +160,21 @@ async def test_a_folder_is_followed(memory: Memory, tmp_path: Path) -> None:
     assert "garage" in (await memory.knowledge.search("where are apples"))[0].content
     found = await memory.knowledge.search("pears attic")
     assert not any("attic" in passage.content for passage in found)
+
+
+async def test_a_sync_leaves_alone_what_belongs_to_somebody_else(
+    memory: Memory, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe {name} door is green.")
+    everybody, ann = memory.scope(user=None), memory.scope(user="ann")
+    await everybody.knowledge.sync(tmp_path)
+    (tmp_path / "b.md").unlink()
+
+    synced = await ann.knowledge.sync(tmp_path)
+
+    assert (synced.count("added"), synced.archived) == (1, ())
+    assert {it.status for it in await everybody.knowledge.list()} == {"ready"}
 
 
 async def test_who_may_read_a_collection(memory: Memory) -> None:
@@ -214,6 +237,9 @@ async def test_the_same_over_http(tmp_path: Path) -> None:
         chunks = await remote.knowledge.chunks(citation.document)
         assert any(it.start == found[0].matched[0][0] for it in chunks)
         assert (await remote.knowledge.collections())[0].documents == 1
+        known = await remote.knowledge.list(source=citation.source)
+        assert [it.id for it in known] == [citation.document]
+        assert not (await remote.knowledge.list(source="guide.md")).items
         await remote.knowledge.delete(citation.document)
         assert not (await remote.knowledge.list()).items
 
@@ -364,10 +390,31 @@ def test_the_commands_tell_and_explain(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "1 added" in told("add", str(tmp_path / "guide.md"), "--everybody")
     assert "not_text" in told("add", str(tmp_path / "broken.md"), status=1)
     assert "140 euros" in told("search", "hotel night cost", "--explain")
-    assert "documents · 1 documents" in told("stats")
+    assert "documents · 1 document ·" in told("stats")
     document = json.loads(told("ls", "--json"))["items"][1]
     assert "Travel › Hotels" in told("show", document["id"], "--chunks")
+    # What is known by its file is named by it, from whatever folder.
+    assert document["id"] in told("show", str(tmp_path / "x" / ".." / "guide.md"))
+    assert told("show", "guide.md", status=3) == ""
+    told("add", str(tmp_path / "guide.md"))
+    assert told("rm", str(tmp_path / "guide.md"), status=2) == ""
     assert "Removed" in told("rm", document["id"], "--everybody")
+    assert "Removed" in told("rm", str(tmp_path / "guide.md"))
+
+
+def test_who_recalls_nothing_hears_of_documents(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    database = ["--data", str(tmp_path / "kb.db")]
+    (tmp_path / "guide.md").write_text(_GUIDE)
+
+    def recalled() -> str:
+        run(["recall", "How much may a hotel night cost?", *database])
+        return capfd.readouterr().out
+
+    assert "kb search" not in recalled()
+    run(["kb", "add", str(tmp_path / "guide.md"), *database])
+    assert "kb search" in recalled()
 
 
 async def test_documents_get_the_vectors_that_a_model_makes_later(

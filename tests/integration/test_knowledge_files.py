@@ -41,6 +41,9 @@ async def test_a_folder_of_mixed_files(memory: Memory, tmp_path: Path) -> None:
     errors = {Path(it.source).name: it.error for it in done.files if it.outcome == "failed"}
     assert errors.keys() == bad.keys()
     assert all(told in errors[name] for name, (_, told) in bad.items())
+    assert errors["locked.pdf"].count("password-protected") == 1
+    assert "Save it again without a password" in errors["locked.pdf"]
+    assert "empty.md" not in errors["empty.md"]
     assert done.count("added") == len(good)
     for question, expected, name in (
         ("机票提前几天预订", "十天", "travel.pdf"),
@@ -58,6 +61,28 @@ async def test_a_folder_of_mixed_files(memory: Memory, tmp_path: Path) -> None:
     hotels = (await memory.knowledge.search("hotels ninety"))[0].citation
     assert hotels.page == 2
     assert not (tmp_path / "escape.txt").exists()
+
+
+async def test_rows_of_a_table_keep_the_names_of_their_columns(memory: Memory) -> None:
+    rows = [f"A{number:03d},widget {number},{number * 3}.50" for number in range(300)]
+    await memory.knowledge.add("\n".join(["sku,name,price", *rows]), "prices.csv")
+    await memory.knowledge.add("\n".join(rows), "bare.csv")
+
+    found = await memory.knowledge.search("price of widget 277", limit=1)
+
+    assert "A277,widget 277,831.50" in found[0].content
+    assert found[0].citation.label == "prices.csv › sku,name,price"
+    # The first row of a table without names is no heading.
+    bare = await memory.knowledge.search("widget 277", types="csv", limit=50)
+    assert {it.citation.path for it in bare if it.citation.title == "bare.csv"} == {()}
+
+
+async def test_a_page_is_cited_once(memory: Memory) -> None:
+    await memory.knowledge.add(pdf([["Cover"], ["Hotels cost ninety coins."]]), "travel.pdf")
+
+    asked = await memory.context("How many coins do hotels cost?")
+
+    assert asked.text.count("p. 2") == 1
 
 
 async def test_a_reader_that_dies_or_hangs_stops_nothing() -> None:

@@ -23,10 +23,10 @@ from recollect.backends.local.filtered_search import best_within
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.unit_rows import read_accepted, read_allowed
-from recollect.backends.sql import audits, schema
-from recollect.backends.sql.audits import erase_audit_of
+from recollect.backends.sql import audit_entries, schema
+from recollect.backends.sql.audit_entries import erase_audit_of
+from recollect.backends.sql.commit import units_of
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.open_scope import units_of
 from recollect.backends.sql.rows import Row
 from recollect.backends.sql.scopes import find_scopes, read_scopes
 from recollect.backends.sql.store import SqlStore, list_records, list_turns
@@ -308,13 +308,13 @@ async def test_what_is_forgotten_of_the_audit_is_found_by_the_database(
         last = await memory.remember("a note that goes")
         scope = memory.caller_scope
     database = open_at(path)
-    named = audits._named  # pyright: ignore[reportPrivateUsage]
+    named = audit_entries._named  # pyright: ignore[reportPrivateUsage]
 
     def counted(row: Row) -> set[str]:
         read.append(row)
         return named(row)
 
-    monkeypatch.setattr(audits, "_named", counted)
+    monkeypatch.setattr(audit_entries, "_named", counted)
 
     def erase(connection: Connection) -> int:
         scopes = list(find_scopes(connection, [scope]))

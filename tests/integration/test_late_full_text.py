@@ -10,7 +10,7 @@ from recollect import Memory
 from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
-from recollect.backends.sql import open_scope
+from recollect.backends.sql import commit
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.scope import Scope
 from recollect.language.analysis import query_terms, term_key
@@ -22,8 +22,8 @@ _QUESTIONS = ("Where does parcel 7 lie?", "包裹放在哪个柜子里", "the bl
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scope is large with a few texts, and some of them are always behind."""
-    monkeypatch.setattr(open_scope, "_LARGE", 60)
-    monkeypatch.setattr(open_scope, "_BEHIND", 7)
+    monkeypatch.setattr(commit, "_LARGE", 60)
+    monkeypatch.setattr(commit, "_BEHIND", 7)
 
 
 async def _move_parcels(memory: Memory) -> Scope:

@@ -95,27 +95,31 @@ async def test_a_recall_waits_for_the_vectors_of_what_was_said_before(
 async def test_but_not_for_long_and_finds_all_else_by_meaning(
     database_path: Path, embedder: HeldEmbedder
 ):
-    settings = Settings.load({"storage": {"path": database_path}, "recall": {"patience": 0.5}})
+    settings = Settings.load({"storage": {"path": database_path}, "recall": {"patience": 20}})
     async with Memory.open(settings, embedder=embedder) as memory:
         embedder.is_let.set()
         record = await memory.remember("the harbour master keeps the keys")
+        await memory.drain()
         embedder.is_let.clear()
-        await memory.observe(_said("a whole book, read aloud"), session="s")
+        try:
+            await memory.observe(_said("a whole book, read aloud"), session="s")
 
-        recalled = await memory.recall("the harbour master keeps the keys")
+            recalled = await memory.recall("the harbour master keeps the keys")
 
-        assert recalled[0].id == record.id
-        assert "vector" in {it.path for it in recalled[0].explanation.paths}
-        (told,) = recalled.degraded
-        assert told.startswith("1 unit has no vector yet")
-        assert "being made now" in told
-        embedder.is_let.set()
+            assert recalled[0].id == record.id
+            assert "vector" in {it.path for it in recalled[0].explanation.paths}
+            (told,) = recalled.degraded
+            assert told.startswith("1 unit has no vector yet")
+            assert "being made now" in told
+        finally:
+            # Closing waits for the vectors, also of a test that failed.
+            embedder.is_let.set()
 
 
 async def test_a_prompt_right_after_a_burst_is_right_without_draining_and_tells_what_is_missing(
     database_path: Path, embedder: HeldEmbedder
 ):
-    settings = Settings.load({"storage": {"path": database_path}, "recall": {"patience": 0.5}})
+    settings = Settings.load({"storage": {"path": database_path}, "recall": {"patience": 20}})
     async with Memory.open(settings, embedder=embedder) as memory:
         try:
             await memory.observe(

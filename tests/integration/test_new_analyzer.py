@@ -13,9 +13,9 @@ from recollect import Memory
 from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
-from recollect.backends.sql import open_scope, schema
+from recollect.backends.sql import commit, schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.index_rebuild import SqlEditions
+from recollect.backends.sql.index_rebuild import SqlIndexGenerations
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.scopes import read_scopes
 from recollect.domain.archive import Archive
@@ -40,7 +40,7 @@ class Interrupted(Exception):
     """As if the process ended here."""
 
 
-class Halting(SqlEditions):
+class Halting(SqlIndexGenerations):
     """Ends the work after so many batches."""
 
     def __init__(self, database: Database, batches: int) -> None:
@@ -56,7 +56,7 @@ class Halting(SqlEditions):
         await super().add(scope, analyzer, left, units)
 
 
-class Untidy(SqlEditions):
+class Untidy(SqlIndexGenerations):
     """Ends the work when what was replaced is to be removed."""
 
     async def discard(self, analyzer: str, *, limit: int) -> int:
@@ -246,8 +246,8 @@ async def test_a_person_who_is_forgotten_meanwhile_leaves_nothing_beside(
 async def test_a_large_scope_has_its_full_text_ready_when_it_changes_over(
     database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(open_scope, "_LARGE", 60)
-    monkeypatch.setattr(open_scope, "_BEHIND", 7)
+    monkeypatch.setattr(commit, "_LARGE", 60)
+    monkeypatch.setattr(commit, "_BEHIND", 7)
     async with Memory.open(database_path, clock=clock) as memory:
         await memory.remember_many(NOTES)
         # Tokens must be taken out as they were put in, so only the analyzer changes.
@@ -295,7 +295,7 @@ async def test_vectors_are_kept_and_the_model_is_not_asked_again(
 async def test_a_vector_that_comes_late_is_on_both_sides(
     database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
-    async def not_now(self: Reindexer, job: Job) -> None: ...
+    async def not_now(job: Job) -> None: ...
 
     embedder = FakeEmbedder()
     embedder.is_broken = True
@@ -308,7 +308,8 @@ async def test_a_vector_that_comes_late_is_on_both_sides(
         embedder.is_broken = False
         clock.turn(minutes=1)
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr(Reindexer, "run", not_now)
+            handlers: Any = memory._parts.worker._handlers
+            meanwhile.setitem(handlers, reindex.REINDEX, not_now)
             await memory.drain()
         made = len(NOTES) + renewed
         assert _query(database_path, "SELECT count(*) FROM vectors") == [(made,)]

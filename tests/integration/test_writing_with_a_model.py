@@ -17,7 +17,7 @@ from recollect.language.intent import route
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
 from recollect.ports.judge import Statement
 from recollect.settings import Settings
-from recollect.writing.router import Router
+from recollect.writing.intake import Router
 from recollect.writing.strategy import Merged, Merger
 from tests.fakes import FakeJudge
 

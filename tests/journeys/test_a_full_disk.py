@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory, RecollectError
-from recollect.backends.sql.reserve import Reserve, reserve_of
+from recollect.backends.sql.companions import Reserve, reserve_of
 
 # Lets no file grow beyond 2 MB, and archives something larger.
 _LIMITED = """
@@ -91,7 +91,7 @@ async def test_something_can_be_removed_thanks_to_the_reserve(
 
     real = Reserve.release
     monkeypatch.setattr(Reserve, "release", release)
-    monkeypatch.setattr("recollect.backends.sql.reserve._PLENTY", sys.maxsize)
+    monkeypatch.setattr("recollect.backends.sql.companions._PLENTY_BYTES", sys.maxsize)
     async with Memory.open(database_path) as memory:
         assert reserve_of(database_path).exists()
         kept = [it.id for it in await memory.remember_many([f"note {it}" for it in range(50)])]

@@ -14,7 +14,7 @@ import zstandard
 from recollect import Memory
 from recollect.assemble.stores import restore
 from recollect.backends.audit_anchor import anchor_of
-from recollect.backends.sql import open_scope
+from recollect.backends.sql import commit
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.record import Evidence
 from recollect.errors import NotFound, StorageError
@@ -55,8 +55,8 @@ FORECAST = "the weather report of the week " * 600
 @pytest.fixture(autouse=True)
 def scopes_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """What they say is in the full text too, but for the last few words of it."""
-    monkeypatch.setattr(open_scope, "_LARGE", 1)
-    monkeypatch.setattr(open_scope, "_BEHIND", 3)
+    monkeypatch.setattr(commit, "_LARGE", 1)
+    monkeypatch.setattr(commit, "_BEHIND", 3)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from recollect.assemble.doctor import diagnose
 from recollect.assemble.stores import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import schema
-from recollect.backends.sql.audits import erase_audit_of
+from recollect.backends.sql.audit_entries import erase_audit_of
 from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.errors import NotAllowed, NotFound
 from recollect.settings import Settings

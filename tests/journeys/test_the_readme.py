@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -162,6 +163,10 @@ def test_what_is_to_be_typed_works(
     capfdbinary: pytest.CaptureFixture[bytes],
 ):
     monkeypatch.chdir(tmp_path)
+    # What is typed in a clone finds its documents.
+    (tmp_path / "docs").mkdir()
+    for name in ("concepts.md", "http.md"):
+        shutil.copy(_ROOT / "docs" / name, tmp_path / "docs")
     lines = [line for block in _blocks(page, "sh") for line in block.splitlines() if line]
     typed = [line for line in lines if line.partition("#")[0].strip() not in _SET_UP]
     with TestClient(create_app(), base_url=_SERVER) as server:

@@ -51,7 +51,7 @@ class Companion:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """What went wrong with memory since the last `take_degraded`, each once."""
+        """The problems with memory since the last `take_degraded`, each once."""
         return tuple(dict.fromkeys(self._degraded))
 
     def take_degraded(self) -> tuple[str, ...]:

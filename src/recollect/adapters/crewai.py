@@ -114,7 +114,7 @@ class _MemoryTool(BaseTool):
 
 
 def _without_nothing(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return what the model said; CrewAI adds every argument that it left out."""
+    """Return the arguments that the model gave, without the nulls that CrewAI adds."""
     return {name: it for name, it in arguments.items() if it is not None}
 
 

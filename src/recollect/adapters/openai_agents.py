@@ -209,7 +209,7 @@ class AgentMemory:
         )
 
     def _is_conversation(self, data: CallModelData[Any]) -> bool:
-        """Whether a call belongs to the conversation, not to an agent that is used as a tool.
+        """Return whether a call is part of the conversation, not of an agent used as a tool.
 
         Who was handed over to is known from the hooks; without them, from the same beginning.
         """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scope_models import SqlScopeModels
-from recollect.backends.sql.unclassified_turns import SqlUndecidedTurns
+from recollect.backends.sql.writes import SqlUndecidedTurns
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
@@ -22,8 +22,7 @@ from recollect.ports.scope_models import ScopeModels
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import EmbeddingService
-from recollect.writing.act_decider import DECIDE_ACTS, ActDecider
-from recollect.writing.reread_job import REREAD
+from recollect.writing.jobs import DECIDE_ACTS, REREAD, ActDecider
 from recollect.writing.schedule import EXTRACT_IDLE
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from recollect.backends.split.store import SplitStore
+from recollect.backends.split import SplitStore
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.forgetting import FORGET
@@ -34,13 +34,12 @@ if TYPE_CHECKING:
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.audit_log import SqlAudit
-    from recollect.backends.sql.change_log import SqlChangeLog
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.directory import SqlDirectory
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.transfer import SqlTransfer
     from recollect.backends.sql.upkeep import SqlUpkeep
-    from recollect.backends.sql.writes import SqlWrites
+    from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
@@ -301,7 +300,7 @@ class Wiring(Parts):
         return {name: unopened[key] for name, key in of_agents.items() if key in unopened}
 
     async def has_memory_of(self, agent: str) -> bool:
-        from recollect.backends.sql.agents import SqlAgentOverlays
+        from recollect.backends.sql.administration import SqlAgentOverlays
 
         return await SqlAgentOverlays(self.database).has_memory(agent)
 
@@ -417,7 +416,7 @@ class Wiring(Parts):
 
     @cached_property
     def upkeep_reader(self) -> UpkeepReader:
-        from recollect.backends.split.upkeep import SplitUpkeep
+        from recollect.backends.split import SplitUpkeep
 
         return SplitUpkeep(
             home=self.own_upkeep, holding=lambda scope: self.holding(scope).own_upkeep
@@ -431,7 +430,7 @@ class Wiring(Parts):
 
     @cached_property
     def writes(self) -> Writes:
-        from recollect.backends.split.lookups import SplitWrites
+        from recollect.backends.split import SplitWrites
 
         return SplitWrites(holding=lambda scope: self.holding(scope).own_writes)
 
@@ -443,7 +442,7 @@ class Wiring(Parts):
 
     @cached_property
     def archives(self) -> Archives:
-        from recollect.backends.split.archives import SplitArchives
+        from recollect.backends.split import SplitArchives
 
         return SplitArchives(
             home=self.own_archives,
@@ -460,7 +459,7 @@ class Wiring(Parts):
 
     @cached_property
     def blobs(self) -> Blobs:
-        from recollect.backends.split.archives import SplitBlobs
+        from recollect.backends.split import SplitBlobs
 
         return SplitBlobs(
             home=self.own_blobs,
@@ -664,10 +663,10 @@ class Wiring(Parts):
 
     @cached_property
     def reindexer(self) -> Reindexer:
-        from recollect.backends.sql.index_rebuild import SqlEditions
+        from recollect.backends.sql.index_rebuild import SqlIndexGenerations
         from recollect.embedding.reindex import Reindexer
 
-        return Reindexer(SqlEditions(self.database), self._stored_units, self.jobs)
+        return Reindexer(SqlIndexGenerations(self.database), self._stored_units, self.jobs)
 
     @cached_property
     def renewal(self) -> ReindexPlaces:
@@ -724,7 +723,7 @@ class Wiring(Parts):
 
     @cached_property
     def exporter(self) -> Exporter:
-        from recollect.backends.split.transfer import SplitTransfer
+        from recollect.backends.split import SplitTransfer
         from recollect.transfer.exporter import Exporter
 
         transfer = SplitTransfer(
@@ -774,7 +773,7 @@ class Wiring(Parts):
 
     @cached_property
     def job_desk(self) -> JobControl:
-        from recollect.backends.split.jobs import SplitJobReports
+        from recollect.backends.split import SplitJobReports
         from recollect.lifecycle.jobs import JobControl
 
         return JobControl(
@@ -786,7 +785,7 @@ class Wiring(Parts):
 
     @cached_property
     def directory(self) -> WorkspaceDirectory:
-        from recollect.backends.split.directory import SplitDirectory
+        from recollect.backends.split_directory import SplitDirectory
         from recollect.lifecycle.workspace_directory import WorkspaceDirectory
 
         split = SplitDirectory(
@@ -820,7 +819,7 @@ class Wiring(Parts):
 
     @cached_property
     def metrics(self) -> MetricsKeeper:
-        from recollect.backends.sql.metrics import SqlMetricHours
+        from recollect.backends.sql.administration import SqlMetricHours
         from recollect.lifecycle.statistics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
@@ -854,27 +853,27 @@ class Wiring(Parts):
 
     @cached_property
     def agent_overlays(self) -> AgentOverlays:
-        from recollect.backends.sql.agents import SqlAgentOverlays
+        from recollect.backends.sql.administration import SqlAgentOverlays
 
         return SqlAgentOverlays(self.database)
 
     @cached_property
     def keys(self) -> KeyService:
-        from recollect.backends.sql.keys import SqlKeys
+        from recollect.backends.sql.administration import SqlKeys
         from recollect.lifecycle.keys import KeyService
 
         return KeyService(SqlKeys(self.database), self.clock)
 
     @cached_property
     def once(self) -> IdempotentWork:
-        from recollect.backends.sql.idempotency import SqlKeptResults
+        from recollect.backends.sql.writes import SqlKeptResults
         from recollect.lifecycle.idempotency import IdempotentWork
 
         return IdempotentWork(SqlKeptResults(self.database, self.clock), self.store)
 
     @cached_property
     def following(self) -> ChangeFeed:
-        from recollect.backends.split.lookups import SplitChangeLog
+        from recollect.backends.split import SplitChangeLog
         from recollect.lifecycle.change_feed import ChangeFeed
 
         log = SplitChangeLog(holding=lambda scope: self.holding(scope).own_changes)
@@ -882,6 +881,6 @@ class Wiring(Parts):
 
     @cached_property
     def own_changes(self) -> SqlChangeLog:
-        from recollect.backends.sql.change_log import SqlChangeLog
+        from recollect.backends.sql.writes import SqlChangeLog
 
         return SqlChangeLog(self.database)

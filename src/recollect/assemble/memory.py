@@ -60,7 +60,7 @@ async def assemble(
     # Imported here, while the model loads in a thread of its own.
     from recollect.assemble.container import Wiring
     from recollect.assemble.stores import open_database
-    from recollect.backends.sql.agents import read_overlays
+    from recollect.backends.sql.administration import read_overlays
     from recollect.settings.agents import with_agents
 
     # The common store holds the settings of agents, whichever agent opens the memory.

@@ -15,8 +15,8 @@ from recollect.assemble.container import Wiring
 from recollect.assemble.memory import settings_at
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.audit_log import require_newest
+from recollect.backends.sql.companions import Reserve
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable
-from recollect.backends.sql.reserve import Reserve
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import make_file, make_folder
@@ -328,7 +328,7 @@ async def restore(copy: Path, where: str | Path | Settings | None = None) -> Pat
     old one or the restored one.
     """
     from recollect.assemble.upkeep import forget_again
-    from recollect.backends.sql import backup
+    from recollect.backends.sql import maintenance
 
     settings = settings_at(where)
     if settings.is_journal:
@@ -338,10 +338,10 @@ async def restore(copy: Path, where: str | Path | Settings | None = None) -> Pat
             code="restore_by_copy",
             hint=f"Copy it into an empty folder: recollect copy --from {copy} --to json:///FOLDER",
         )
-    staged = await asyncio.to_thread(backup.stage, copy, settings.database)
+    staged = await asyncio.to_thread(maintenance.stage, copy, settings.database)
     try:
         await _restore_contents(copy, staged, settings)
-        await asyncio.to_thread(backup.switch, staged, copy, settings.database)
+        await asyncio.to_thread(maintenance.switch, staged, copy, settings.database)
     finally:
         await asyncio.to_thread(staged.unlink, missing_ok=True)
     database = await asyncio.to_thread(open_database, settings)
@@ -355,12 +355,12 @@ async def restore(copy: Path, where: str | Path | Settings | None = None) -> Pat
 async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:
     """Restore the contents that the backup refers to; very old backups have none."""
     from recollect.backends.objects import open_blobs
-    from recollect.backends.sql import backup
+    from recollect.backends.sql import maintenance
     from recollect.transfer.backup import copy_contents
 
     contents = contents_beside(copy)
     if contents.is_dir():
-        blobs = await asyncio.to_thread(backup.blobs_of, staged)
+        blobs = await asyncio.to_thread(maintenance.blobs_of, staged)
         await copy_contents(blobs, open_blobs(contents), open_blobs(settings.blobs))
 
 

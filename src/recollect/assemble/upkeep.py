@@ -147,8 +147,8 @@ def forgetting_of(
     own_document: Callable[[Caller, str], Awaitable[Document]],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
-    from recollect.backends.sql.erasers_proof import SqlProof
     from recollect.backends.sql.erasure import SqlErasure
+    from recollect.backends.sql.erasure_proof import SqlProof
     from recollect.erasure.forgetting import Forgetting
 
     async def let_go(target: Target) -> None:

@@ -9,8 +9,7 @@ from recollect.assemble.judge import policy_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.context.compression import CompressionOptions
-from recollect.context.session_episode import SessionEpisodes
-from recollect.context.summariser import Summariser
+from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
@@ -24,17 +23,15 @@ from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import EmbeddingService
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
-from recollect.writing.background_judge import BackgroundJudge
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
-from recollect.writing.intake import Intake
+from recollect.writing.intake import Intake, Router
+from recollect.writing.jobs import REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
-from recollect.writing.reread_job import REREAD, Rereading
-from recollect.writing.router import Router
 from recollect.writing.saver import Saver
 from recollect.writing.schedule import (
     EPISODE,
@@ -84,7 +81,7 @@ def writing_of(
         meter=meter,
     )
     extractor = None if extract is None else ModelExtractor(extract)
-    rereading = Rereading(store, SqlJobs(database, clock), pipeline, clock)
+    rereading = RereadQueue(store, SqlJobs(database, clock), pipeline, clock)
     return WritingParts(
         pipeline=pipeline,
         extraction=Extraction(

@@ -25,7 +25,7 @@ _DIGITS: Final = 20
 
 
 def anchor_of(database: Path) -> Path:
-    """Where the anchor of a database is."""
+    """Return where the anchor of a database is."""
     return database.with_name(f"{database.name}-audit-anchor.json")
 
 

@@ -36,7 +36,7 @@ class ObjectBlobs:
 
     @cached_property
     def _store(self) -> ObjectStore:
-        """Opened when it is first used: a memory that archives nothing needs no folder for it."""
+        """Open the store on first use: a memory that archives nothing needs no folder."""
         return self._opened()
 
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
@@ -93,9 +93,9 @@ class ObjectBlobs:
         except (BaseError, OSError) as fault:
             raise self._unreachable(fault) from fault
 
-    def notes(self, owner: str) -> BlobNotes:
+    def notes(self, owner: Callable[[], str]) -> BlobNotes:
         """Return the notes of one owner, such as a database; `stored` does not list them."""
-        return BlobNotes(self, f"{_NOTES}/{owner}")
+        return BlobNotes(self, owner)
 
     def put_here(self, key: str, content: bytes) -> None:
         """Store a small content durably, in the calling thread."""
@@ -188,31 +188,38 @@ class BlobNotes:
     """Small objects beside the contents, which every machine with the same blob store sees.
 
     Each is written whole and never changed, so that writers on several machines need no lock.
+    Whose they are is asked when they are used.
     """
 
     blobs: ObjectBlobs
-    prefix: str
+    owner: Callable[[], str]
 
     def write(self, name: str, content: bytes) -> None:
         """Store a note durably."""
-        self.blobs.put_here(f"{self.prefix}/{name}", content)
+        self.blobs.put_here(f"{self._prefix}/{name}", content)
 
     def read(self, name: str) -> bytes | None:
         """Return a note, or None."""
-        return self.blobs.get_here(f"{self.prefix}/{name}")
+        return self.blobs.get_here(f"{self._prefix}/{name}")
 
     def names(self, under: str) -> list[str]:
         """Return the names of the notes in a folder of them."""
-        keys = self.blobs.keys_here(f"{self.prefix}/{under}")
-        return sorted(key.removeprefix(f"{self.prefix}/") for key in keys)
+        prefix = self._prefix
+        keys = self.blobs.keys_here(f"{prefix}/{under}")
+        return sorted(key.removeprefix(f"{prefix}/") for key in keys)
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove notes; missing ones are ignored."""
-        self.blobs.delete_here([f"{self.prefix}/{name}" for name in names])
+        prefix = self._prefix
+        self.blobs.delete_here([f"{prefix}/{name}" for name in names])
+
+    @property
+    def _prefix(self) -> str:
+        return f"{_NOTES}/{self.owner()}"
 
 
 def open_blobs(where: str | Path) -> ObjectBlobs:
-    """The blob store in a folder, or at a URL such as `s3://bucket/path`."""
+    """Return the blob store in a folder, or at a URL such as `s3://bucket/path`."""
     is_url = isinstance(where, str) and "://" in where
     return ObjectBlobs(
         lambda: _open(where), name=str(where), folder=None if is_url else Path(where)

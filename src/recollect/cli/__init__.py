@@ -5,7 +5,7 @@ from typing import Final
 # The exit code of what Ctrl-C ended; importing it from the command line would come too late.
 _INTERRUPTED: Final = 130
 # Seconds that a short command may take.
-_SHORT: Final = 3.0
+_SHORT_RUN_SECONDS: Final = 3.0
 # glibc's number for the size from which memory comes from the system, and ours.
 _MMAP_THRESHOLD: Final = -3
 _LARGE_ARRAY: Final = 1 << 19
@@ -49,7 +49,7 @@ def _run() -> int:
 
 
 def _open_missing_streams() -> None:
-    """Nothing is read from and written to a standard stream that whoever started this has closed.
+    """Open the null device for standard streams that the caller has closed.
 
     The next file to be opened would get its number otherwise, and what is printed with it.
     """
@@ -76,7 +76,7 @@ def _look_for_garbage_later() -> None:
         gc.enable()
 
     gc.disable()
-    later = Timer(_SHORT, begin)
+    later = Timer(_SHORT_RUN_SECONDS, begin)
     later.daemon = True
     later.start()
 

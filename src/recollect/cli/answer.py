@@ -65,7 +65,7 @@ def _console() -> Console:
 
 @contextmanager
 def bar(what: str) -> Generator[Progress]:
-    """A bar for work whose size is known."""
+    """Show a bar for work whose size is known."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
@@ -78,7 +78,7 @@ def bar(what: str) -> Generator[Progress]:
 
 @contextmanager
 def steps(what: str) -> Generator[Callable[[str], None]]:
-    """A spinner for work that can only say what it does now; what it said stays readable."""
+    """Show a spinner with the current step; earlier steps stay readable."""
     console = _stderr()
 
     def tell(step: str) -> None:

@@ -75,7 +75,7 @@ def tell(error: RecollectError, *, as_object: bool) -> int:
 
 
 def bad_usage(problem: typer.TyperException) -> InvalidInput:
-    """What the parser of the arguments did not understand, as one of our errors."""
+    """Return what the parser of the arguments did not understand, as one of our errors."""
     command = getattr(getattr(problem, "ctx", None), "command_path", "recollect")
     message = problem.format_message() or "No command was given"
     unknown = _NO_COMMAND.match(message) if command == "recollect" else None

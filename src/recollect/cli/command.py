@@ -91,7 +91,7 @@ Group = TypeVar("Group", bound=OptionGroup)
 
 
 def as_command(body: Body) -> Callable[..., None]:
-    """The function that typer calls for `body`.
+    """Return the function that typer calls for `body`.
 
     A parameter that is an option group stands for its options; the shared ones are there always.
     A parameter of type `Memory` is opened for the call. What the body returns is printed.
@@ -143,7 +143,7 @@ def over(before: Shared | None, given: Shared) -> Shared:
 
 @asynccontextmanager
 async def opened(shared: Shared, question: str | None = None) -> AsyncGenerator[Memory]:
-    """The memory that the shared options name, open for one call."""
+    """Open the memory that the shared options name, for one call."""
     settings = shared.settings()
     log_to(settings.log_file)
     async with Memory.open(settings).expecting(question) as memory:

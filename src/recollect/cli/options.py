@@ -33,7 +33,7 @@ def require_utf8(arguments: Sequence[str]) -> None:
 
 
 def text_of(argument: str | None) -> str | None:
-    """The argument itself, or for `-` what comes in on standard input.
+    """Return the argument itself, or for `-` what comes in on standard input.
 
     Called while arguments are read: nothing is open yet, and Ctrl-C ends the waiting.
     """
@@ -48,7 +48,7 @@ def text_of(argument: str | None) -> str | None:
 
 
 def moment_of(text: str, name: str) -> datetime:
-    """A date or a time in ISO form; without a zone it is the local one."""
+    """Return a date or a time in ISO form; without a zone it is the local one."""
     try:
         moment = datetime.fromisoformat(text)
         return moment.astimezone() if moment.tzinfo is None else moment
@@ -61,7 +61,7 @@ def moment_of(text: str, name: str) -> datetime:
 
 
 def one_of(first: str | None, second: str | None, *names: str) -> str | None:
-    """What was given in either of two ways; both at once would leave one unheard."""
+    """Return what was given in either of two ways; both at once would leave one unheard."""
     if first is not None and second is not None:
         raise InvalidInput(
             f"{' and '.join(names)} are the same; give one of them", code="bad_usage"
@@ -138,7 +138,7 @@ class Shared(OptionGroup):
     ] = False
 
     def settings(self) -> Settings:
-        """The settings these options lead to."""
+        """Return the settings these options lead to."""
         # Reading settings is not needed to show help.
         from recollect.settings import Settings
 

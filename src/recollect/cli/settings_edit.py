@@ -34,7 +34,7 @@ def write_setting(path: Path, section: str, name: str, value: str) -> None:
 
 
 def with_setting(text: str, section: str, name: str, value: str) -> str:
-    """The text of a settings file with one value added or changed."""
+    """Return the text of a settings file with one value added or changed."""
     wanted: dict[str, Any] = tomllib.loads(text)
     wanted[section] = {**wanted.get(section, {}), name: value}
     # Where it belongs is guessed and what comes out is read back, so a wrong guess does no harm.
@@ -49,7 +49,7 @@ def with_setting(text: str, section: str, name: str, value: str) -> str:
 
 
 def _attempts(text: str, section: str, name: str, value: str) -> Iterator[str]:
-    """The text with the value at each place where it may belong."""
+    """Yield the text with the value at each place where it may belong."""
     yield text
     newline = "\r\n" if "\r\n" in text else "\n"
     if text and not text.endswith("\n"):
@@ -82,7 +82,7 @@ def _means(text: str, wanted: dict[str, Any]) -> bool:
 
 
 def _quoted(value: str) -> str:
-    """A string of JSON is one of TOML, but for one character."""
+    """Return a text as a TOML string: JSON's form, but for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 # What is remembered may come from anywhere; it must not steer the terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SHORT: Final = 200
+_MAX_SHOWN_CHARS: Final = 200
 _BEFORE: Final = 50
 _VERDICT_STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 _CONCLUSIONS: Final = {
@@ -49,18 +49,18 @@ _CONCLUSIONS: Final = {
 
 
 def line(console: Console, text: str) -> None:
-    """One line, never broken: ids and paths in it can be copied."""
+    """Print one line, never broken, so that ids and paths can be copied."""
     console.print(Text(harmless(text)), soft_wrap=True)
 
 
 def record_card(console: Console, record: Record) -> None:
-    """A record in a list: what it is, then what it says."""
+    """Print a record in a list: its kind, then its content."""
     _heading(console, record.id, _facts(record))
     _body(console, record.content, record.title)
 
 
 def in_full(console: Console, item: Record | Turn) -> None:
-    """Every field that says something, the content last."""
+    """Print every field that has a value, the content last."""
     form = as_json(item) | _times(item) | {"scope": item.scope.key}
     if isinstance(item, Record):
         form["links"] = [_link(it, item.id) for it in item.links]
@@ -250,7 +250,7 @@ def places(console: Console, where: dict[str, Path]) -> None:
 
 
 def plain_table(*columns: str) -> Table:
-    """A table without lines, in which everything can be read whatever the width."""
+    """Return a table without lines, in which everything can be read whatever the width."""
     table = Table(*columns, box=None, pad_edge=False, show_header=any(columns))
     for column in table.columns:
         column.overflow = "fold"
@@ -258,7 +258,7 @@ def plain_table(*columns: str) -> Table:
 
 
 def _link(link: Link, own: str) -> str:
-    """A link as the record at one of its ends tells it."""
+    """Return a link as the record at one of its ends tells it."""
     what = {"same": "says the same as", "conflict": "contradicts", "different": "is other than"}
     follows = "follows" if link.newer == own else "is followed by"
     told = what.get(link.relation, follows)
@@ -298,7 +298,7 @@ def _turn_facts(turn: Turn) -> str:
 
 
 def _times(item: object) -> dict[str, str]:
-    """An item's times as a person's clock shows them."""
+    """Return an item's times as a person's clock shows them."""
     times: dict[str, str] = {}
     for field in fields(cast("Record", item)):
         value = getattr(item, field.name)
@@ -331,24 +331,26 @@ def told(value: object) -> str:
 
 
 def _best_part(hit: Hit) -> str:
-    """As much of the passage as is shown, from shortly before where most of the words are."""
+    """Return the part of a passage to show: around the place with most of the words."""
     text = hit.passage
     folded = text.casefold()
     # A letter may fold to several; then places do not fit, and the passage is shown from its start.
     terms = hit.explanation.matched_terms if len(folded) == len(text) else ()
     starts = [max(0, folded.find(term) - _BEFORE) for term in terms if term in folded]
     most = max(
-        starts, key=lambda at: sum(it in folded[at : at + _SHORT] for it in terms), default=0
+        starts,
+        key=lambda at: sum(it in folded[at : at + _MAX_SHOWN_CHARS] for it in terms),
+        default=0,
     )
-    return text if len(text) <= _SHORT or not most else "… " + text[most:].lstrip()
+    return text if len(text) <= _MAX_SHOWN_CHARS or not most else "… " + text[most:].lstrip()
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS].rstrip() + " …"
 
 
 def harmless(text: str) -> str:
-    """The text without what could steer the terminal."""
+    """Return the text without what could steer the terminal."""
     return _CONTROL.sub("\ufffd", text)
 
 
@@ -356,7 +358,7 @@ def harmless(text: str) -> str:
 
 
 def explained(console: Console, found: Recalled) -> None:
-    """All that a recall can say about itself."""
+    """Print the explanation of a recall."""
     reason = f", because of {found.intent_reason!r}" if found.intent_reason else ""
     line(console, f"\nTaken for: {found.intent.replace('_', ' ')}{reason}")
     if found.hits:
@@ -408,7 +410,7 @@ def _left_out(near_misses: Sequence[NearMiss]) -> Table:
 
 
 def page_of_entries(console: Console, page: Page[AuditEntry]) -> None:
-    """An entry a line: ids in it can be copied."""
+    """Print one entry per line, so that ids can be copied."""
 
     def tell(console: Console, entry: AuditEntry) -> None:
         place = "unsealed" if entry.seq is None else f"seq {entry.seq}"

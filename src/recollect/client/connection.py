@@ -255,12 +255,21 @@ class Connection:
 
     @asynccontextmanager
     async def download(
-        self, path: str, scope: Scope, query: Mapping[str, Any] | None = None
+        self,
+        path: str,
+        scope: Scope,
+        query: Mapping[str, Any] | None = None,
+        *,
+        body: Any = None,
     ) -> AsyncGenerator[httpx.Response]:
-        """An answer that is read piece by piece."""
+        """An answer that is read piece by piece; with a body it is posted."""
         try:
             async with self._http.stream(
-                "GET", path, params=_address(scope, query), timeout=None
+                "GET" if body is None else "POST",
+                path,
+                params=_address(scope, query),
+                json=plain(body),
+                timeout=None,
             ) as response:
                 if not response.is_success:
                     await response.aread()
@@ -326,17 +335,21 @@ def _require_success(response: httpx.Response) -> None:
     if response.is_success:
         return
     try:
-        told = response.json()
-        code, detail, hint = told["code"], told["detail"], told["hint"]
+        error = error_of(response.json(), response.status_code)
     except (ValueError, KeyError, TypeError):
         raise RecollectError(
             f"The server answered {response.status_code}, which is not from Recollect",
             code="odd_answer",
             hint="Is there another program at this address?",
         ) from None
-    usual = InvalidInput if response.status_code < 500 else StorageError
-    kind = _BY_CODE.get(code) or _ERRORS.get(response.status_code, usual)
-    error = kind(detail, code=code, hint=hint)
-    if isinstance(error, StaleVersion):
-        error.current = told.get("current_version")
     raise error
+
+
+def error_of(problem: Mapping[str, Any], status: int) -> RecollectError:
+    """Return the error that the server told as a problem."""
+    usual = InvalidInput if status < 500 else StorageError
+    kind = _BY_CODE.get(problem["code"]) or _ERRORS.get(status, usual)
+    error = kind(problem["detail"], code=problem["code"], hint=problem["hint"])
+    if isinstance(error, StaleVersion):
+        error.current = problem.get("current_version")
+    return error

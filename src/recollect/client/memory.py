@@ -16,7 +16,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
 from urllib.parse import unquote
 
-from recollect.client.connection import Connection, at, decoded
+from recollect.client.connection import Connection, at, decoded, error_of
 from recollect.client.session import RemoteSession
 from recollect.client.views import (
     RemoteAgents,
@@ -53,7 +53,7 @@ from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, Im
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
 from recollect.domain.write import Route, Trace, WritePolicy, Written
-from recollect.errors import Conflict, NotAvailable, StorageError
+from recollect.errors import Conflict, NotAvailable, StorageError, Unreachable
 from recollect.memory import Memory, Namespace
 from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
@@ -472,7 +472,23 @@ class RemoteMemory(Memory):
             "dry_run": dry_run,
             "verify": verify,
         }
-        return decoded(Forgotten, await self._ask("POST", at("forget"), body=body, patient=True))
+        path = at("forget", "stream")
+        async with self._connection.download(path, self._scope, body=body) as response:
+            async for line in response.aiter_lines():
+                match json.loads(line):
+                    case {"progress": {"done": done, "total": total}}:
+                        if progress is not None:
+                            progress(done, total)
+                    case {"forgotten": forgotten}:
+                        return decoded(Forgotten, forgotten)
+                    case {"problem": problem}:
+                        raise error_of(problem, problem["status"])
+                    case _:
+                        pass
+        raise Unreachable(
+            "The server ended its answer before it told what was forgotten",
+            hint="What had begun goes on there; the same call with `dry_run` counts what is left.",
+        )
 
     async def reindex(
         self,

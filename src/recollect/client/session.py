@@ -10,7 +10,7 @@ from recollect.client.connection import Connection, at, decoded
 from recollect.client.views import RemoteArchives, earlier_result, spelled_range
 from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archives.manager import ArchiveOptions, ToolResultManager
-from recollect.context.edits import Drop, Edit, Insert, Keep, Replace
+from recollect.context.edits import AnyMessage, Drop, Edit, Insert, Keep, Replace
 from recollect.context.history import SessionPlan, Synced
 from recollect.context.message_formats import Format, GivenMessage, Prepared
 from recollect.context.notes import SessionNotes
@@ -18,7 +18,6 @@ from recollect.context.offers import Offer
 from recollect.context.openai_messages import to_openai
 from recollect.context.scratchpad import SessionScratchpad
 from recollect.context.session import Session
-from recollect.context.tool_result_texts import AnyMessage
 from recollect.domain.archive import ContentRange, EarlierResult, ToolResult
 from recollect.domain.context import SessionUsage
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text

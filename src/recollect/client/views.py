@@ -740,6 +740,10 @@ _PIECE: Final = 1 << 20
 class RemoteKnowledge(_ScopedRoom, KnowledgeDocuments):
     """Documents that an agent can rely on."""
 
+    @property
+    def _owner(self) -> Scope:
+        return self._scope
+
     async def add(
         self,
         content: bytes | str | BinaryIO,
@@ -780,11 +784,13 @@ class RemoteKnowledge(_ScopedRoom, KnowledgeDocuments):
         self,
         *,
         collection: str | None = None,
+        source: str | None = None,
         status: DocumentStatus | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Document]:
-        query = {"collection": collection, "status": status, "limit": limit, "cursor": cursor}
+        query = {"collection": collection, "source": source, "status": status}
+        query |= {"limit": limit, "cursor": cursor}
         return await self._told(Page[Document], "GET", at("knowledge", "documents"), query=query)
 
     async def get(self, document_id: str) -> Document:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
-from recollect.context.archives.summary import parsed, summary_of
+from recollect.context.archives.description import parsed, summary_of
 from recollect.context.conversation import grouped, is_unread
 from recollect.context.edits import Drop, Edit, Insert, Replace
-from recollect.context.placeholder import close_in, find_placeholders, one_line
+from recollect.context.placeholder import close_placeholders, find_placeholders, one_line
 from recollect.context.summary_text import is_summary, shortened, summary_message
 from recollect.domain.archive import content_of
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart, mention
@@ -53,7 +53,7 @@ class Trimmer:
 
     def told(self, result: str) -> str:
         """Return a tool result in a few words."""
-        content = content_of(close_in(result[:_MAX_READ_CHARS]))
+        content = content_of(close_placeholders(result[:_MAX_READ_CHARS]))
         return self._cut(summary_of(content, parsed(content), ""), self._most)
 
     def _part(self, part: Part, is_result: bool) -> Part:
@@ -80,7 +80,7 @@ class Trimmer:
         return short
 
     def _shorten(self, text: str) -> str:
-        closed = close_in(text)
+        closed = close_placeholders(text)
         if next(find_placeholders(closed), None) is not None:
             return closed  # it is short already, and says how to load the rest
         content = content_of(text[:_MAX_READ_CHARS])

@@ -125,7 +125,7 @@ def _refused(code: str, message: str, hint: str) -> InvalidInput:
 _UNREAD: Final = MappingProxyType({"recollect_unread": True})
 
 
-def unread(turn_id: str) -> Message:
+def unread_message(turn_id: str) -> Message:
     """Return a stand-in for a summarised message that was not read; it is never sent."""
     return Message(role="assistant", parts=(), id=turn_id, extra=_UNREAD)
 
@@ -159,7 +159,7 @@ def waiting_calls(messages: Sequence[Message]) -> set[str]:
     return set()
 
 
-def sound(messages: Iterable[Message]) -> tuple[Message, ...]:
+def without_invalid(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Return the messages without those that no provider accepts.
 
     Left out are results without an open call, calls without results, and duplicate ids in one

@@ -1,12 +1,15 @@
-"""Edits of a list of messages by index, so that any list of the same length can take them."""
+"""Edits of messages: by index, which any list of the same length takes, and of their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from recollect.domain.message import Message
+from recollect.context.conversation import grouped
+from recollect.context.placeholder import find_placeholders
+from recollect.domain.message import Message, Part, TextPart, ToolCall
 from recollect.errors import InvalidInput
 
 
@@ -76,3 +79,125 @@ def _check_index(index: int, last: int) -> None:
         raise InvalidInput(
             f"An edit changes message {index}, but the last is {last}", code="edit_out_of_range"
         )
+
+
+# --- Changing of the texts in messages and tool results -------------------------------------------
+# A conversation is stored with every placeholder closed, so that it stays the same from turn to
+# turn. What a turn shows in addition is inserted just before sending.
+
+_SIGN: Final = "📎 ["
+
+
+def with_result(message: Message, text: str) -> Message:
+    """Return a tool message with another text; what the provider wrote around it stays."""
+    others = tuple(part for part in message.parts if not isinstance(part, TextPart))
+    parts = (TextPart(text=text), *others)
+    # A provider's own form also holds the text and can be updated only if there is nothing else.
+    extra = (
+        {} if others else {name: _with_text(value, text) for name, value in message.extra.items()}
+    )
+    return replace(message, parts=parts, extra=extra)
+
+
+def tool_input(call: ToolCall) -> object:
+    """Return the arguments of a call as a value, or as text if the model wrote no JSON."""
+    try:
+        return json.loads(call.arguments)
+    except ValueError:
+        return call.arguments
+
+
+def archives_in(message: Message) -> set[str]:
+    """Return the ids of the archives that a message has placeholders of."""
+    if message.role != "tool":
+        return set()
+    text = message.text
+    return (
+        {placeholder.id for _, _, placeholder in find_placeholders(text)}
+        if _SIGN in text
+        else set()
+    )
+
+
+def newest_places(messages: Sequence[Message], ids: Iterable[str]) -> dict[str, int]:
+    """Return where each of these archives has its newest placeholder."""
+    wanted, places = set(ids), dict[str, int]()
+    for index in range(len(messages) - 1, -1, -1):
+        if not wanted:
+            break
+        found = archives_in(messages[index]) & wanted
+        places |= dict.fromkeys(found, index)
+        wanted -= found
+    return places
+
+
+def edits_outside(
+    edits: Sequence[Edit], messages: Sequence[Message], places: Iterable[int]
+) -> tuple[Edit, ...]:
+    """Return the edits without those that change these places or separate a pair."""
+    wanted = set(places)
+    if not wanted:
+        return tuple(edits)
+    groups = (group.members for group in grouped(messages) if wanted & set(group.members))
+    spared = {member for members in groups for member in members}
+    return tuple(edit for edit in edits if isinstance(edit, Insert) or edit.index not in spared)
+
+
+def edited_places(edits: Iterable[Edit]) -> set[int]:
+    """Return the places that an edit changes."""
+    return {edit.index for edit in edits if not isinstance(edit, Insert)}
+
+
+def _with_text(native: object, text: str) -> object:
+    """Return a provider's form of a result with another text."""
+    if not isinstance(native, Mapping):
+        return native
+    form = dict(cast("Mapping[str, Any]", native))
+    match form.get("content"):
+        case [{"type": "tool_result"} as block]:
+            form["content"] = [{**cast("Mapping[str, Any]", block), "content": text}]
+        case None:
+            pass
+        case _:
+            form["content"] = text
+    return form
+
+
+# --- Changing of the texts in messages, neutral ones and those of providers -----------------------
+
+AnyMessage = TypeVar("AnyMessage", Message, Mapping[str, Any])
+
+# The fields in which providers' messages keep texts and nested parts.
+_TEXT_FIELDS: Final = ("content", "text", "output")
+
+
+def with_texts(message: AnyMessage, change: Callable[[str], str]) -> AnyMessage:
+    """Return the message with its texts changed; the same object if nothing changes."""
+    if isinstance(message, Message):
+        parts = tuple(_change_part(part, change) for part in message.parts)
+        return message if parts == message.parts else replace(message, parts=parts)
+    return cast("AnyMessage", _change_texts(message, change))
+
+
+def _change_part(part: Part, change: Callable[[str], str]) -> Part:
+    return TextPart(text=change(part.text)) if isinstance(part, TextPart) else part
+
+
+def _change_texts(value: object, change: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        changed = [_change_texts(item, change) for item in items]
+        return items if all(map(_is_same, items, changed)) else changed
+    if isinstance(value, Mapping):
+        mapping = cast("Mapping[str, object]", value)
+        texts = {name: mapping[name] for name in _TEXT_FIELDS if name in mapping}
+        new = {name: _change_texts(inner, change) for name, inner in texts.items()}
+        is_same = all(map(_is_same, texts.values(), new.values()))
+        return mapping if is_same else {**mapping, **new}
+    return value
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other or (isinstance(one, str) and one == other)

@@ -149,7 +149,7 @@ def messages_of(turn: Turn) -> list[Message]:
     return _stored_native(turn) if kept is None else [_from_payload(turn, kept)]
 
 
-def given_print(turn: Turn) -> str | None:
+def given_fingerprint(turn: Turn) -> str | None:
     """Return the fingerprint that a message had when its framework gave it."""
     return cast("Mapping[str, Any]", turn.payload.get(_OURS, {})).get("print")
 

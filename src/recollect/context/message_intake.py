@@ -11,12 +11,18 @@ from typing import Final
 
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.compression import Compression, staying
-from recollect.context.conversation import check_next, sound, unread
+from recollect.context.conversation import check_next, unread_message, without_invalid
+from recollect.context.edits import archives_in, tool_input, with_result
 from recollect.context.history import fingerprint
-from recollect.context.message_formats import Incoming, as_turn, given_id, given_print, messages_of
-from recollect.context.placeholder import close_in
+from recollect.context.message_formats import (
+    Incoming,
+    as_turn,
+    given_fingerprint,
+    given_id,
+    messages_of,
+)
+from recollect.context.placeholder import close_placeholders
 from recollect.context.session_state import Resumption, SessionParts, WindowState
-from recollect.context.tool_result_texts import archives_in, tool_input, with_result
 from recollect.domain.fields import MAX_CONTENT
 from recollect.domain.filters import Filter
 from recollect.domain.message import Message, ToolCall
@@ -81,7 +87,7 @@ class MessageIntake:
     async def load_whole(self) -> None:
         """Load every message of the conversation."""
         turns = await self._turns()
-        self.messages = sound(message for turn in turns for message in messages_of(turn))
+        self.messages = without_invalid(message for turn in turns for message in messages_of(turn))
         self.archives = frozenset[str]().union(*map(archives_in, self.messages))
         self._ids = {turn.id for turn in turns} | {
             message_id for message_id in map(given_id, turns) if message_id
@@ -101,7 +107,7 @@ class MessageIntake:
             return False
         border = known[covered[-1]]
         turns = await self._turns(after=border)
-        messages = [*map(unread, covered)]
+        messages = [*map(unread_message, covered)]
         placed = sorted(
             _with_places(covered, (known[turn_id] for turn_id in resumption.staying)),
             key=itemgetter(0),
@@ -112,7 +118,7 @@ class MessageIntake:
         rest = messages_of(border)[covered.count(border.id) :]
         rest += [message for turn in turns for message in messages_of(turn)]
         before = tuple(message for _, message in placed)
-        all_sent = sound((*before, *rest))
+        all_sent = without_invalid((*before, *rest))
         if all_sent[: len(before)] != before:
             return False
         self.messages = (*messages, *all_sent[len(before) :])
@@ -202,7 +208,7 @@ class MessageIntake:
         shown = _readable(
             await self._archive_result(message.text, call, self._question(entry, incoming))
         )
-        closed = close_in(shown)
+        closed = close_placeholders(shown)
         if closed == message.text:
             return _StoredMessage(incoming=entry, call=call)
         return _StoredMessage(
@@ -264,7 +270,7 @@ class MessageIntake:
         if not turns:
             return
         said = [message for turn in turns for message in messages_of(turn)]
-        self.messages = sound((*self.messages, *said))
+        self.messages = without_invalid((*self.messages, *said))
         self.archives = self.archives.union(*map(archives_in, said))
         self._ids.update(turn.id for turn in turns)
         self._ids.update(message_id for message_id in map(given_id, turns) if message_id)
@@ -273,7 +279,7 @@ class MessageIntake:
 
 
 def _prints_of(turns: Iterable[Turn]) -> dict[str, str]:
-    return {turn.id: known for turn in turns if (known := given_print(turn)) is not None}
+    return {turn.id: known for turn in turns if (known := given_fingerprint(turn)) is not None}
 
 
 def _with_places(covered: Sequence[str], turns: Iterable[Turn]) -> Iterator[tuple[int, Message]]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
 from recollect.context.archives.manager import ToolResultManager
+from recollect.context.edits import tool_input
 from recollect.context.notes import SessionNotes
 from recollect.context.placeholder import Language
-from recollect.context.tool_result_texts import tool_input
 from recollect.domain.archive import EarlierResult
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, ToolCall

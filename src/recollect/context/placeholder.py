@@ -159,9 +159,9 @@ def opened(placeholder: Placeholder, shown: Shown, content: str) -> str:
     return str(placeholder) + _block(placeholder, shown, content)
 
 
-def open_in(text: str, contents: Mapping[str, tuple[Shown, str]]) -> str:
+def open_placeholders(text: str, contents: Mapping[str, tuple[Shown, str]]) -> str:
     """Return the text with the placeholders of these ids opened and all others closed."""
-    closed = close_in(text)
+    closed = close_placeholders(text)
     pieces: list[str] = []
     at = 0
     for _, end, placeholder in find_placeholders(closed):
@@ -172,7 +172,7 @@ def open_in(text: str, contents: Mapping[str, tuple[Shown, str]]) -> str:
     return "".join([*pieces, closed[at:]])
 
 
-def close_in(text: str) -> str:
+def close_placeholders(text: str) -> str:
     """Return the text with every placeholder closed."""
     pieces: list[str] = []
     at = 0

@@ -10,9 +10,8 @@ from recollect.context.archives.manager import ToolResultManager
 from recollect.context.background_compression import BackgroundCompression, Compressed
 from recollect.context.compression import Level
 from recollect.context.conversation import is_unread
-from recollect.context.edits import Drop, Edit, apply
+from recollect.context.edits import Drop, Edit, apply, edited_places, edits_outside, newest_places
 from recollect.context.summary_text import is_summary
-from recollect.context.tool_result_texts import edited_places, newest_places, sparing
 from recollect.context.window import TOO_SMALL, Budget, plan_window
 from recollect.domain.message import Message, TextPart
 from recollect.errors import InvalidInput
@@ -138,7 +137,7 @@ class PromptBuilder:
         shown, ahead = wishes.shown, wishes.ahead
         beside = tuple(filter(None, (wishes.guide, *wishes.beside)))
         if places:
-            spared = sparing(edits, messages, places.values())
+            spared = edits_outside(edits, messages, places.values())
             for query in (None, wishes.question):
                 opened = await self._open_archives(messages, places, query)
                 yield _Attempt(

@@ -16,7 +16,7 @@ from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.archives.triggers import choose
 from recollect.context.background_compression import BackgroundCompression
-from recollect.context.edits import Drop, Edit, Insert, Keep, Replace
+from recollect.context.edits import Drop, Edit, Insert, Keep, Replace, newest_places, with_result
 from recollect.context.history import SessionPlan, Synced, align, edits_between, fingerprint
 from recollect.context.message_formats import (
     Format,
@@ -37,7 +37,6 @@ from recollect.context.session_state import (
     SessionStateStore,
     WindowState,
 )
-from recollect.context.tool_result_texts import newest_places, with_result
 from recollect.context.window import Budget, RememberedCounts
 from recollect.domain.archive import EarlierResult
 from recollect.domain.context import MemoryContext, SessionUsage, Tongue

@@ -7,19 +7,29 @@ leaves out. A failing model is reported in the summary and never fails the turn.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from recollect.context.compression import CompressionOptions, Trimmer, content_key
-from recollect.context.grounding import Ground
+from recollect.context.message_formats import messages_of
 from recollect.domain.context import Tongue
-from recollect.domain.message import Message
+from recollect.domain.fields import MAX_ITEMS, MAX_LABEL, Draft, RecordFields
+from recollect.domain.filters import Filter
+from recollect.domain.job import Job
+from recollect.domain.message import Message, TextPart
+from recollect.domain.record import Evidence, Kind, Record
+from recollect.domain.scope import Caller
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
+from recollect.domain.turn import Turn
 from recollect.errors import ModelError
+from recollect.language.characters import fold
+from recollect.language.entities import entities
+from recollect.language.memory_block import strip_memory
 from recollect.language.summary import (
     Rarity,
     Said,
@@ -30,9 +40,62 @@ from recollect.language.summary import (
     tongue_of,
 )
 from recollect.ports.language_model import LanguageModel, Prompt, TokenCounter
+from recollect.ports.runtime import Clock
+from recollect.ports.store import Store
+from recollect.writing.saver import Saver
+from recollect.writing.schedule import session_of
 
 if TYPE_CHECKING:
-    from recollect.context.summary_form import SummaryForm
+    from recollect.writing.forms import SummaryForm
+
+
+# --- Checking that the numbers and names in a model's answer are in its source --------------------
+
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3})")
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+# Small numbers are often spelled out where a summary writes a digit.
+_SPELLED: Final = (
+    *(("1", r"\bone\b|一"), ("2", r"\btwo\b|\bboth\b|二|两"), ("3", r"\bthree\b|三")),
+    *(("4", r"\bfour\b|四"), ("5", r"\bfive\b|五"), ("6", r"\bsix\b|六")),
+    *(("7", r"\bseven\b|七"), ("8", r"\beight\b|八"), ("9", r"\bnine\b|九")),
+    *(("10", r"\bten\b|十"), ("11", r"\beleven\b|十一"), ("12", r"\btwelve\b|\bdozen\b|十二")),
+)
+
+
+class Ground:
+    """A text that claims are checked against."""
+
+    def __init__(self, text: str) -> None:
+        self._text = fold(text).casefold()
+        spelled = {digits for digits, words in _SPELLED if re.search(words, self._text)}
+        self._numbers = _numbers(self._text) | spelled
+
+    def supports(self, claim: str) -> bool:
+        """Return whether every number and name of the claim is in the text."""
+        if not _numbers(fold(claim)) <= self._numbers:
+            return False
+        return all(name in self._text for name in entities(claim))
+
+
+async def grounded_answer(model: LanguageModel, prompt: Prompt, source: str) -> str | None:
+    """Return a model's answer in one line; None if it is cut off or not grounded.
+
+    A model that fails raises a `ModelError`.
+    """
+    written = await model.write(prompt)
+    answer = " ".join(written.text.split())
+    if not answer or written.is_cut:
+        return None
+    is_grounded = await asyncio.to_thread(lambda: Ground(source).supports(answer))
+    return answer if is_grounded else None
+
+
+def _numbers(text: str) -> set[str]:
+    return {found.lstrip("0") or "0" for found in _NUMBER.findall(_THOUSANDS.sub("", text))}
+
+
+# --------------------------------------------------------------------------------------------------
+# Summaries of segments and sessions: with a model if there is one, and with rules in any case.
 
 # The tokens of labels and separators around the points.
 _LINE_LABEL_TOKENS: Final = 22
@@ -175,7 +238,7 @@ class Summariser:
         """Return what a model finds; nothing without a model or with too little to ask about."""
         if self._model is None or messages < self._options.segment // 2:
             return _Found()
-        from recollect.context.summary_form import SummaryForm
+        from recollect.writing.forms import SummaryForm
 
         prompt = Prompt(
             text=text,
@@ -261,3 +324,98 @@ def _read_part(message: Message) -> str:
 
 def _turn_ids(messages: Iterable[Message]) -> tuple[str, ...]:
     return tuple(message.id for message in messages if message.id is not None)
+
+
+# --- The episode of an ended session: what it was about and what came of it -----------------------
+
+SOURCE: Final = "session"
+_CATEGORY: Final = "task-traces"
+_IMPORTANCE: Final = 0.5
+_CONFIDENCE: Final = 0.8
+_OUTCOMES: Final = (PointKind.DECISION, PointKind.CONCLUSION, PointKind.AGREEMENT)
+_STOPS: Final = "。！？!?;；."
+
+
+class SessionEpisodes:
+    """A job that stores one episode per session, updated when the session ends again."""
+
+    def __init__(
+        self, store: Store, saver: Saver, summariser: Summariser, clock: Clock, *, after: int
+    ) -> None:
+        self._store = store
+        self._saver = saver
+        self._summariser = summariser
+        self._clock = clock
+        self._after = after
+
+    async def run(self, job: Job) -> None:
+        """Run the job."""
+        caller, session = session_of(job)
+        await self.keep(caller, session)
+
+    async def keep(self, caller: Caller, session: str) -> Record | None:
+        """Store and return the episode of a session; None if too little was said."""
+        turns = await self._store.turns([caller.scope], Filter(session=session))
+        if sum(turn.role == "user" for turn in turns) < self._after:
+            return None
+        messages = [_without_memory(message) for turn in turns for message in messages_of(turn)]
+        summary = await self._summariser.segment(messages, 0, len(messages))
+        if not summary.points:
+            return None
+        kept = await self._find_episode(caller, session)
+        content, fields = _content(summary), _fields(summary, turns, session)
+        if kept is None:
+            draft: Draft = {**fields, "content": content}
+            (record,) = await self._saver.create(caller, [draft], reason="the session ended")
+            return record
+        if kept.content == content:
+            return kept
+        reason = "the session went on"
+        return await self._saver.update(caller, kept.id, content, fields, reason=reason)
+
+    async def _find_episode(self, caller: Caller, session: str) -> Record | None:
+        where = Filter(kinds=frozenset({Kind.EPISODIC}), session=session)
+        found = await self._store.records([caller.scope], where, now=self._clock.now())
+        return next((record for record in found if record.source == SOURCE), None)
+
+
+def _without_memory(message: Message) -> Message:
+    """Return the message without injected memory, which is not part of what happened."""
+    if "<memory" not in message.text:
+        return message
+    return replace(message, parts=(TextPart(text=strip_memory(message.text)),))
+
+
+def _content(summary: SegmentSummary) -> str:
+    """Return all points as sentences, grouped by kind."""
+    is_chinese = summary.language == "zh"
+    sentences: list[str] = []
+    for kind in PointKind:
+        for text in summary.told(kind):
+            end = "" if text[-1:] in _STOPS else ("。" if is_chinese else ".")
+            sentences.append(f"{text}{end}")
+    return ("" if is_chinese else " ").join(dict.fromkeys(sentences))
+
+
+def _fields(summary: SegmentSummary, turns: Sequence[Turn], session: str) -> RecordFields:
+    said = {turn.id: turn for turn in turns}
+    outcome = [text for kind in _OUTCOMES for text in summary.told(kind)]
+    speakers = (turn.speaker or turn.role for turn in turns if turn.role in ("user", "assistant"))
+    evidence = [Evidence(turn=turn_id) for turn_id in summary.turn_ids if turn_id in said][
+        :MAX_ITEMS
+    ]
+    return RecordFields(
+        kind=Kind.EPISODIC,
+        category=_CATEGORY,
+        title=(summary.topics[0] if summary.topics else "")[:MAX_LABEL],
+        importance=_IMPORTANCE,
+        confidence=_CONFIDENCE,
+        evidence=evidence,
+        source=SOURCE,
+        session=session,
+        task=turns[-1].task,
+        first_observed=turns[0].at,
+        participants=tuple(dict.fromkeys(speakers)),
+        outcome=" ".join(outcome),
+        timestamp=turns[-1].at,
+    )

@@ -187,7 +187,8 @@ class FileOutcome:
     """The outcome for one file of a synchronised folder."""
 
     source: str
-    outcome: Literal["added", "updated", "unchanged", "failed"]
+    outcome: Literal["added", "updated", "unchanged", "skipped", "failed"]
+    """`skipped` is a file of a folder whose type cannot be read."""
     document: str | None
     error: str = ""
 

@@ -15,6 +15,8 @@ from recollect.domain.times import aware
 from recollect.errors import InvalidInput
 
 MAX_CONTENT: Final = 1_000_000
+# A record is a statement, not a document: saving one takes time in proportion to its length.
+MAX_RECORD_CONTENT: Final = 100_000
 MAX_TITLE: Final = 255
 MAX_DESCRIPTION: Final = 500
 MAX_LABEL: Final = 100
@@ -85,6 +87,12 @@ _PREFIX: Final[Mapping[Kind, Prefix]] = {
 
 def new_record(content: str, fields: RecordFields, scope: Scope, now: datetime) -> Record:
     """Return a record at version 1, or raise an error that names the invalid field."""
+    checked_content(content)
+    return stored_record(content, fields, scope, now)
+
+
+def stored_record(content: str, fields: RecordFields, scope: Scope, now: datetime) -> Record:
+    """Return the same of a record that is stored elsewhere, which may be longer than a new one."""
     checked = _checked(fields)
     kind = checked.get("kind", Kind.SEMANTIC)
     _refuse_foreign_details(kind, checked)
@@ -139,7 +147,7 @@ def revised(record: Record, content: str | None, fields: RecordFields, now: date
     details = _details(record.kind, record.details, checked)
     plain = {name: value for name, value in checked.items() if name not in _ANY_DETAIL}
     if content is not None:
-        plain["content"] = checked_text(content, "content", MAX_CONTENT)
+        plain["content"] = checked_content(content)
     if "created_at" in plain:
         # As for a new record, `first_observed` defaults to the time of creation.
         plain.setdefault("first_observed", plain["created_at"])
@@ -172,6 +180,19 @@ def checked_text(text: object, name: str, limit: int, *, blank: bool = False) ->
             hint="Decode the bytes with the right encoding first.",
         ) from None
     return text
+
+
+def checked_content(content: object) -> str:
+    """Return the content that a caller gives a record, or raise `InvalidInput`."""
+    if isinstance(content, str) and len(content) > MAX_RECORD_CONTENT:
+        raise InvalidInput(
+            f"content has {len(content):,} characters; a record holds at most"
+            f" {MAX_RECORD_CONTENT:,}",
+            code="text_too_large",
+            hint="A record is a statement. Add long texts as documents, with `recollect kb add` or"
+            " memory.knowledge.add, or save the parts.",
+        )
+    return checked_text(content, "content", MAX_CONTENT)
 
 
 def checked_share(value: object, name: str = "min_score") -> float:

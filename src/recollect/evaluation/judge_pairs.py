@@ -17,7 +17,7 @@ from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.ports.judge import CLASSES
 from recollect.settings import Settings
-from recollect.writing.judge_rules import normalised
+from recollect.writing.judges import normalised
 
 Became = Literal["merged", "replaced", "same", "update", "conflict", "apart"]
 """The outcome of a pair: one record with either text, two with a link, or two without."""

@@ -11,6 +11,7 @@ from recollect.domain.document import (
     Collection,
     Document,
     Passages,
+    collection_name,
     collection_scope,
 )
 from recollect.domain.scope import Caller, Scope
@@ -53,20 +54,17 @@ class KnowledgeBase:
 
     async def scopes(self, caller: Caller, names: Iterable[str] | None = None) -> list[Scope]:
         """Return the scopes of the collections with these names that a caller may read."""
-        found = await self.collections(caller)
-        wanted = None if names is None else set(names)
-        missing = (
-            set[str]() if wanted is None else wanted - {collection.name for collection in found}
-        )
-        if missing:
+        found = await self.documents.scopes(readable_owners(caller))
+        if names is None:
+            return found
+        wanted = set(names)
+        if missing := wanted.difference(map(collection_name, found)):
             raise NotFound(
                 f"There is no collection {', '.join(sorted(missing))}",
                 code="unknown_collection",
                 hint="`recollect kb stats` lists the collections.",
             )
-        return [
-            collection.scope for collection in found if wanted is None or collection.name in wanted
-        ]
+        return [scope for scope in found if collection_name(scope) in wanted]
 
     async def document(self, caller: Caller, document_id: str) -> Document:
         """Return a document that the caller may read."""
@@ -75,7 +73,7 @@ class KnowledgeBase:
             raise NotFound(
                 f"There is no document {document_id!r}",
                 code="unknown_document",
-                hint="`recollect kb ls` lists the documents.",
+                hint="`recollect kb ls` lists the documents with their ids.",
             )
         return found[0]
 

@@ -9,11 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from recollect.domain.document import MAX_FILE_BYTES, Document, FileOutcome, SyncedFolder
+from recollect.domain.document import (
+    MAX_FILE_BYTES,
+    Document,
+    FileOutcome,
+    SyncedFolder,
+    collection_name,
+)
 from recollect.domain.job import Progress
 from recollect.domain.page import Page
+from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
-from recollect.knowledge.ingest import hash_of_file
+from recollect.knowledge.ingest import explain, hash_of_file
 from recollect.knowledge.parsing import is_readable
 
 _PAGE_DOCUMENTS = 200
@@ -52,10 +59,11 @@ class FolderSync:
     """
 
     def __init__(
-        self, library: Library, collection: str, tags: tuple[str, ...], progress: Progress | None
+        self, library: Library, collection: Scope, tags: tuple[str, ...], progress: Progress | None
     ) -> None:
         self._library = library
-        self._collection = collection
+        self._scope = collection
+        self._collection = collection_name(collection)
         self._tags = tags
         self._progress = progress
         self._outcomes: list[FileOutcome] = []
@@ -63,16 +71,21 @@ class FolderSync:
 
     async def run(self, place: str | Path, *, archive: bool) -> SyncedFolder:
         """Add new files, update changed ones, and archive the documents of deleted ones."""
-        files = await asyncio.to_thread(files_of, place)
+        folder = Path(place)
+        files = await asyncio.to_thread(files_of, folder)
         known = await self._known()
         self._total = 1_000 * len(files)
         for path in files:
             self._report(0, 1)
-            self._outcomes.append(await self._sync_file(path, known.get(source_of(path))))
+            if path == folder or is_readable(path.name):
+                outcome = await self._sync_file(path, known.get(source_of(path)))
+            else:
+                outcome = FileOutcome(source=source_of(path), outcome="skipped", document=None)
+            self._outcomes.append(outcome)
         self._report(0, 1)
         gone: list[Document] = []
-        if archive and files != [Path(place)]:
-            gone = _find_missing(Path(place), files, known)
+        if archive and files != [folder]:
+            gone = _find_missing(folder, files, known)
         for document in gone:
             await self._library.archive(document.id)
         return SyncedFolder(
@@ -80,7 +93,10 @@ class FolderSync:
         )
 
     async def _known(self) -> dict[str, Document]:
-        """Return the documents of the collection by source."""
+        """Return the documents of the collection by source.
+
+        One of the same name that belongs to somebody else is not what this caller can change.
+        """
         known: dict[str, Document] = {}
         cursor: str | None = None
         while True:
@@ -90,7 +106,9 @@ class FolderSync:
                 )
             except NotFound:
                 return known
-            known |= {document.source: document for document in page}
+            known |= {
+                document.source: document for document in page if document.scope == self._scope
+            }
             cursor = page.next_cursor
             if cursor is None:
                 return known
@@ -111,8 +129,9 @@ class FolderSync:
                     progress=self._report,
                 )
         except RecollectError as problem:
-            error = f"{problem.message} ({problem.code})"
-            return FileOutcome(source=source, outcome="failed", document=None, error=error)
+            return FileOutcome(
+                source=source, outcome="failed", document=None, error=explain(problem)
+            )
         if document.error:
             return FileOutcome(
                 source=source, outcome="failed", document=document.id, error=document.error
@@ -147,11 +166,11 @@ def _find_missing(folder: Path, files: list[Path], known: dict[str, Document]) -
     ]
 
 
-# --- The files in a folder that can become documents ----------------------------------------------
+# --- The files in a folder ------------------------------------------------------------------------
 
 
 def files_of(place: str | Path) -> list[Path]:
-    """Return a file itself, or the readable files of a folder in order.
+    """Return a file itself, or the files of a folder in order.
 
     Hidden files and folders are left out, and links are not followed.
     """
@@ -175,10 +194,10 @@ def opened(path: Path) -> Generator[BinaryIO]:
     """Open a file for reading; raise an error that says why it cannot be read."""
     try:
         if not path.is_file():
-            raise InvalidInput(f"{path} is not a file", code="not_a_file")
+            raise InvalidInput("It is not a file", code="not_a_file")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InvalidInput(
-                f"{path} has {path.stat().st_size:,} bytes; {MAX_FILE_BYTES:,} are allowed. "
+                f"The file has {path.stat().st_size:,} bytes; {MAX_FILE_BYTES:,} are allowed. "
                 "Nothing was stored",
                 code="file_too_large",
                 hint="Split the file.",
@@ -187,7 +206,7 @@ def opened(path: Path) -> Generator[BinaryIO]:
             yield file
     except OSError as problem:
         raise StorageError(
-            f"{path} cannot be read: {problem.strerror or problem}",
+            f"The file cannot be read: {problem.strerror or problem}",
             code="file_unreadable",
             hint="Check its permissions.",
         ) from problem
@@ -198,5 +217,5 @@ def _walk(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(place, name)
-            if not name.startswith(".") and is_readable(name) and not path.is_symlink():
+            if not name.startswith(".") and not path.is_symlink():
                 yield path

@@ -352,7 +352,7 @@ class Ingester:
         failed = replace(
             document,
             status="ready" if document.content_hash else "failed",
-            error=f"{problem.message} ({problem.code})",
+            error=explain(problem),
             version=document.version + 1,
             updated_at=self._clock.now(),
         )
@@ -423,6 +423,11 @@ class Ingester:
         )
 
 
+def explain(problem: RecollectError) -> str:
+    """Return in one line what is wrong with a file, and what to do."""
+    return f"{problem.message} ({problem.code}). {problem.hint}".rstrip()
+
+
 def ingest_job(document: Document) -> NewJob:
     """Return the job that reads new content; it is stored with the content."""
     scope = document.scope
@@ -442,13 +447,13 @@ def _check(given: GivenFile, size: int, most: int) -> DocumentType:
         checked_text(tag, "tags", MAX_LABEL)
     if _is_blank(given.content):
         raise InvalidInput(
-            f"{given.source} is empty; nothing was stored",
+            "The file is empty; nothing was stored",
             code="empty_file",
             hint="Give a file that holds text.",
         )
     if size > most:
         raise InvalidInput(
-            f"{given.source} has {size:,} bytes; {most:,} are allowed. Nothing was stored",
+            f"The file has {size:,} bytes; {most:,} are allowed. Nothing was stored",
             code="file_too_large",
             hint="Split the file, or set knowledge.max_file_mb higher.",
         )

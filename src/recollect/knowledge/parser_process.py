@@ -54,7 +54,8 @@ def parse_office(data: bytes, kind: DocumentType) -> ParsedText:
     try:
         result = extract_bytes_sync(data, media_type(kind), config)
     except (KreuzbergError, ValueError, RuntimeError) as problem:
-        reason = str(problem).partition(": ")[2] or str(problem)
+        # The library names the kind of problem first, and may say the same twice.
+        reason = ": ".join(dict.fromkeys(str(problem).split(": ")[1:])) or str(problem)
         raise InvalidInput(
             f"The {kind} file cannot be read: {reason}",
             code="unreadable_document",

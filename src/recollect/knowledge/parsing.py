@@ -98,6 +98,8 @@ _FENCE: Final = re.compile(r" {0,3}(```+|~~~+)")
 _ATX: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _MAX_LINE_CHARS: Final = 100
+_SEPARATOR: Final = re.compile(r"[,;\t|]")
+_MIN_COLUMNS: Final = 2
 _ENDS_LIKE_A_SENTENCE: Final = tuple("。；，,;.!！?？:：")
 
 
@@ -135,6 +137,26 @@ def code_headings(text: str) -> tuple[Heading, ...]:
         for start, line in _lines(text)
         if (found := pattern.match(line))
     )
+
+
+def table_headings(text: str) -> tuple[Heading, ...]:
+    """Return the first line of a table as its heading, if it names the columns.
+
+    A row says little without the names of its columns. A line with a number in it is a row itself.
+    """
+    start, line = next(((start, line) for start, line in _lines(text) if line.strip()), (0, ""))
+    cells = [cell.strip().strip('"') for cell in _SEPARATOR.split(line)]
+    if len(cells) < _MIN_COLUMNS or any(not cell or _is_number(cell) for cell in cells):
+        return ()
+    return (Heading(start=start, level=1, title=line.strip()[:MAX_HEADING]),)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _markdown(text: str) -> Iterator[Heading]:
@@ -262,6 +284,8 @@ def parse_text(data: bytes, kind: DocumentType) -> ParsedText:
             return ParsedText(text=text, headings=code_headings(text))
         case "text":
             return ParsedText(text=text, headings=text_headings(text))
+        case "csv":
+            return ParsedText(text=text, headings=table_headings(text))
         case _:
             return ParsedText(text=text)
 

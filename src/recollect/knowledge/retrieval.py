@@ -207,15 +207,27 @@ class Retriever:
     async def _ask(
         self, scopes: Sequence[Scope], query: str, wanted: int, *, by_words: bool = True
     ) -> tuple[Matches, Nearest, tuple[str, ...]]:
+        """Search by words and by meaning at the same time."""
         now = self._clock.now()
-        terms = (
-            list(dict.fromkeys(term_keys(query_terms(without_asking(query))))) if by_words else []
+        matches, (nearest, problems) = await asyncio.gather(
+            self._by_words(scopes, query if by_words else "", wanted, now),
+            self._by_meaning(scopes, query, wanted, now),
         )
-        matches = Matches.none()
-        if terms:
-            matches = await self._units.search(scopes, terms, wanted, now=now)
+        return matches, nearest, problems
+
+    async def _by_words(
+        self, scopes: Sequence[Scope], query: str, wanted: int, now: datetime
+    ) -> Matches:
+        terms = list(dict.fromkeys(term_keys(query_terms(without_asking(query)))))
+        if not terms:
+            return Matches.none()
+        return await self._units.search(scopes, terms, wanted, now=now)
+
+    async def _by_meaning(
+        self, scopes: Sequence[Scope], query: str, wanted: int, now: datetime
+    ) -> tuple[Nearest, tuple[str, ...]]:
         if self._meaning.model is None:
-            return matches, Nearest(matches=Matches.none()), (self._meaning.absence,)
+            return Nearest(matches=Matches.none()), (self._meaning.absence,)
         models = self._meaning.answering(scopes)
         asked = await self._meaning.ask(query, models)
         nearest = await self._nearest(scopes, asked, wanted, now)
@@ -223,7 +235,7 @@ class Retriever:
             asked = await self._meaning.ask(query, nearest.models)
             nearest = await self._nearest(scopes, asked, wanted, now)
         self._meaning.notice(scopes, nearest.models)
-        return matches, nearest, asked.problems
+        return nearest, asked.problems
 
     async def _nearest(
         self, scopes: Sequence[Scope], asked: AskedQuestion, wanted: int, now: datetime
@@ -326,7 +338,8 @@ class Retriever:
     def _extended_span(self, chunk: LocatedChunk) -> tuple[int, int]:
         """Return the span of a hit with as many neighbours as fit into a passage."""
         start, end = chunk.span
-        for near in sorted(chunk.neighbours, key=lambda span: abs(span[0] - chunk.span[0])):
+        others = [span for span in chunk.neighbours if span != chunk.span]
+        for near in sorted(others, key=lambda span: abs(span[0] - chunk.span[0])):
             wider = (min(start, near[0]), max(end, near[1]))
             if self._cost(chunk, wider) <= self._options.passage_tokens:
                 start, end = wider

@@ -11,7 +11,7 @@ from recollect.domain.unit import Trait
 from recollect.domain.write import Claim, Namespace, Route, WritePolicy
 from recollect.language.claims import moods
 from recollect.language.extraction.message import said_by_user
-from recollect.language.extraction.sentences import Utterance, readable, sentences
+from recollect.language.extraction.utterances import Utterance, readable, sentences
 from recollect.language.lexicon import bilingual
 
 # Only this much of a long text counts, since nearly every long text has some number.
@@ -42,7 +42,7 @@ def without_asking(question: str) -> str:
     return subject if any(map(str.isalnum, subject)) else question
 
 
-def asked_for(question: str) -> Trait:
+def wanted_trait(question: str) -> Trait:
     """Return what a text must have to answer the question."""
     wanted = Trait.NONE
     if bilingual("answer_kinds", "asks_for_time", re.IGNORECASE).search(question):
@@ -52,7 +52,7 @@ def asked_for(question: str) -> Trait:
     return wanted
 
 
-def told_in(text: str) -> Trait:
+def answer_trait(text: str) -> Trait:
     """Return the kinds of answers that a text has."""
     read = text[:_READ_CHARACTERS].lower()
     has_digit = _DIGIT.search(read)

@@ -3,25 +3,246 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import chain
 from typing import Final, Literal
 
 from recollect.domain.context import Tongue
 from recollect.domain.summary import Point, PointKind
 from recollect.language.analysis import terms
-from recollect.language.characters import language
-from recollect.language.salience import (
-    compact,
-    describes_own_work,
-    gives_advice,
-    is_fragment,
-    salience,
-    specifics,
-)
+from recollect.language.characters import HAN, language
+from recollect.language.entities import entities
+from recollect.language.lexicon import bilingual, both, lexicon
 from recollect.language.sentences import sentences
+
+# --------------------------------------------------------------------------------------------------
+# How much a sentence is worth keeping, and as what: a decision, a task, a fact with a number.
+# Judged by rules, in Chinese and English, from the sentence alone.
+
+_CLAUSE_END: Final = re.compile(r"(?<=[，；：])|(?<=[,;:])\s+|\s+[-–—]\s+")
+_ANY_HAN: Final = re.compile(f"[{HAN}]")
+_CODE: Final = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
+_MIN_LONG_DIGITS: Final = 4
+_QUESTION: Final = re.compile(r"[?？]\s*$|[吗呢]\s*[。！]?\s*$")
+
+_KINDS: Final = (
+    PointKind.QUESTION,
+    PointKind.DECISION,
+    PointKind.TODO,
+    PointKind.AGREEMENT,
+    PointKind.CONCLUSION,
+)
+_WORTH: Final[Mapping[PointKind, float]] = {
+    PointKind.DECISION: 2.4,
+    PointKind.TODO: 2.2,
+    PointKind.AGREEMENT: 2.0,
+    PointKind.CONCLUSION: 1.6,
+    PointKind.QUESTION: 1.6,
+    PointKind.FACT: 0.0,
+}
+_FIRST_WORTH: Final = 1.2
+_FURTHER_WORTH: Final = 0.4
+_MAX_WORTH: Final = 2.0
+_IN_PASSING: Final = 0.3
+# A relation or a measure that is named: who owns it, what it costs.
+_NAMED: Final = 0.9
+# A task or a decision about nothing in particular.
+_VAGUE: Final = -0.5
+_HYPOTHETICAL: Final = -1.8
+# A question is worth something while nobody has answered it, which one sentence cannot tell.
+_ASKED: Final = -1.2
+_MIN_ENGLISH_WORDS: Final = 4
+_MIN_CHINESE_CHARACTERS: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Salience:
+    """The kind of a sentence and its worth by itself."""
+
+    kind: PointKind
+    weight: float
+    # Numbers, codes and names, as they are compared between sentences.
+    specifics: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def salience(sentence: str) -> Salience:
+    """Return the worth of a sentence from its cue words, numbers, names and codes."""
+    is_chinese = _ANY_HAN.search(sentence) is not None
+    kind = _kind(sentence, is_chinese)
+    numbers, in_passing = _numbers(sentence)
+    codes = {*_CODE.findall(sentence), *(date.casefold() for date in _date().findall(sentence))}
+    names, symbols = _names(sentence)
+    weight = _WORTH[kind] + _for_several(len(numbers | codes)) + _for_several(len(names))
+    weight += _IN_PASSING * (bool(in_passing) + bool(symbols))
+    weight += _NAMED * _has_cue(PointKind.FACT, sentence, is_chinese)
+    if kind is not PointKind.FACT and not (numbers or codes or names):
+        weight += _VAGUE
+    if _is_hypothetical(sentence, is_chinese):
+        weight += _HYPOTHETICAL
+    if _QUESTION.search(sentence):
+        weight += _ASKED
+    found = chain(numbers, in_passing, codes, names, symbols)
+    return Salience(kind=kind, weight=weight, specifics=frozenset(found))
+
+
+def is_fragment(sentence: str) -> bool:
+    """Return whether it is a label rather than a sentence."""
+    if any(letter.isdigit() for letter in sentence):
+        return False
+    han = len(_ANY_HAN.findall(sentence))
+    return han < _MIN_CHINESE_CHARACTERS if han else len(sentence.split()) < _MIN_ENGLISH_WORDS
+
+
+def gives_advice(sentence: str) -> bool:
+    """Return whether an assistant gives general advice, without a date."""
+    language = "zh" if _ANY_HAN.search(sentence) else "en"
+    pattern = lexicon(language, "salience").regex("advice", re.IGNORECASE)
+    return pattern.search(sentence) is not None and not _date().search(sentence)
+
+
+def describes_own_work(sentence: str) -> bool:
+    """Return whether an assistant says what it is doing, naming nobody and no date."""
+    told = _lead_in().sub("", sentence, count=1)
+    if not _own_work().match(told) or _date().search(sentence):
+        return False
+    return not _names(sentence)[0]
+
+
+def compact(sentence: str, longest: int) -> str:
+    """Return the sentence without lead-in words and, if it is long, without empty clauses."""
+    told = sentence.strip()
+    while (lead_in := _lead_in().match(told)) and lead_in.end() < len(told):
+        told = told[lead_in.end() :]
+    told = told.rstrip("。.；;，, ")
+    if len(told) > longest // 2:
+        told = _telling_clauses(told)
+    return told if len(told) <= longest else told[: longest - 1].rstrip() + "…"
+
+
+def specifics(text: str) -> frozenset[str]:
+    """Return the numbers, codes and names of a text, in the form in which they are compared."""
+    found = (salience(sentence).specifics for sentence in sentences(text))
+    return frozenset(chain.from_iterable(found))
+
+
+def _kind(sentence: str, is_chinese: bool) -> PointKind:
+    """Return the kind with the most cues; a plain statement is a fact."""
+    cues = _cues(is_chinese)
+    found = {kind: sum(bool(cue.search(sentence)) for cue in cues[kind]) for kind in _KINDS}
+    if found[PointKind.QUESTION]:
+        return PointKind.QUESTION
+    best = max(_KINDS, key=lambda kind: found[kind])
+    return best if found[best] else PointKind.FACT
+
+
+def _has_cue(kind: PointKind, sentence: str, is_chinese: bool) -> bool:
+    return any(cue.search(sentence) for cue in _cues(is_chinese)[kind])
+
+
+@cache
+def _cues(is_chinese: bool) -> Mapping[PointKind, Sequence[re.Pattern[str]]]:
+    words = lexicon("zh" if is_chinese else "en", "salience")
+    before, after = ("", "") if is_chinese else (r"(?<![\w'])", r"(?!\w)")
+    cues: dict[PointKind, list[re.Pattern[str]]] = {}
+    for rule in words.rules():
+        pattern = f"{before}{words.either(rule['pattern'])}{after}"
+        cues.setdefault(PointKind(rule["name"]), []).append(re.compile(pattern, re.IGNORECASE))
+    return cues
+
+
+def _numbers(sentence: str) -> tuple[set[str], set[str]]:
+    """Return the numbers that measure or count something, and separately all others."""
+    measured: set[str] = set()
+    others: set[str] = set()
+    for match in _number().finditer(sentence):
+        digits = match["digits"].replace(",", "").rstrip(".")
+        if match["money"] or match["unit"] or "." in digits or len(digits) >= _MIN_LONG_DIGITS:
+            measured.add(digits)
+        else:
+            others.add(digits)
+    return measured, others
+
+
+def _names(sentence: str) -> tuple[set[str], set[str]]:
+    """Return names of people and things, and separately names in code and of files."""
+    found = entities(sentence)
+    symbols = {name for name in found if "_" in name or re.search(r"\w\.\w", name)}
+    return set(found) - symbols, symbols
+
+
+def _for_several(number: int) -> float:
+    """Return the worth of several numbers or names; the first counts most."""
+    if not number:
+        return 0.0
+    return min(_MAX_WORTH, _FIRST_WORTH + _FURTHER_WORTH * (number - 1))
+
+
+def _is_hypothetical(sentence: str, is_chinese: bool) -> bool:
+    if is_chinese:
+        return lexicon("zh", "salience").regex("hypothetical").search(sentence) is not None
+    return _english_hypothetical().search(sentence) is not None
+
+
+def _telling_clauses(sentence: str) -> str:
+    """Return the clauses that have a cue, a number or a name; all if none has."""
+    clauses = [clause.strip() for clause in _CLAUSE_END.split(sentence)]
+    telling = [clause for clause in clauses if clause and _tells(clause)]
+    if not telling or len(telling) == len(clauses):
+        return sentence
+    joint = "" if _ANY_HAN.search(sentence) else " "
+    return joint.join(telling).rstrip("，、；：,;: ")
+
+
+def _tells(clause: str) -> bool:
+    judged = salience(clause)
+    return judged.kind is not PointKind.FACT or bool(judged.specifics)
+
+
+# --- Patterns ------------------------------------------------------------------------------------
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<money>[$€£¥￥])?(?<![A-Za-z0-9_.-])(?P<digits>\d[\d,]*(?:\.\d+)?)"
+        rf"\s?(?P<unit>(?i:{both('salience', 'unit')}))?"
+    )
+
+
+def _date() -> re.Pattern[str]:
+    return bilingual("salience", "date", re.IGNORECASE)
+
+
+@cache
+def _english_hypothetical() -> re.Pattern[str]:
+    pattern = lexicon("en", "salience").pattern("hypothetical")
+    return re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _lead_in() -> re.Pattern[str]:
+    english, chinese = lexicon("en", "salience"), lexicon("zh", "salience")
+    return re.compile(
+        rf"{english.pattern('lead_in')}[,.:!]\s*|{english.pattern('joining')},?\s+(?=\S+ \S)"
+        rf"|{chinese.pattern('lead_in')}[，,。！：:]\s*",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _own_work() -> re.Pattern[str]:
+    english, chinese = lexicon("en", "salience"), lexicon("zh", "salience")
+    return re.compile(
+        rf"{english.pattern('own_work')}\b|{chinese.pattern('own_work')}", re.IGNORECASE
+    )
+
+
+# --- Summaries without a model: the most valuable sentences, shortened, within a size -------------
 
 # --- How unusual words are within a conversation --------------------------------------------------
 

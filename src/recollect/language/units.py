@@ -14,8 +14,8 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import ACT_TRAITS, ARCHIVE, OwnerUnits, Setting, Trait, Unit
 from recollect.language.analysis import ANALYZER_VERSION, new_term_key, term_key, term_keys, terms
 from recollect.language.characters import HAN
-from recollect.language.entities.recognition import entities
-from recollect.language.intent import told_in
+from recollect.language.entities import entities
+from recollect.language.intent import answer_trait
 from recollect.language.sentences import passages, reading_size
 from recollect.language.times.calendar import date_terms
 
@@ -119,7 +119,7 @@ def _record_setting(record: Record) -> Setting:
         # Below zero, where no session's key is.
         cluster=-record.observed_at.toordinal(),
         place=to_micros(record.observed_at),
-        traits=told_in(record.content) | script_of(record.content),
+        traits=answer_trait(record.content) | script_of(record.content),
         size=reading_size(record.content, 0, len(record.content)),
         variety=_variety(record.content),
     )
@@ -127,7 +127,7 @@ def _record_setting(record: Record) -> Setting:
 
 def _turn_setting(turn: Turn) -> Setting:
     """Return the setting of a turn: its session, and its place there."""
-    traits = told_in(turn.content) | script_of(turn.content)
+    traits = answer_trait(turn.content) | script_of(turn.content)
     if turn.content.rstrip().endswith(_QUESTION_MARKS):
         traits |= Trait.ASKS
     if turn.role == "assistant":

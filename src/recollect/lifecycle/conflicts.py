@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, cast, get_args
 
 from recollect.domain.change import ChangeSet, RecordChange
-from recollect.domain.fields import MAX_CONTENT, MAX_ITEMS, MAX_TITLE, checked_text
+from recollect.domain.fields import MAX_ITEMS, MAX_TITLE, checked_content, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.record import Record, Status, Tier, is_user_profile
 from recollect.domain.relation import Conflict, Link, Resolution
@@ -23,8 +23,7 @@ from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Redactor
-from recollect.writing.replaced_turns import replacing
-from recollect.writing.saver import redacted_entry
+from recollect.writing.saver import redacted_entry, replacing
 from recollect.writing.strategy import merge
 
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
@@ -180,7 +179,7 @@ def _checked(resolution: str, content: str | None, at: datetime | None) -> Resol
             code="unknown_value",
         )
     if content is not None:
-        checked_text(content, "content", MAX_CONTENT)
+        checked_content(content)
         if resolution != "merge":
             raise InvalidInput("content is for a merge only", code="not_for_resolution")
     if at is not None:

@@ -39,6 +39,8 @@ Vectors = NDArray[np.float32]
 
 # The model name of vectors that the caller provides.
 _CALLERS_MODEL: Final = "caller"
+# Beyond any embedding, and small enough to be squared and added up in 32 bits.
+_MAX_COMPONENT: Final = 1e15
 # The weight of vectors compared with words.
 _VECTOR_WEIGHT: Final = 0.7
 # Only this much of a longer text is indexed.
@@ -186,8 +188,8 @@ class ItemKeeper:
         self, texts: Sequence[str], given: Sequence[Sequence[float]] | None
     ) -> tuple[Vectors | None, str]:
         if given is not None:
-            rows = np.array(given, np.float32)
-            if texts and rows.shape[:1] != (len(texts),):
+            rows = _checked_vectors(given) if given else np.zeros((0, 0), np.float32)
+            if texts and len(rows) != len(texts):
                 raise InvalidInput("There must be one vector for each text", code="bad_vectors")
             return rows, _CALLERS_MODEL
         if not texts:
@@ -213,7 +215,7 @@ class ItemKeeper:
         if query is None and vector is None:
             return [ItemHit(item=item) for item in items]
         if vector is not None:
-            nearness = _nearest(items, np.array(vector, np.float32), _CALLERS_MODEL)
+            nearness = _nearest(items, _checked_vectors([vector])[0], _CALLERS_MODEL)
             scores = [*nearness]
         else:
             scores = await self._scores(items, query or "")
@@ -264,6 +266,22 @@ class ItemKeeper:
 
 def _of_caller(item: StoredItem) -> bool:
     return item.model == _CALLERS_MODEL
+
+
+def _checked_vectors(given: Sequence[Sequence[float]]) -> Vectors:
+    """Return the caller's vectors as rows, or raise `InvalidInput` if they cannot be compared."""
+    try:
+        rows = np.array(given, np.float64)
+    except (ValueError, TypeError):
+        rows = np.empty((0, 0))
+    # Not a number is not within bounds either.
+    if rows.ndim != 2 or not rows.size or not (np.abs(rows) <= _MAX_COMPONENT).all():
+        raise InvalidInput(
+            "Vectors must be lists of numbers, all of one length, none of them beyond"
+            f" {_MAX_COMPONENT:g}",
+            code="bad_vectors",
+        )
+    return rows.astype(np.float32)
 
 
 def _nearest(items: Sequence[StoredItem], asked: Vectors, model: str) -> list[float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.domain.fields import MAX_CONTENT, checked_text
+from recollect.domain.fields import checked_content
 from recollect.domain.filters import Filter, make_filter
 from recollect.domain.page import Page
 from recollect.domain.record import Record, Status, Tier
@@ -108,7 +108,7 @@ class Quarantine:
     ) -> Record:
         """Release a record, optionally with new content; it becomes permanent."""
         if content is not None:
-            checked_text(content, "content", MAX_CONTENT)
+            checked_content(content)
 
         def change(record: Record) -> Record:
             _require_quarantined(record)

@@ -36,8 +36,7 @@ from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.ports.upkeep import Maintenance, UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.meaning import EmbeddingService
-from recollect.writing.judge_rules import certainly_same
-from recollect.writing.judges import JudgeChain
+from recollect.writing.judges import JudgeChain, certainly_same
 
 # --- The health of a memory: figures from the database, and suspected duplicates ------------------
 # Only the latest records are compared, each with the few that share most words with it: comparing

@@ -25,8 +25,7 @@ from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
-from recollect.writing.replaced_turns import corrected
-from recollect.writing.saver import Saver, require_version
+from recollect.writing.saver import Saver, corrected, require_version
 
 # Undo does not restore usage counts, which are not part of the content.
 _NOT_UNDONE: Final = ("access_count", "last_accessed", "helped", "rejected")

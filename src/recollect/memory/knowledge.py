@@ -17,11 +17,12 @@ from recollect.domain.document import (
     Passages,
     Section,
     SyncedFolder,
+    collection_scope,
 )
 from recollect.domain.fields import MAX_CONTENT, checked_items, checked_text
 from recollect.domain.job import Progress
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ class KnowledgeDocuments:
     def __init__(self, parts: Parts, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
+
+    @property
+    def _owner(self) -> Scope:
+        """Return the scope whose collections this caller adds to."""
+        return self._caller.scope
 
     async def add(
         self,
@@ -81,7 +87,8 @@ class KnowledgeDocuments:
         """
         from recollect.knowledge.folder_sync import FolderSync
 
-        sync = FolderSync(self, collection, tuple(checked_items(tags, "tags")), progress)
+        scope = collection_scope(self._owner, collection)
+        sync = FolderSync(self, scope, tuple(checked_items(tags, "tags")), progress)
         return await sync.run(folder, archive=archive)
 
     async def collections(self) -> tuple[Collection, ...]:
@@ -92,16 +99,21 @@ class KnowledgeDocuments:
         self,
         *,
         collection: str | None = None,
+        source: str | None = None,
         status: DocumentStatus | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Document]:
-        """Return a page of the documents of one collection or of all, last changed first."""
+        """Return a page of the documents of one collection or of all, last changed first.
+
+        With `source`, only those that are known by it.
+        """
         base = self._parts.knowledge
         page = PageWanted(limit=limit, cursor=cursor)
         names = None if collection is None else [collection]
         found = await base.documents.find(
             await base.scopes(self._caller, names),
+            sources=None if source is None else [source],
             status=status,
             after=page.after,
             limit=page.one_more,

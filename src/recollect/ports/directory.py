@@ -45,7 +45,7 @@ class Directory(Protocol):
         limit: int,
         among: Sequence[str] | None = None,
     ) -> Sequence[tuple[Cursor, NameEntry]]:
-        """The agents or users of a workspace, or those `among` some, newest first, with places."""
+        """Return the agents or users of a workspace, or those `among` some, newest first."""
         ...
 
     async def sessions(

@@ -51,6 +51,10 @@ class Documents(Protocol):
         """Return the documents of these collections, last changed first."""
         ...
 
+    async def scopes(self, owners: Sequence[Scope]) -> list[Scope]:
+        """Return the scopes of the collections of these owners, without counting what they hold."""
+        ...
+
     async def collections(self, owners: Sequence[Scope]) -> list[Collection]:
         """Return the collections of these scopes, and what they hold."""
         ...

@@ -122,7 +122,7 @@ class UnitIndex(Protocol):
     ) -> Matches:
         """Return the best units for these term keys; with `within`, only owners that it accepts.
 
-        The terms that are `slight` decide only between units that are otherwise equal.
+        The terms that are `slight` count as common, however few units have them.
         """
         ...
 

@@ -22,7 +22,7 @@ from recollect.domain.turn import Turn
 from recollect.language.analysis import terms
 from recollect.language.characters import fold
 from recollect.language.claims.subjects import lasting_topic
-from recollect.language.intent import told_in
+from recollect.language.intent import answer_trait
 from recollect.language.memory_block import memory_block, strip_memory
 from recollect.ports.language_model import TokenCounter
 from recollect.recall.fence import SECTIONS
@@ -138,7 +138,11 @@ def _unfit_reasons(hits: Sequence[Hit], *, is_about_past: bool) -> dict[str, Rea
 
 def _is_terse(turn: Turn) -> bool:
     """Return whether an assistant's turn says next to nothing; a number may be an answer."""
-    if turn.role != "assistant" or len(turn.content) > _MAX_TERSE_CHARS or told_in(turn.content):
+    if (
+        turn.role != "assistant"
+        or len(turn.content) > _MAX_TERSE_CHARS
+        or answer_trait(turn.content)
+    ):
         return False
     # For Chinese, single characters are counted, not pairs of them.
     counted = (term.isascii() or len(term) == 1 for term in set(terms(turn.content)))

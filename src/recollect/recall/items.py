@@ -102,8 +102,6 @@ def passage_item(passage: Passage, form: Form) -> Item:
     """Return a passage of a document as an item that cites its place."""
     citation = passage.citation
     where = f"{citation.document}, {citation.start}-{citation.end}"
-    if citation.page is not None:
-        where = f"{where}, p. {citation.page}"
     body = passage.content.strip()
     if form == "flat":
         text = f"[document] {fenced(citation.label)}\n{fenced(body)} ({fenced(where)})"

@@ -14,7 +14,7 @@ from recollect.domain.unit import Trait
 from recollect.language.analysis import query_terms, slight_terms, term_key
 from recollect.language.characters import fold
 from recollect.language.claims.moods import mood, plain
-from recollect.language.intent import asked_for, without_asking
+from recollect.language.intent import wanted_trait, without_asking
 from recollect.language.sentences import sentences
 from recollect.language.times.calendar import date_terms
 from recollect.language.times.expressions import AfterEvent, When, find_times
@@ -120,7 +120,7 @@ class Question:
     @lazy_value
     def wanted(self) -> Trait:
         """Return the traits that a text needs to answer it."""
-        return asked_for(self.text)
+        return wanted_trait(self.text)
 
     @lazy_value
     def times(self) -> tuple[When | AfterEvent, ...]:

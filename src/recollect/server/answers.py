@@ -1,4 +1,4 @@
-"""What the server answers with: one model for every response, the contract of generated clients.
+"""What the server answers with about memory: records, turns, recall, proposals, the workspace.
 
 The values of the library become JSON in `recollect.domain.views`; these models describe that form,
 and the framework checks every answer against them.
@@ -13,24 +13,18 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from recollect.domain.change import ChangeKind
-from recollect.domain.context import Place, Reason, Tongue
-from recollect.domain.injection import Fate
-from recollect.domain.job import JobState
-from recollect.domain.model_tier import ModelTask
-from recollect.domain.notes import ChunkType
+from recollect.domain.context import Place, Reason
 from recollect.domain.record import Status, Tier
 from recollect.domain.relation import Relation, Resolution
 from recollect.domain.sharing import ProposalStatus
-from recollect.domain.stats import Verdict
-from recollect.domain.summary import PointKind
 from recollect.domain.turn import Act
 from recollect.domain.unit import OwnerKind
 from recollect.domain.write import Namespace, WriteStatus
 
-_SCOPE = {"org": "local", "workspace": "default", "agent": None, "user": "ann"}
+SCOPE_EXAMPLE = {"org": "local", "workspace": "default", "agent": None, "user": "ann"}
 _RECORD: dict[str, Any] = {
     "id": "mem_01kb2h5e8n3v9c",
-    "scope": _SCOPE,
+    "scope": SCOPE_EXAMPLE,
     "kind": "semantic",
     "category": "preference",
     "title": "",
@@ -65,7 +59,7 @@ _RECORD: dict[str, Any] = {
 }
 _TURN: dict[str, Any] = {
     "id": "turn_01kb2h5d7m2u8b",
-    "scope": _SCOPE,
+    "scope": SCOPE_EXAMPLE,
     "session": "monday",
     "ordinal": 1,
     "role": "user",
@@ -79,7 +73,7 @@ _TURN: dict[str, Any] = {
 }
 
 
-def _example(value: Mapping[str, Any]) -> ConfigDict:
+def example(value: Mapping[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [dict(value)]})
 
 
@@ -90,7 +84,7 @@ class Answer(BaseModel):
 class Scope(Answer):
     """Whose memory it is; an agent or a user may be missing."""
 
-    model_config = _example(_SCOPE)
+    model_config = example(SCOPE_EXAMPLE)
 
     org: str
     workspace: str
@@ -159,7 +153,7 @@ class AnyRecord(Answer):
 class SemanticRecord(AnyRecord):
     """A fact, a preference or a rule."""
 
-    model_config = _example(_RECORD)
+    model_config = example(_RECORD)
 
     kind: Literal["semantic"]
 
@@ -225,7 +219,7 @@ class RecordPage(Answer):
 class Turn(Answer):
     """One message of a conversation, kept as it was said."""
 
-    model_config = _example(_TURN)
+    model_config = example(_TURN)
 
     id: str
     scope: Scope
@@ -338,7 +332,7 @@ class LeftOut(Answer):
 class MemoryContext(Answer):
     """A block for the prompt, empty when there is nothing to say, and what it is made of."""
 
-    model_config = _example(
+    model_config = example(
         {
             "text": "<memory>\n  <user_preferences>…</user_preferences>\n</memory>",
             "tokens": 42,
@@ -403,160 +397,6 @@ class Route(Answer):
     degraded: str = Field(description="why a configured model did not judge it; else empty")
 
 
-class StoreCounts(Answer):
-    """How much a caller's scopes hold."""
-
-    records: int
-    by_kind: dict[str, int]
-    by_status: dict[str, int]
-    turns: int
-    sessions: int
-    units: int
-    links: dict[str, int] = Field(description="judged and kept, by relation")
-
-
-class JobCounts(Answer):
-    """How much background work waits, and how much was given up."""
-
-    waiting: int
-    failed: int
-
-
-class IndexStats(Answer):
-    """What an in-process search index holds."""
-
-    scopes: int
-    units: int
-    bytes: int
-    budget_bytes: int
-
-
-class CacheStats(Answer):
-    """How a cache has done since the server started."""
-
-    hits: int
-    misses: int
-    entries: int
-    hit_rate: float
-
-
-class ModelUsage(Answer):
-    """What one model was asked since the server started, and what that cost."""
-
-    task: ModelTask
-    model: str
-    calls: int
-    failures: int
-    over_budget: int
-    input_tokens: int
-    output_tokens: int
-    tokens_today: int
-    daily_tokens: int | None
-    skipped: int = Field(description="calls not made while it was paused")
-    paused_until: datetime | None
-    last_error: str
-
-
-class MetricFigures(Answer):
-    """What was counted in a time; a share or a time is null where nothing was counted."""
-
-    recalls: int
-    empty_recalls: int
-    degraded_recalls: int
-    cached_recalls: int
-    recall_p50_ms: float | None
-    recall_p95_ms: float | None
-    prompts: int
-    injected_tokens: int
-    injected_items: int
-    used_items: int
-    used_share: float | None = Field(description="of the items in prompts, those reported as used")
-    reused_share: float | None = Field(
-        description="of the items in prompts, those from another session"
-    )
-    writes: int
-    duplicate_writes: int
-    duplicate_share: float | None
-    window_tokens_saved: int
-    archive_tokens_saved: int
-    model_calls: int
-    model_failures: int
-    requests: int
-    failed_requests: int = Field(description="answered with a 5xx status")
-
-
-class MetricPoint(Answer):
-    """What was counted in one step."""
-
-    at: datetime
-    figures: MetricFigures
-    counters: dict[str, float] = Field(description="by name and label: `recalls:hit`")
-
-
-class Metrics(Answer):
-    """What was counted in a time, step by step and in all."""
-
-    since: datetime
-    until: datetime
-    step_hours: int
-    total: MetricFigures
-    points: list[MetricPoint]
-
-
-class Stats(Answer):
-    """How much is stored for the caller, and how the parts are doing."""
-
-    store: StoreCounts
-    jobs: JobCounts
-    keyword_index: IndexStats
-    vector_index: IndexStats
-    recall_cache: CacheStats
-    embedding_cache: CacheStats
-    summary_cache: CacheStats
-    embedder: str
-    database_bytes: int
-    models: list[ModelUsage]
-    judge: str = Field(description="who judges how statements relate")
-    judged: dict[str, int]
-    last_day: MetricFigures
-
-
-class ServerHealth(Answer):
-    """That the server works and its database answers."""
-
-    model_config = _example({"status": "ok", "version": "0.1.0", "database": "ok"})
-
-    status: Literal["ok"]
-    version: str
-    database: Literal["ok"]
-
-
-class DuplicatePair(Answer):
-    """Two records that seem to say the same."""
-
-    first: str
-    second: str
-    probability: float
-
-
-class MemoryHealth(Answer):
-    """The figures of the health panel."""
-
-    total: int = Field(description="records that can be recalled now")
-    mean_confidence: float | None
-    by_kind: dict[str, int]
-    buffered: int
-    quarantined: int
-    expired: int
-    expired_by: dict[str, int]
-    conflicts: int
-    fullest: int
-    suspected_duplicates: int
-    duplicates: list[DuplicatePair]
-    compared: int
-    capacity: int | None
-
-
 class Conflict(Answer):
     """Two records that contradict each other; `first` was there before."""
 
@@ -584,20 +424,6 @@ class Disputes(Answer):
 
     items: list[Dispute]
     next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
-
-
-class Swept(Answer):
-    """What a sweep did, or in a dry run what it would do."""
-
-    is_dry_run: bool
-    promoted: int
-    expired: int
-    deleted: int
-    purged: int
-    archives: int
-    by_category: dict[str, dict[str, int]]
-    by_reason: dict[str, int]
-    ids: dict[str, list[str]]
 
 
 class Proposal(Answer):
@@ -629,412 +455,6 @@ class ProposalPage(Answer):
 
     items: list[Proposal]
     next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
-
-
-class AuditEntry(Answer):
-    """Something that happened. Of an erased entry only what, when and to which id is left."""
-
-    id: int
-    scope: Scope
-    at: datetime
-    actor: str
-    action: str
-    target: str
-    payload: dict[str, Any]
-    seq: int | None = Field(description="its place in the chain; null until it is sealed")
-    is_erased: bool
-
-
-class AuditPage(Answer):
-    """A page of the audit."""
-
-    items: list[AuditEntry]
-    next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
-
-
-class AuditFault(Answer):
-    """Something that is not as it was sealed."""
-
-    seq: int | None
-    entry: int | None
-    what: str
-
-
-class AuditVerdict(Answer):
-    """Whether the audit chain of a workspace is as it was sealed."""
-
-    is_intact: bool
-    org: str
-    workspace: str
-    sealed: int
-    unsealed: int
-    erased: int
-    head: str
-    faults: list[AuditFault]
-
-
-class ReplayedItem(Answer):
-    """Something that was given then, or that would be found now."""
-
-    id: str
-    kind: str
-    fate: Fate
-    version: int | None
-    version_now: int | None
-    score: float | None
-    score_then: float | None
-    score_now: float | None
-    content: str
-
-
-class Replay(Answer):
-    """What a prompt was given, and what the same question gives now."""
-
-    is_same: bool
-    recall_id: str
-    at: datetime
-    actor: str
-    scope: Scope
-    question: str
-    form: str
-    session: str
-    run: str | None
-    items: list[ReplayedItem]
-    degraded: list[str]
-
-
-class Remains(Answer):
-    """A term of what was forgotten, and where it was found all the same."""
-
-    term: str
-    place: str
-    detail: str
-
-
-class Verification(Answer):
-    """What a search for the forgotten content found, in every store and every file."""
-
-    terms: int
-    searched: list[str]
-    traces: list[Remains]
-    also_said: dict[str, str]
-    copies: list[str]
-
-
-class Forgotten(Answer):
-    """What was forgotten, in numbers by kind, or in a dry run what would be."""
-
-    forget_id: str
-    counts: dict[str, int]
-    evidence_left: list[str]
-    is_dry_run: bool
-    erasure_pending: bool
-    wal_pending: bool
-    unused_room_kept: bool
-    verification: Verification | None
-
-
-class Reindexing(Answer):
-    """How far a change of the embedding model is."""
-
-    model: str
-    is_going_on: bool
-    units: int
-    lacking: int
-    stale: int
-    served: dict[str, int]
-
-
-class StoppedReindexing(Reindexing):
-    """Whether a change was ended, and how far it had got."""
-
-    stopped: bool
-
-
-class Tools(Answer):
-    """The memory tools, in the form that was asked for."""
-
-    items: list[dict[str, Any]]
-
-
-class ToolResult(Answer):
-    """What a tool gave, as a model would read it."""
-
-    result: Any
-
-
-class SessionUsage(Answer):
-    """How full a session's window was when it was last prepared, and what lies outside it."""
-
-    messages: int
-    window_messages: int
-    window_tokens: int
-    budget_tokens: int
-    saved_tokens: int = Field(description="of the conversation, what is kept out of the window")
-    level: int = Field(description="how far it is compressed: not at all (0) up to a digest (3)")
-    pending: bool = Field(description="a smaller window is being made in the background")
-    archived: int
-    degraded: list[str]
-
-
-class SessionStatus(Answer):
-    """A session and how full its window is."""
-
-    model_config = _example(
-        {
-            "id": "monday",
-            "scope": _SCOPE,
-            "usage": {
-                "messages": 120,
-                "window_messages": 42,
-                "window_tokens": 51_200,
-                "budget_tokens": 89_600,
-                "saved_tokens": 3_100,
-                "level": 1,
-                "pending": False,
-                "archived": 3,
-                "degraded": [],
-            },
-        }
-    )
-
-    id: str
-    scope: Scope
-    usage: SessionUsage
-
-
-class Prepared(Answer):
-    """The messages to send now, in the form that was asked for."""
-
-    format: Literal["openai", "anthropic", "neutral"]
-    system: Any = Field(description="of the form `anthropic`: its system prompt")
-    messages: list[dict[str, Any]]
-    usage: SessionUsage
-
-
-class Point(Answer):
-    """One thing worth keeping, and the message it is from, where known."""
-
-    kind: PointKind
-    text: str
-    weight: float
-    position: int | None
-
-
-class Summary(Answer):
-    """What stands for the messages from `start` up to, not including, `end`."""
-
-    id: str
-    key: str
-    start: int
-    end: int
-    turn_ids: list[str]
-    language: Tongue
-    points: list[Point]
-    degraded: str
-
-
-class Summaries(Answer):
-    """What stands for the beginning of a conversation, in its order."""
-
-    items: list[Summary]
-
-
-class NoteChunk(Answer):
-    """A piece of content that a tool found."""
-
-    content: str
-    source: str
-    relevance_score: float
-    chunk_type: ChunkType
-    metadata: dict[str, Any]
-
-
-class Notes(Answer):
-    """What the tools of a session have found."""
-
-    current_query: str
-    known_chapters: list[str]
-    structures: dict[str, Any] = Field(description="the cached structures by document")
-    chunks: list[NoteChunk]
-    found_text: str = Field(description="what was found, as a prompt shows it")
-    structure_hint: str = Field(description="which structures are known, as a prompt shows it")
-
-
-class ScratchpadDecision(Answer):
-    """What was decided, and why."""
-
-    what: str
-    why: str
-
-
-class Scratchpad(Answer):
-    """Where an agent stands in a task of several steps."""
-
-    current_goal: str
-    sub_goals: list[str]
-    completed: list[str]
-    current_step: str
-    decisions: list[ScratchpadDecision]
-    blockers: list[str]
-
-
-class Archive(Answer):
-    """A large tool result that was put away, without its content."""
-
-    id: str
-    scope: Scope
-    session: str
-    thread: str | None
-    tool: str
-    input: str = Field(description="canonical JSON")
-    input_hash: str
-    query: str
-    summary: str
-    sources: list[str]
-    form: Literal["text", "json", "bytes"]
-    content_hash: str
-    chars: int
-    lines: int
-    bytes: int
-    indexed_chars: int
-    created_at: datetime
-    expires_at: datetime | None
-    last_loaded: datetime | None
-    loads: int
-
-
-class ArchivePage(Answer):
-    """A page of archives."""
-
-    items: list[Archive]
-    next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
-
-
-class ArchiveText(Answer):
-    """An archived result for a model to read, under its placeholder."""
-
-    id: str
-    text: str
-
-
-class SweptArchives(Answer):
-    """The archives that went, or in a dry run what would."""
-
-    archives: list[Archive]
-    is_dry_run: bool
-
-
-class EarlierResult(Answer):
-    """What the same call gave before; both are null when it was not made."""
-
-    archive: Archive | None
-    age_seconds: float | None
-
-
-class ProcessedResult(Answer):
-    """What to show of a tool result: itself, or a placeholder once it is archived."""
-
-    result: Any
-    is_archived: bool
-
-
-class Messages(Answer):
-    """Messages, changed as was asked."""
-
-    items: list[dict[str, Any]]
-
-
-class Offer(Answer):
-    """What is known of a tool call before it is made."""
-
-    kind: Literal["hint", "cached", "earlier"]
-    document: str | None = None
-    text: str | None = None
-    result: Any = None
-    archive: Archive | None = None
-    age_seconds: float | None = None
-
-
-class Offers(Answer):
-    """What is known of this turn's tool calls, by their ids."""
-
-    items: dict[str, Offer]
-
-
-class Job(Answer):
-    """How a job is doing, or what became of it."""
-
-    id: str
-    kind: str
-    key: str = Field(description="what it is about; empty once it is finished")
-    state: JobState
-    attempts: int
-    at: datetime = Field(description="when it is due, its lease ends, or it was finished")
-    error: str
-    done: int | None
-    total: int | None
-    result: dict[str, Any]
-
-
-class JobPage(Answer):
-    """A page of jobs."""
-
-    items: list[Job]
-    next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
-
-
-class Finding(Answer):
-    """How one part is doing, what that means, and how to fix it."""
-
-    part: str
-    verdict: Verdict
-    message: str
-    hint: str
-    figures: dict[str, Any]
-
-
-class Diagnosis(Answer):
-    """Every finding, and the worst of their verdicts."""
-
-    verdict: Verdict
-    findings: list[Finding]
-
-
-class LineProblem(Answer):
-    """Why a line was not imported."""
-
-    line: int
-    code: str
-    message: str
-
-
-class Imported(Answer):
-    """What an import did with each line."""
-
-    added: int
-    unchanged: int
-    conflicting: int
-    lost: int
-    bad: int
-    problems: list[LineProblem]
-
-
-class ImportedChats(Answer):
-    """What an import of chat histories did with each message."""
-
-    conversations: int
-    added: int
-    known: int
-    empty: int
-    bad: int
-    problems: list[LineProblem]
-
-
-class Worked(Answer):
-    """How many background jobs ran."""
-
-    ran: int
 
 
 class Contents(Answer):
@@ -1174,35 +594,7 @@ class CallersScope(Answer):
     disabled_agents: list[str] = Field(description="agents that have no memory tools and no guide")
 
 
-class Sealed(Answer):
-    """How many entries of the audit were sealed."""
-
-    sealed: int
-
-
-class Guide(Answer):
-    """How to use memory, for a system prompt."""
-
-    text: str
-
-
 class UserNames(Answer):
     """The names that a user is known by, in lower case."""
 
     items: list[str]
-
-
-class Demo(Answer):
-    """The demo workspace, and how much it holds."""
-
-    workspace: str
-    records: int
-    sessions: int
-
-
-class RemovedDemo(Answer):
-    """The demo workspace, and how much of it was forgotten."""
-
-    workspace: str
-    records: int
-    turns: int

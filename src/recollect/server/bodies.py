@@ -13,6 +13,7 @@ from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.filters import FilterFields
 from recollect.domain.record import Evidence, Kind, Status, Tier
 from recollect.domain.unit import OwnerKind
+from recollect.server.parameters import LIMITS
 
 T = TypeVar("T")
 
@@ -166,7 +167,7 @@ class PagedFilters(Filters):
 
     model_config = ConfigDict(extra="ignore")
 
-    limit: int = 50
+    limit: int = Field(default=50, json_schema_extra=LIMITS)
     cursor: str | None = None
 
 

@@ -13,14 +13,24 @@ from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Cookie, Header, Path
 from fastapi.routing import APIRoute
 
+from recollect.domain.scope import MAX_PART
 from recollect.errors import InvalidInput, NotAllowed
 from recollect.memory import Memory
 from recollect.server.identity import identify
 
 SCOPE_PARTS: Final = frozenset({"org", "workspace", "agent", "user"})
-Part = Annotated[str | None, Query(description="default: from the server's settings")]
+# What the domain takes as a name, for the description; the domain itself refuses the rest.
+_NAME: Final = {
+    "minLength": 1,
+    "maxLength": MAX_PART,
+    "pattern": r"^[^/\x00-\x1f\x7f]*[^\s/\x00-\x1f\x7f][^/\x00-\x1f\x7f]*$",
+}
+Part = Annotated[
+    str | None, Query(description="default: from the server's settings", json_schema_extra=_NAME)
+]
 OptionalPart = Annotated[
-    str | None, Query(description="default: from the server's settings; `-` is none")
+    str | None,
+    Query(description="default: from the server's settings; `-` is none", json_schema_extra=_NAME),
 ]
 _NONE: Final = "-"
 

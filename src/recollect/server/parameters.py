@@ -8,7 +8,7 @@ from typing import Annotated, Final, TypeVar
 
 from fastapi import Header, Query, Response
 
-from recollect.domain.page import Cursor, Page, PageWanted
+from recollect.domain.page import MAX_PAGE, Cursor, Page, PageWanted
 from recollect.domain.record import Record
 from recollect.errors import InvalidInput
 
@@ -20,7 +20,9 @@ IdempotencyKey = Annotated[
     ),
 ]
 Reason = Annotated[str, Query(description="why, for the history")]
-Limit = Annotated[int, Query(description="how many at most")]
+# The description tells the bounds; the domain refuses what is beyond them.
+LIMITS: Final = {"minimum": 1, "maximum": MAX_PAGE}
+Limit = Annotated[int, Query(description="how many at most", json_schema_extra=LIMITS)]
 PageMark = Annotated[str | None, Query(description="the last page's next_cursor")]
 
 

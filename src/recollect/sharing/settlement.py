@@ -22,7 +22,7 @@ from recollect.ports.judge import MOST_JUDGED, Judge
 from recollect.ports.store import Store
 from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates
-from recollect.writing.outcome import said
+from recollect.writing.outcome import statement_of
 
 Outcome = Literal["created", "confirmed", "replaced", "kept"]
 """created: a new record. confirmed: it was known already. replaced: it supersedes the known record.
@@ -170,8 +170,8 @@ class RivalFinder:
         new = as_record(proposal, said_at, now)
         near = await self._near(new, now)
         stored = await self._of_type(proposal, list(near), now)
-        statements = [said(record, near=near[record.id]) for record in stored]
-        judged = await self._judge.judge(said(new, said_at), statements)
+        statements = [statement_of(record, near=near[record.id]) for record in stored]
+        judged = await self._judge.judge(statement_of(new, said_at), statements)
         rivals = [
             (verdict.relation == "same", verdict.probability, record.id, record)
             for verdict, record in zip(judged.verdicts, stored, strict=True)

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 if TYPE_CHECKING:
     from recollect.context.anthropic_messages import AnthropicMessages
     from recollect.context.archives.manager import ToolResultManager as AsyncToolResultManager
+    from recollect.context.edits import (
+        AnyMessage,
+    )
     from recollect.context.history import SessionPlan, Synced
     from recollect.context.message_formats import (
         Format,
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from recollect.context.placeholder import Placeholder
     from recollect.context.scratchpad import SessionScratchpad as AsyncSessionScratchpad
     from recollect.context.session import Session as AsyncSession
-    from recollect.context.tool_result_texts import AnyMessage
     from recollect.domain.archive import (
         Archive,
         ContentRange,

@@ -416,14 +416,18 @@ class KnowledgeDocuments:
         self,
         *,
         collection: str | None = None,
+        source: str | None = None,
         status: DocumentStatus | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Document]:
-        """Return a page of the documents of one collection or of all, last changed first."""
+        """Return a page of the documents of one collection or of all, last changed first.
+
+        With `source`, only those that are known by it.
+        """
         return self._loop.run(
             lambda: self._inner.list(
-                collection=collection, status=status, limit=limit, cursor=cursor
+                collection=collection, source=source, status=status, limit=limit, cursor=cursor
             )
         )
 

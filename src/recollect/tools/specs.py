@@ -14,7 +14,7 @@ from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import ToolName, reasons_to_load
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
-from recollect.tools import search_tools, summary_tool, write_tools
+from recollect.tools import search_tools, write_tools
 from recollect.tools.arguments import (
     CHINESE,
     Arguments,
@@ -55,7 +55,7 @@ def schema_of(
 
 @cache
 def _written(arguments: type[BaseModel], language: Tongue) -> str:
-    """The schema as text: making it takes milliseconds, and frameworks ask in every run."""
+    """Return the schema as text: making it takes milliseconds, and frameworks ask in every run."""
     whole = arguments.model_json_schema()
     definitions = cast("Mapping[str, Json]", whole.pop("$defs", {}))
     # The tool itself has a description; those of Python classes are for people who read them.
@@ -228,7 +228,7 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
     _tool(
         "memory_summarize",
         SummarizeMemory,
-        summary_tool.summarize,
+        search_tools.summarize,
         titles=("摘要记忆", "Summarize memories"),
         chinese="把若干条记忆或文本概括成一段简短的摘要。",
         english="Make one short summary of several memories or texts.",

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from recollect.domain.fields import MAX_CONTENT, RecordFields, checked_text, revised
+from recollect.domain.fields import RecordFields, checked_content, revised
 from recollect.domain.notes import Decision, ScratchpadUpdate
 from recollect.domain.record import Record, is_user_profile
 from recollect.domain.views import Json
@@ -27,7 +27,7 @@ from recollect.tools.arguments import (
 from recollect.tools.arguments import WriteMemory as Write
 from recollect.tools.metadata import fields_of
 from recollect.tools.tool_context import ToolContext
-from recollect.writing.outcome import said
+from recollect.writing.outcome import statement_of
 from recollect.writing.strategy import Merged, strategy_of
 
 _MAX_ATTEMPTS: Final = 8
@@ -84,7 +84,7 @@ async def update(context: ToolContext, asked: UpdateMemory) -> Json:
             code="missing_field",
         )
     if asked.content is not None:
-        checked_text(asked.content, "content", MAX_CONTENT)
+        checked_content(asked.content)
     for attempt in count(1):
         stored = await context.memory.get(asked.id)
         merged = await _merged(context, asked, stored) if asked.merge else None
@@ -116,7 +116,7 @@ async def _merged(context: ToolContext, asked: UpdateMemory, stored: Record) -> 
     if new is None:
         return Merged(text=asked.content)
     statement = Statement(text=new, said_at=context.parts.clock.now())
-    return await writing.merger.merge(strategy, said(stored), statement)
+    return await writing.merger.merge(strategy, statement_of(stored), statement)
 
 
 async def _revised(

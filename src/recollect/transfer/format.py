@@ -29,7 +29,7 @@ from recollect.domain.fields import (
     checked_json,
     checked_share,
     checked_text,
-    new_record,
+    stored_record,
 )
 from recollect.domain.item import MAX_KEY, MAX_VALUE, StoredItem, checked_namespace
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Status, Version
@@ -355,7 +355,7 @@ def _version(ident: str, scope: Scope, given: object) -> Version:
     count_in(form, "evidence_count", 0)
     form["evidence"] = [_evidence(evidence) for evidence in form["evidence"]]
     said = {name: form[name] for name in (*_CALLER_FIELDS, *details)}
-    record = new_record(said.pop("content"), cast("RecordFields", said), scope, EPOCH).evolve(
+    record = stored_record(said.pop("content"), cast("RecordFields", said), scope, EPOCH).evolve(
         id=ident,
         version=count_in(form, "version", 1),
         status=Status(word_in(form, "status", Status)),

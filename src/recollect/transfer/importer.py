@@ -21,9 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar, cast
 
-from recollect.context.archives.description import hash_of
+from recollect.context.archives.description import canonical_input, hash_of
 from recollect.context.archives.indexing import index_job
-from recollect.context.archives.summary import canonical_input
 from recollect.context.archives.vault import Vault, compressed, decompressed
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.audit import NewAuditEntry
@@ -600,7 +599,8 @@ def _conflict(item: Item, outcome: Outcome) -> str:
 
 def _recovery_hint(problem: RecollectError) -> str:
     fix = (
-        "An operator imports for every scope with --all-scopes."
+        "Every line goes back to the user and agent it was exported for: import as that caller"
+        " (--user, --agent), or as an operator for everybody with --all-scopes."
         if isinstance(problem, NotAllowed)
         else problem.hint or "Fix the line."
     )

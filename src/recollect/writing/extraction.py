@@ -22,8 +22,8 @@ from recollect.errors import ModelError, NotFound, StaleVersion
 from recollect.language.extraction.conversation import Extractor, RuleExtractor
 from recollect.ports.store import Store, Writes
 from recollect.writing.intake import Extracted
+from recollect.writing.jobs import RereadQueue, is_outage
 from recollect.writing.pipeline import WritePipeline
-from recollect.writing.reread_job import Rereading, is_outage
 from recollect.writing.schedule import Judging, session_of
 
 _log: Final = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Extraction:
         pipeline: WritePipeline,
         policy: Callable[[Caller], WritePolicy],
         model: Extractor | None = None,
-        rereading: Rereading | None = None,
+        rereading: RereadQueue | None = None,
         *,
         judging: Judging | None = None,
     ) -> None:

@@ -17,7 +17,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Topic
 from recollect.language.claims import moods
 from recollect.language.extraction.conversation import extract
-from recollect.language.extraction.sentences import clauses, readable, sentences, without_memory
+from recollect.language.extraction.utterances import clauses, readable, sentences, without_memory
 from recollect.language.summary import tongue_of
 from recollect.ports.language_model import LanguageModel, Prompt
 

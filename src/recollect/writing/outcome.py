@@ -17,8 +17,8 @@ from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
 from recollect.ports.judge import MOST_JUDGED, Judge, Statement
 from recollect.writing.candidates import Candidate
-from recollect.writing.judge_rules import normalised
-from recollect.writing.replaced_turns import replacing
+from recollect.writing.judges import normalised
+from recollect.writing.saver import replacing
 
 CALLER: Final = "caller"
 """The value of `decided_by` if the caller named the record to be changed."""
@@ -68,7 +68,9 @@ class Decision:
         return self.linked[0].verdict if self.linked else UNRELATED
 
 
-def said(record: Record, at: datetime | None = None, near: float | None = None) -> Statement:
+def statement_of(
+    record: Record, at: datetime | None = None, near: float | None = None
+) -> Statement:
     """Return what a record says, as a statement for a judge."""
     return Statement(
         text=record.content,
@@ -115,8 +117,11 @@ async def decide(
         return _decision(new, named)
     stored = records[:MOST_JUDGED]
     judged = await judge.judge(
-        said(new, said_at),
-        [said(candidate.record, near=candidate.near) for candidate in compared[:MOST_JUDGED]],
+        statement_of(new, said_at),
+        [
+            statement_of(candidate.record, near=candidate.near)
+            for candidate in compared[:MOST_JUDGED]
+        ],
     )
     found = (
         Related(record=old, verdict=_adjust(new, old, verdict, corrects=corrects))

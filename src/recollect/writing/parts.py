@@ -11,13 +11,13 @@ from recollect.domain.write import Route, Trace, WritePolicy
 from recollect.errors import InvalidInput, NotFound
 from recollect.ports.store import Writes
 from recollect.recall.user_names import UserNames
-from recollect.writing.background_judge import BackgroundJudge
 from recollect.writing.candidates import Candidates
 from recollect.writing.extraction import Extraction
+from recollect.writing.intake import Router
+from recollect.writing.jobs import BackgroundJudge
 from recollect.writing.judges import JudgeChain
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
-from recollect.writing.router import Router
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
 from recollect.domain.fields import (
+    MAX_ITEMS,
     MAX_TITLE,
     Draft,
     RecordFields,
@@ -21,12 +22,11 @@ from recollect.domain.fields import (
     revised,
 )
 from recollect.domain.filters import Filter
-from recollect.domain.record import USER_PROFILE, Record, Status, is_user_profile
+from recollect.domain.record import USER_PROFILE, Evidence, Record, Status, is_user_profile
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
 from recollect.writing.redaction import Counts, Redactor
-from recollect.writing.replaced_turns import corrected
 
 if TYPE_CHECKING:
     from recollect.domain.archive import Archive
@@ -39,6 +39,26 @@ if TYPE_CHECKING:
     from recollect.recall.listing import Listing
     from recollect.recall.meaning import EmbeddingService
     from recollect.writing.schedule import Judging
+
+# --- The turns that a record supersedes; recall uses them to mark those turns ---------------------
+
+
+def replacing(record: Record, said: Sequence[Evidence], said_now: Sequence[Evidence]) -> Record:
+    """Return the record with the superseded turns among its related ids."""
+    turns_now = {evidence.turn for evidence in said_now}
+    others = (evidence.turn for evidence in said if evidence.turn not in turns_now)
+    return record.evolve(related=tuple(dict.fromkeys((*record.related, *others)))[-MAX_ITEMS:])
+
+
+def corrected(before: Record, after: Record) -> Record:
+    """Return a record after a manual change; its old turns no longer say what it says."""
+    if after.content == before.content:
+        return after
+    is_told_anew = after.evidence != before.evidence
+    return replacing(after, before.evidence, after.evidence if is_told_anew else ())
+
+
+# --- Saving and changing of records: validate, then write in one transaction ----------------------
 
 _MAX_ATTEMPTS: Final = 20
 
@@ -75,7 +95,7 @@ class Saver:
     ) -> tuple[Record, ...]:
         """Save new records together: all of them, or none."""
         now = self._clock.now()
-        wanted = [drafted(caller, draft, namespace, now) for draft in drafts]
+        wanted = [record_of_draft(caller, draft, namespace, now) for draft in drafts]
         if not wanted:
             return ()
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
@@ -287,7 +307,9 @@ def _plain(value: object) -> object:
 Namespace = str | tuple[str, str]
 
 
-def drafted(caller: Caller, draft: Draft, namespace: Namespace | None, now: datetime) -> Record:
+def record_of_draft(
+    caller: Caller, draft: Draft, namespace: Namespace | None, now: datetime
+) -> Record:
     """Return a checked new record in a scope that this caller may write."""
     fields = cast("dict[str, Any]", dict(draft))
     content = cast("str", fields.pop("content", ""))

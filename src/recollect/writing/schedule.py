@@ -17,7 +17,7 @@ from recollect.domain.record import Kind, Record
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
-from recollect.writing.judge_rules import LONGEST_JUDGED
+from recollect.writing.judges import LONGEST_JUDGED
 
 if TYPE_CHECKING:
     from recollect.domain.write import WritePolicy

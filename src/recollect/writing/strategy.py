@@ -15,8 +15,7 @@ from recollect.language.characters import language
 from recollect.language.extraction.grounding import ground
 from recollect.ports.judge import Judge, Statement
 from recollect.ports.language_model import LanguageModel, Prompt
-from recollect.writing.judge_rules import normalised
-from recollect.writing.judges import JudgeChain
+from recollect.writing.judges import JudgeChain, normalised
 
 _log: Final = logging.getLogger(__name__)
 

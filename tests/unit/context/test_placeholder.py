@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from recollect.context.placeholder import (
     Placeholder,
-    close_in,
+    close_placeholders,
     find_placeholders,
     one_line,
-    open_in,
+    open_placeholders,
     opened,
     parse_placeholder,
 )
@@ -117,25 +117,25 @@ def test_whatever_is_shown_behind_a_placeholder_is_closed_to_the_letter(
     placeholder: Placeholder, content: str, around: str
 ):
     closed = f"{around}{placeholder}\n{around}"
-    shown = open_in(closed, {placeholder.id: ("full", content)})
+    shown = open_placeholders(closed, {placeholder.id: ("full", content)})
     assert content in shown
     assert len(shown) > len(closed)
-    assert close_in(shown) == closed
-    assert open_in(shown, {}) == closed
+    assert close_placeholders(shown) == closed
+    assert open_placeholders(shown, {}) == closed
 
 
 @pytest.mark.parametrize("placeholder", [_CHINESE, _ENGLISH])
 def test_a_content_that_looks_like_a_block_itself_is_closed_with_it(placeholder: Placeholder):
     nested = opened(_ENGLISH, "full", opened(placeholder, "passages", "deep"))
     shown = opened(placeholder, "full", f"{nested}\n{nested}") + "\nafter"
-    assert close_in(shown) == f"{placeholder}\nafter"
+    assert close_placeholders(shown) == f"{placeholder}\nafter"
 
 
 def test_a_block_that_somebody_changed_is_closed_at_its_end():
     shown = opened(_CHINESE, "full", "一二三四五六七八九十" * 100)
     shortened = shown.replace("一二三四五六七八九十" * 50, "……") + "\n之后"
-    assert close_in(shortened) == f"{_CHINESE}\n之后"
-    assert close_in(shown[:-200]) == str(_CHINESE)
+    assert close_placeholders(shortened) == f"{_CHINESE}\n之后"
+    assert close_placeholders(shown[:-200]) == str(_CHINESE)
 
 
 def test_placeholders_are_found_among_other_text_in_their_order():
@@ -147,7 +147,7 @@ def test_placeholders_are_found_among_other_text_in_their_order():
 
 def test_only_the_named_placeholders_are_opened():
     text = f"{_ENGLISH}\n\n{_CHINESE}"
-    shown = open_in(text, {"arc_01": ("full", "全部内容")})
+    shown = open_placeholders(text, {"arc_01": ("full", "全部内容")})
     assert shown == f"{_ENGLISH}\n\n{opened(_CHINESE, 'full', '全部内容')}"
 
 
@@ -163,8 +163,8 @@ def test_only_the_named_placeholders_are_opened():
 )
 def test_what_only_looks_like_one_is_left_alone(text: str):
     assert parse_placeholder(text) is None
-    assert close_in(text) == text
-    assert open_in(text, {"arc_01": ("full", "x")}) == text
+    assert close_placeholders(text) == text
+    assert open_placeholders(text, {"arc_01": ("full", "x")}) == text
 
 
 def test_lines_become_one_without_what_cannot_be_printed():

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.backends.process_state import ProcessState
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
@@ -22,6 +21,7 @@ from recollect.errors import InvalidInput
 from recollect.ports.runtime import SystemClock
 from recollect.ports.state import State
 from tests.conftest import TurnedClock
+from tests.process_state import ProcessState
 
 _ANN = Scope(user="ann")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.language.characters import fold
-from recollect.language.entities.recognition import MOST_ENTITIES, entities
+from recollect.language.entities import MOST_ENTITIES, entities
 from tests.growth import grows_in_proportion
 
 LABELLED = Path(__file__).parents[2] / "data" / "entities.tsv"

@@ -115,6 +115,14 @@ def test_whole_lines_are_read_as_they_were_written(kind: str):
     assert read_item(_LINES[kind]) == _ITEMS[kind]
 
 
+def test_a_record_longer_than_a_new_one_may_be_is_still_read():
+    long = "x" * 300_000
+    line = _changed(_LINES["record"], lambda form: form["versions"][0].update(content=long))
+    read = read_item(line)
+    assert isinstance(read, RecordHistory)
+    assert read.versions[0].record.content == long
+
+
 def test_a_part_of_a_content_is_read_as_it_was_written():
     assert read_item(_LINES["content"]) == _PART
 

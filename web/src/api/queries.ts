@@ -107,8 +107,10 @@ export function useLabels(place: Place, what: "tags" | "categories", who: Who) {
 
 export function useHealth(place: Place, who: Who) {
   const reach = useReach();
+  const isReady = useReady();
   return useQuery({
     queryKey: [keys.live, "health", place, who, reach],
+    enabled: isReady,
     queryFn: () =>
       answer(
         reach.isOperator

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import mul
 from typing import Final
 
 import numpy as np
@@ -49,8 +48,8 @@ class Weights:
     """The weight of each query term among the units of the statistics."""
 
     statistics: Statistics
-    # A factor for each term, or none if all count fully.
-    factors: tuple[float, ...] = ()
+    # For each term, how many more units are assumed to have it; empty if none are.
+    assumed: tuple[int, ...] = ()
 
     @lazy_value
     def terms(self) -> tuple[float, ...]:
@@ -67,10 +66,11 @@ class Weights:
     def _worth(self, least: int) -> tuple[float, ...]:
         """Return the maximum of each term, if at least so many units have it."""
         units, frequencies = self.statistics.units, self.statistics.frequencies
-        worth = [(K1 + 1) * inverse_frequency(units, one or least) for one in frequencies]
-        if not self.factors:
-            return tuple(worth)
-        return tuple(map(mul, worth, self.factors))
+        assumed = self.assumed or (0,) * len(frequencies)
+        return tuple(
+            (K1 + 1) * inverse_frequency(units + more, (one or least) + more)
+            for one, more in zip(frequencies, assumed, strict=True)
+        )
 
     def damping(self, lengths: NDArray[np.int32]) -> Scores:
         """Return the length normalisation of each unit."""

@@ -164,8 +164,9 @@ def _with_newer_units(
 
 _log: Final = logging.getLogger(__name__)
 
-# What a slight term counts, compared with another that is as rare.
-_SLIGHT: Final = 0.2
+# How many more units are assumed to have a slight term: in a small memory, chance decides how rare
+# "I" seems.
+_ASSUMED_UNITS: Final = 20
 _DAY: Final = 86_400 * 1_000_000
 
 
@@ -198,13 +199,13 @@ class LocalKeywordIndex:
     ) -> Matches:
         """Return the best units for these term keys; with `within`, only owners that it accepts.
 
-        The terms that are `slight` decide only between units that are otherwise equal.
+        The terms that are `slight` count as common, however few units have them.
         """
         keys = _unique(terms)
         if not len(keys):
             return Matches.none()
-        factors = tuple(
-            [_SLIGHT if key in slight else 1.0 for key in keys.tolist()] if slight else ()
+        assumed = tuple(
+            [_ASSUMED_UNITS if key in slight else 0 for key in keys.tolist()] if slight else ()
         )
         if not self._catalogue.are_known(scopes):
             rows = await self._database.read(
@@ -213,7 +214,7 @@ class LocalKeywordIndex:
             self._catalogue.expect(scopes, rows)
 
         def search(connection: Connection) -> tuple[Matches, list[ScopeSearch]]:
-            return self._search(connection, scopes, keys, limit, now, within, factors)
+            return self._search(connection, scopes, keys, limit, now, within, assumed)
 
         def search_at_once(connection: Connection) -> tuple[Matches, list[ScopeSearch]] | None:
             # What was added meanwhile must be read first.
@@ -287,7 +288,7 @@ class LocalKeywordIndex:
         limit: int,
         now: datetime,
         within: Filter | None,
-        factors: tuple[float, ...],
+        assumed: tuple[int, ...],
     ) -> tuple[Matches, list[ScopeSearch]]:
         """Run the part of a search that needs the database, in one snapshot."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
@@ -295,7 +296,7 @@ class LocalKeywordIndex:
         if not rows:
             return Matches.none(), []
         searches = [self._scope_search(connection, row, keys) for row in rows]
-        weights = Weights(reduce(add, (search.statistics for search in searches)), factors)
+        weights = Weights(reduce(add, (search.statistics for search in searches)), assumed)
         best = self._best(connection, rows, searches, weights, limit, now, within)
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),

@@ -74,8 +74,7 @@ def pack(
     if only is not None:
         wanted = np.isin(keys, only)
         keys, members = keys[wanted], members[wanted]
-    # Stable, so that the members of a term stay in ascending order.
-    order = np.argsort(keys, kind="stable")
+    order = _stable_order(keys)
     keys, members = keys[order], members[order]
     firsts = np.flatnonzero(_differs(keys) | _differs(members))
     repeats = np.diff(np.append(firsts, len(keys)))
@@ -95,7 +94,9 @@ def join(segments: Sequence[Segment]) -> Segment:
     """Return all segments as one; every unit of a segment must come before those of the next."""
     if len(segments) == 1:
         return segments[0]
-    terms = np.unique(np.concatenate([part.terms for part in segments]))
+    # Sorting is many times as fast as numpy's unique, which hashes.
+    terms = np.sort(np.concatenate([part.terms for part in segments]))
+    terms = terms[_differs(terms)]
     counts = np.zeros(len(terms), np.int64)
     places: list[NDArray[np.int64]] = []
     for part in segments:
@@ -145,6 +146,20 @@ def pack_texts(texts: Sequence[Terms], *, only: Keys) -> Segment:
     lengths = np.fromiter(map(len, texts), np.int32, len(texts))
     keys = np.concatenate([np.asarray(one, np.uint64) for one in texts])
     return pack(np.arange(len(texts), dtype=np.int64), lengths, keys, only=only)
+
+
+def _stable_order(keys: Keys) -> Ids:
+    """Return the indexes that sort the keys; those of equal keys stay in ascending order.
+
+    Plain numbers sort many times as fast as indexes by their keys. So each number is the leading
+    bits of a key followed by its index. Different keys hardly ever have the same leading bits.
+    """
+    mask = np.uint64((1 << len(keys).bit_length()) - 1)
+    order = (np.sort((keys & ~mask) | np.arange(len(keys), dtype=np.uint64)) & mask).astype(np.intp)
+    ordered = keys[order]
+    if (ordered[1:] < ordered[:-1]).any():
+        return np.argsort(keys, kind="stable")
+    return order
 
 
 def _differs(values: NDArray[np.generic]) -> Mask:

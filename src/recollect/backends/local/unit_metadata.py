@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, select
 from recollect.backends.local.scope_cache import Shelf
 from recollect.backends.sql import schema
 from recollect.backends.sql.portable import listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
@@ -42,8 +42,10 @@ _SELECT: Final = select(
     *(_TABLE.observed_at, _TABLE.cluster, _TABLE.place, _TABLE.speaker, _TABLE.traits),
     *(_TABLE.size, _TABLE.variety),
 ).order_by(_TABLE.id)
-_BETWEEN: Final = Quick(_SELECT.where(_TABLE.id.between(bindparam("first"), bindparam("last"))))
-_THESE: Final = Quick(_SELECT.where(_TABLE.id.in_(listed_numbers("units"))))
+_BETWEEN: Final = PreparedStatement(
+    _SELECT.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
+)
+_THESE: Final = PreparedStatement(_SELECT.where(_TABLE.id.in_(listed_numbers("units"))))
 _CODES: Final = {kind: code for code, kind in enumerate(UNIT_OWNERS)}
 
 

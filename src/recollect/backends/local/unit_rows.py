@@ -28,7 +28,7 @@ from recollect.backends.local.segment import Ids, Keys
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import archives_where, records_where, turns_where
 from recollect.backends.sql.portable import listed, listed_numbers
-from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.scopes import ScopeRow
 from recollect.domain.filters import Filter
@@ -37,7 +37,7 @@ from recollect.domain.unit import ARCHIVE, OwnerKind
 
 _TABLE: Final = schema.units.c
 _LISTED: Final = _TABLE.id.in_(listed_numbers("units"))
-_LATEST: Final = Quick(
+_LATEST: Final = PreparedStatement(
     select(_TABLE.id, _TABLE.observed_at)
     # The first unit of an owner stands for all of it.
     .where(_TABLE.scope_id == bindparam("scope"), _TABLE.ordinal == 0)
@@ -47,12 +47,12 @@ _LATEST: Final = Quick(
     .limit(bindparam("most"))
 )
 _TERMS: Final = select(_TABLE.id, _TABLE.terms).order_by(_TABLE.id)
-_TERMS_BETWEEN: Final = Quick(
+_TERMS_BETWEEN: Final = PreparedStatement(
     _TERMS.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
 )
-_TERMS_OF: Final = Quick(_TERMS.where(_LISTED))
+_TERMS_OF: Final = PreparedStatement(_TERMS.where(_LISTED))
 # Turns never change, so they have only one version.
-_KNOWN: Final = Quick(
+_KNOWN: Final = PreparedStatement(
     select(_TABLE.owner_id, func.coalesce(schema.records.c.version, 1), _TABLE.terms)
     .join(schema.records, schema.records.c.id == _TABLE.owner_id, isouter=True)
     # Adding zero keeps SQLite from scanning all units of the analyzer.
@@ -131,7 +131,7 @@ def read_accepted(connection: Connection, units: Ids, where: Filter, now: dateti
 
 # Building a statement costs more than running it, so those of common filters are cached.
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _accepted(where: Filter) -> Quick:
+def _accepted(where: Filter) -> PreparedStatement:
     owners: tuple[tuple[Table, OwnerKind, ColumnElement[bool]], ...] = (
         (schema.records, "record", records_where(where)),
         (schema.turns, "turn", turns_where(where)),
@@ -143,7 +143,7 @@ def _accepted(where: Filter) -> Quick:
         .where(_LISTED, condition)
         for table, kind, condition in owners
     ]
-    return Quick(union_all(*parts))
+    return PreparedStatement(union_all(*parts))
 
 
 def _owned_by(owners: Table, kind: OwnerKind, scope: ScopeRow) -> Select[int]:

@@ -32,7 +32,7 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.models import find_model, models_by_number
 from recollect.backends.sql.portable import listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
@@ -322,10 +322,10 @@ _VECTORS: Final = (
     .where(_TABLE.model_id == bindparam("model"))
     .order_by(_TABLE.unit_id)
 )
-_BETWEEN: Final = Quick(
+_BETWEEN: Final = PreparedStatement(
     _VECTORS.where(_TABLE.unit_id.between(bindparam("first"), bindparam("last")))
 )
-_OF: Final = Quick(_VECTORS.where(_TABLE.unit_id.in_(listed_numbers("units"))))
+_OF: Final = PreparedStatement(_VECTORS.where(_TABLE.unit_id.in_(listed_numbers("units"))))
 
 
 def read_scope_vectors(

@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
+    and_,
     bindparam,
     delete,
     exists,
@@ -20,28 +22,105 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.blob_counts import release_blob, take_blob
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.portable import listed, listed_numbers
-from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
+from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.archive import Archive, Blob, NewArchive
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
+from recollect.errors import Conflict
+
+# --- How often the contents of a workspace are referred to; the last to let go frees one ----------
+
+_BLOBS: Final = schema.blobs
+_ADD_BLOB: Final = PreparedStatement(InsertOrIgnore(_BLOBS))
+
+
+def same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
+    """Return the condition for the blob of this content in the scope's workspace."""
+    table = _BLOBS.c
+    return and_(
+        table.org == scope.org, table.workspace == scope.workspace, table.hash == content_hash
+    )
+
+
+def find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
+    """Return where a content lies, if the workspace has it."""
+    row = connection.execute(select(_BLOBS).where(same_blob(scope, content_hash))).one_or_none()
+    if row is None:
+        return None
+    return Blob(
+        hash=row.hash,
+        key=row.key,
+        size=row.size,
+        stored_size=row.stored_size,
+        stored_hash=row.stored_hash,
+    )
+
+
+def take_blob(
+    connection: Connection, scope: Scope, content_hash: str, brought: Blob | None, now: int
+) -> tuple[str, ...]:
+    """Count one more reference; return the key of a blob that was brought in vain."""
+    same = same_blob(scope, content_hash)
+    there = connection.scalar(select(_BLOBS.c.key).where(same).with_for_update())
+    if there is None and brought is not None:
+        _ADD_BLOB.run(connection, [_row(brought, scope, now)])
+        # Another process may have added the same content at the same moment.
+        there = connection.scalar(select(_BLOBS.c.key).where(same).with_for_update())
+    if there is None:
+        raise Conflict(
+            "The content was removed a moment ago; nothing was stored",
+            code="blob_gone",
+            hint="Store the content again.",
+        )
+    counted = _BLOBS.c.reference_count + 1
+    connection.execute(update(_BLOBS).where(same).values(reference_count=counted))
+    return () if brought is None or brought.key == there else (brought.key,)
+
+
+def _row(blob: Blob, scope: Scope, now: int) -> dict[str, object]:
+    return {
+        "org": scope.org,
+        "workspace": scope.workspace,
+        "hash": blob.hash,
+        "key": blob.key,
+        "size": blob.size,
+        "stored_size": blob.stored_size,
+        "stored_hash": blob.stored_hash,
+        "reference_count": 0,
+        "created_at": now,
+    }
+
+
+def release_blob(connection: Connection, scope: Scope, content_hash: str) -> tuple[str, ...]:
+    """Count one reference less; return the key of the blob if that was the last."""
+    same = same_blob(scope, content_hash)
+    counted = select(_BLOBS.c.key, _BLOBS.c.reference_count).where(same).with_for_update()
+    row = connection.execute(counted).one()
+    if row.reference_count > 1:
+        fewer = _BLOBS.c.reference_count - 1
+        connection.execute(update(_BLOBS).where(same).values(reference_count=fewer))
+        return ()
+    connection.execute(delete(_BLOBS).where(same))
+    return (row.key,)
+
+
+# --- Archives and the references to their blobs as rows -------------------------------------------
 
 _ARCHIVES: Final = schema.archives
-_BLOBS: Final = schema.blobs
 _HAS_UNITS: Final = exists().where(schema.units.c.owner_id == _ARCHIVES.c.id)
-_BLOB_BY_HASH: Final = Quick(
+_BLOB_BY_HASH: Final = PreparedStatement(
     select(_BLOBS).where(
         *(_BLOBS.c[name] == bindparam(name) for name in ("org", "workspace", "hash"))
     )
 )
 
 
-_TO_INDEX: Final = Quick(
+_TO_INDEX: Final = PreparedStatement(
     select(_ARCHIVES)
     .where(_ARCHIVES.c.id > bindparam("after"), _ARCHIVES.c.indexed_chars > 0, ~_HAS_UNITS)
     .order_by(_ARCHIVES.c.id)
@@ -169,7 +248,7 @@ def remove_archive(connection: Connection, archive: Archive) -> tuple[str, ...] 
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def _find_statement(
     equal: tuple[str, ...], *, by_id: bool, goes_on: bool, is_limited: bool
-) -> Quick:
+) -> PreparedStatement:
     table = _ARCHIVES.c
     parts = [table[name] == bindparam(name) for name in equal]
     if by_id:
@@ -182,7 +261,7 @@ def _find_statement(
         .where(table.scope_id.in_(listed_numbers("scopes")), *parts)
         .order_by(table.created_at.desc(), table.id.desc())
     )
-    return Quick(found.limit(bindparam("most")) if is_limited else found)
+    return PreparedStatement(found.limit(bindparam("most")) if is_limited else found)
 
 
 def _find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:

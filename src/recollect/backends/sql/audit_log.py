@@ -26,7 +26,7 @@ from recollect.backends.sql import digests, schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.server import SEAL, lock_counter
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.proposals import is_by
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes
@@ -51,8 +51,8 @@ _AUDIT: Final = schema.audit.c
 _CHAIN: Final = schema.audit_chain.c
 _SCOPES: Final = schema.scopes.c
 _WORKSPACE: Final = (_SCOPES.org, _SCOPES.workspace)
-_INSERT_LINKS: Final = Quick(insert(schema.audit_chain))
-_PLACE: Final = Quick(
+_INSERT_LINKS: Final = PreparedStatement(insert(schema.audit_chain))
+_PLACE: Final = PreparedStatement(
     update(schema.audit).where(_AUDIT.id == bindparam("entry")).values(seq=bindparam("place"))
 )
 
@@ -187,7 +187,7 @@ def require_newest(connection: Connection, path: Path, known: Sequence[ChainHead
 
 
 def _seal(connection: Connection, limit: int) -> SealedBatch:
-    """One transaction: who seals at the same time waits for it, or finds the places taken."""
+    """Seal in one transaction; concurrent sealers wait, or find the places taken."""
     if dialect_of(connection).is_server:
         lock_counter(connection, SEAL)
     statement = (
@@ -235,13 +235,13 @@ def _of(org: str, workspace: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _names(ident: str) -> ColumnElement[bool]:
-    """That an entry is about this id, or names it in its payload."""
+    """Return the condition that an entry is about this id, or names it in its payload."""
     quoted = json.dumps(ident, ensure_ascii=False)
     return or_(_AUDIT.target == ident, _AUDIT.payload.contains(quoted, autoescape=True))
 
 
 def _is_about_proposals_but_of(party: Party) -> ColumnElement[bool]:
-    """That an entry is about proposals of others which nobody else shall know of."""
+    """Return the condition that an entry is about another party's proposal, not its approval."""
     names_some = or_(
         _AUDIT.target.startswith("prop_", autoescape=True),
         _AUDIT.payload.contains('"proposals":', autoescape=True),

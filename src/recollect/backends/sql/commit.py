@@ -2,42 +2,338 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from struct import pack
+from typing import Any, Final
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
-from recollect.backends.sql import audits, schema, statements
+from recollect.backends.sql import audit_entries, schema, statements
 from recollect.backends.sql import index_generations as generations
-from recollect.backends.sql import record_attachments as attachments
 from recollect.backends.sql.archives import add_archive, remove_archive
 from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.digests import Digests, record_digest, turn_digest
 from recollect.backends.sql.documents import put_document, remove_document
-from recollect.backends.sql.full_text import take_out
-from recollect.backends.sql.idempotency import find_result, keep_result
+from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of, take_out
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.models import model_number
-from recollect.backends.sql.open_scope import OpenScope, unit_rows, units_of
-from recollect.backends.sql.record_attachments import add_feedback, count_accesses, next_row
-from recollect.backends.sql.rows import Row, record_row, scope_key, to_json, turn_row
-from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.domain.change import ChangeSet, Committed, RecordChange
+from recollect.backends.sql.rows import (
+    Row,
+    details_json,
+    procedure_from,
+    record_row,
+    scope_key,
+    to_json,
+    turn_row,
+)
+from recollect.backends.sql.scopes import lock_or_make_scope, lock_scope
+from recollect.backends.sql.writes import find_result, keep_result
+from recollect.domain.change import Access, ChangeSet, Committed, Feedback, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.job import NewJob
 from recollect.domain.record import Record, Status
+from recollect.domain.relation import Conflict as RecordConflict
+from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal, already_decided
 from recollect.domain.times import EPOCH, from_micros, to_micros
 from recollect.domain.unit import ARCHIVE, OwnerUnits
+from recollect.domain.write import Trace, Watermark
 from recollect.errors import Conflict, NotFound, StaleVersion
+
+# --- A scope that a transaction writes to, and the units that it gets -----------------------------
+
+# The part of a unit's number that its scope's counter gave.
+COUNTER: Final = (1 << UNIT_BITS) - 1
+# A scope with fewer terms is not in the full text: a search reads all of them until it is packed.
+# That takes some 50 ms for 10,000 records, less than adding them would take on every writer.
+_LARGE_SCOPE_TERMS: Final = 1_000_000
+# Fewer units than this are read one by one rather than added to the full text.
+_BEHIND: Final = 1_024
+
+
+@dataclass(slots=True)
+class OpenScope:
+    """A scope that this transaction writes to: its row is locked, `version` is its next one."""
+
+    id: int
+    version: int
+    next_unit: int
+    # How many terms its units had together when it was opened.
+    length: int
+    # The number of the model whose vectors answer here.
+    model: int | None
+    # Up to this counter the units are in the full text.
+    full_text_to: int
+    # From this counter on they answer.
+    first_unit: int
+    added_units: int = 0
+    added_length: int = 0
+    changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+
+    def answers_with(self, unit: int) -> bool:
+        """Return whether a unit of this scope is one of those that answer."""
+        return self.first_unit <= unit & COUNTER < self.next_unit
+
+    def counters(self) -> dict[str, int | None]:
+        """Return the counters to store in the row of the scope."""
+        return {
+            "new_id": self.id,
+            "new_version": self.version,
+            "new_next_unit": self.next_unit,
+            "new_units": self.added_units,
+            "new_length": self.added_length,
+            "new_model": self.model,
+            "new_full_text_to": self.full_text_to,
+        }
+
+    def bring_full_text_up(self, connection: Connection) -> None:
+        """Add what came since to the full text, when that is worth it."""
+        is_large = self.length + self.added_length >= _LARGE_SCOPE_TERMS
+        if is_large and self.next_unit - 1 - self.full_text_to >= _BEHIND:
+            base = self.id << UNIT_BITS
+            space = space_of(self.id, self.first_unit)
+            catch_up(connection, space, base | self.full_text_to + 1, base | self.next_unit - 1)
+            self.full_text_to = self.next_unit - 1
+
+
+def unit_rows(scope: OpenScope, owner: OwnerUnits, place: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an owner's units, numbered by the scope's counter.
+
+    An owner's units have numbers in a row. `place` is that of a turn written in this transaction.
+    """
+    for unit in owner.units:
+        number = scope.id << UNIT_BITS | scope.next_unit
+        scope.next_unit += 1
+        scope.added_units += 1
+        scope.added_length += len(unit.terms)
+        scope.changes.append(("unit", str(number), "add"))
+        yield {
+            "id": number,
+            "scope_id": scope.id,
+            "owner_kind": owner.owner_kind,
+            "owner_id": owner.owner_id,
+            "ordinal": unit.ordinal,
+            "start": unit.start,
+            "end": unit.end,
+            "terms": pack(f"<{len(unit.terms)}Q", *unit.terms),
+            "analyzer": owner.analyzer,
+            "observed_at": to_micros(owner.observed_at),
+            "cluster": owner.setting.cluster,
+            "place": owner.setting.place if place is None else place,
+            "speaker": owner.setting.speaker,
+            "traits": owner.setting.traits,
+            "size": owner.setting.size,
+            "variety": owner.setting.variety,
+        }
+
+
+def units_of(
+    connection: Connection, scope: Scope, wanted: Iterable[int]
+) -> Sequence[tuple[int, str]]:
+    """Return those of these units that the scope still has, and their owners.
+
+    A scope that was forgotten has none.
+    """
+    row = lock_scope(connection, scope_key(scope))
+    if row is None:
+        return []
+    given = {"units": to_json(list(wanted)), "scope": row["id"]}
+    return [(unit, owner) for unit, owner in statements.OWNERS_OF_UNITS.rows(connection, given)]
+
+
+# --------------------------------------------------------------------------------------------------
+# Writing what belongs to records: conflicts, links, proposals, traces of writes and watermarks.
+
+
+def require_records(
+    connection: Connection, scope: Scope, scope_id: int, expected: int, found: int
+) -> None:
+    """Refuse to write on the ground of records that somebody else has changed since.
+
+    Turns and vectors that came meanwhile were not judged; what was forgotten may have been.
+    """
+    if found == expected:
+        return
+    between = {"scope": scope_id, "expected": expected, "found": found}
+    ((listed, judged),) = statements.CHANGES_SINCE.rows(connection, between)
+    # A list that is no longer whole may have told of some.
+    if judged or listed != found - expected:
+        raise StaleVersion(
+            f"{scope.key} was changed meanwhile", hint="Read it again and repeat the change."
+        )
+
+
+def put_conflict(connection: Connection, conflict: RecordConflict, scope_id: int) -> None:
+    """Keep the newest state of a conflict."""
+    row = {
+        "scope_id": scope_id,
+        "first_id": conflict.first,
+        "second_id": conflict.second,
+        "reason": conflict.reason,
+        "created_at": to_micros(conflict.created_at),
+        "resolved_at": conflict.resolved_at and to_micros(conflict.resolved_at),
+        "resolved_by": conflict.resolved_by,
+        "resolution": conflict.resolution,
+    }
+    _put(connection, schema.conflicts, {"id": conflict.id}, row)
+
+
+def put_link(connection: Connection, link: Link, scope_id: int) -> None:
+    """Keep the latest verdict on two records or turns."""
+    row = {
+        "scope_id": scope_id,
+        "relation": link.relation,
+        "probability": link.probability,
+        "reason": link.reason,
+        "decided_by": link.decided_by,
+        "at": to_micros(link.at),
+    }
+    _put(connection, schema.links, {"newer": link.newer, "older": link.older}, row)
+
+
+def remove_link(connection: Connection, link: Link) -> None:
+    table = schema.links.c
+    its = (table.newer == link.newer, table.older == link.older)
+    connection.execute(delete(schema.links).where(*its))
+
+
+def remove_links_of(connection: Connection, owner: str) -> None:
+    """Remove every link of a record or turn that is gone."""
+    table = schema.links.c
+    connection.execute(delete(schema.links).where(or_(table.newer == owner, table.older == owner)))
+
+
+def put_proposal(connection: Connection, proposal: Proposal, scope_id: int) -> None:
+    """Keep a new proposal, or what became of one that waits; it is decided only once."""
+    stored = select(schema.proposals.c.status).where(schema.proposals.c.id == proposal.id)
+    if connection.scalar(stored) not in (None, "pending"):
+        raise already_decided(proposal.id)
+    row = {
+        "scope_id": scope_id,
+        "type": proposal.type,
+        "proposer": proposal.proposer,
+        "role": proposal.role,
+        "user": proposal.user,
+        "status": proposal.status,
+        "target_id": proposal.target,
+        "record_id": proposal.record,
+        "title": proposal.title,
+        "content": proposal.content,
+        "reason": proposal.reason,
+        "body": to_json(proposal.body),
+        "confidence": proposal.confidence,
+        "created_at": to_micros(proposal.created_at),
+        "expires_at": proposal.expires_at and to_micros(proposal.expires_at),
+        "decided_at": proposal.decided_at and to_micros(proposal.decided_at),
+        "decided_by": proposal.decided_by,
+        "decision": proposal.decision,
+    }
+    _put(connection, schema.proposals, {"id": proposal.id}, row)
+
+
+def add_traces(connection: Connection, traces: Iterable[tuple[Trace, int]]) -> None:
+    """Keep how things were written, each with the number of its scope."""
+    rows = [
+        {
+            "id": trace.id,
+            "scope_id": scope_id,
+            "session": trace.session,
+            "created_at": to_micros(trace.created_at),
+            "steps": to_json([{"name": it.name, "result": it.result} for it in trace.steps]),
+        }
+        for trace, scope_id in traces
+    ]
+    if rows:
+        statements.INSERT_TRACES.run(connection, rows)
+
+
+def raise_watermark(connection: Connection, mark: Watermark, scope_id: int, now: int) -> None:
+    """Move the watermark of a session, unless another process has read the same turns.
+
+    Turns that were forgotten meanwhile were read in vain: nothing made of them may be kept.
+    """
+    place = {"scope": scope_id, "place": mark.session}
+    if not statements.READ_TURN.rows(connection, {**place, "last": mark.ordinal}):
+        raise StaleVersion(
+            f"The turns of session {mark.session} up to {mark.ordinal} were forgotten meanwhile",
+            hint="There is nothing to read any more.",
+        )
+    known = statements.WATERMARK.rows(connection, place)
+    if (known[0][0] if known else 0) != mark.before:
+        raise StaleVersion(
+            f"The turns of session {mark.session} after {mark.before} were read by somebody else",
+            hint="Read on from where they stopped.",
+        )
+    row = {"scope_id": scope_id, "session": mark.session}
+    row |= {"ordinal": mark.ordinal, "updated_at": now}
+    if known:
+        statements.RAISE_WATERMARK.run(connection, [statements.prefixed(row)])
+    else:
+        statements.INSERT_WATERMARK.run(connection, [row])
+
+
+def _put(
+    connection: Connection, table: Table, key: Mapping[str, Any], row: Mapping[str, Any]
+) -> None:
+    """Change the row with this key, or insert it when there is none."""
+    here = [table.c[name] == value for name, value in key.items()]
+    if not connection.execute(update(table).where(*here).values(**row)).rowcount:
+        connection.execute(insert(table).values(**key, **row))
+
+
+# --- Writing how records are used, beside what they say: no version is made of it -----------------
+
+
+def add_feedback(connection: Connection, current: Row, feedback: Feedback) -> None:
+    """Count a use or a rejection of the record whose row this is."""
+    table = schema.records
+    counter = table.c.helped if feedback.helped else table.c.rejected
+    values: dict[str, Any] = {counter.name: counter + 1}
+    procedure = procedure_from(current)
+    if procedure is not None and feedback.was_used:
+        values["details"] = details_json(procedure.after_use(success=feedback.helped))
+    connection.execute(update(table).where(table.c.id == current["id"]).values(values))
+
+
+def count_accesses(connection: Connection, accesses: Sequence[Access]) -> None:
+    """Add to the counters of records; one that is gone needs none."""
+    rows = [
+        {"new_id": access.record_id, "new_count": access.count, "new_at": to_micros(access.at)}
+        for access in accesses
+    ]
+    if rows:
+        statements.COUNT_ACCESSES.run(connection, rows)
+
+
+def next_row(row: dict[str, Any], before: Row) -> dict[str, Any]:
+    """Return the row of a record's next version, with the uses that the version before has by now.
+
+    Whoever edits a record has read it some time ago; what was counted since must not be lost.
+    """
+    written = {name: row[name] for name in ("id", *statements.CHANGING)}
+    procedure, used = procedure_from(row), procedure_from(before)
+    if procedure is not None and used is not None and _feedback(row) != _feedback(before):
+        written["details"] = details_json(procedure.with_uses_of(used))
+    return written
+
+
+def _feedback(row: Row) -> tuple[int, int]:
+    return row["helped"], row["rejected"]
+
+
+# --- Writing one change set inside a transaction that somebody else begins and commits ------------
+
+_KEY_BYTES: Final = 8
 
 
 def write(connection: Connection, changes: ChangeSet, now: datetime) -> Committed:
-    """Write all of it, or raise with nothing changed once the caller rolls back."""
+    """Write the whole change set, or raise; the caller rolls back and nothing has changed."""
     commit = Commit(connection, changes, now)
     if (replayed := commit.replayed()) is not None:
         return replayed
@@ -75,7 +371,7 @@ class Commit:
         self._digests: dict[Scope, Digests] = {}
 
     def _earliest(self) -> datetime:
-        """A version's time is after the one it replaces, even if the clock was set back."""
+        """Return a time after the version that is replaced, even if the clock was set back."""
         old = [change.record.id for change in self._changes.records if change.record.version > 1]
         if not old:
             return EPOCH
@@ -83,12 +379,12 @@ class Commit:
         return from_micros((newest or 0) + 1)
 
     def replayed(self) -> Committed | None:
-        """The stored result when this idempotency key was used before with the same body."""
+        """Return the stored result when this idempotency key was used before with the same body."""
         wanted = self._changes.idempotency
         if wanted is None:
             return None
         # Made when missing: of two equal requests at once, one waits here for the other.
-        found = locked_or_made(self._connection, scope_key(self._changes.scope))
+        found = lock_or_make_scope(self._connection, scope_key(self._changes.scope))
         principal = self._changes.principal
         return find_result(self._connection, wanted, principal, found["id"], self._now)
 
@@ -143,7 +439,7 @@ class Commit:
                     hint="Delete it first.",
                 )
             self._remove_units(self._scope(record.scope), record.id)
-            attachments.remove_links_of(self._connection, record.id)
+            remove_links_of(self._connection, record.id)
             self._connection.execute(delete(schema.records).where(schema.records.c.id == record.id))
             self._scope(record.scope).changes.append(("record", record.id, "purge"))
 
@@ -242,29 +538,27 @@ class Commit:
         """Keep what belongs to records: conflicts, links, proposals, traces and watermarks."""
         for scope, version in self._changes.expected.items():
             opened = self._scope(scope)
-            attachments.require_records(
-                self._connection, scope, opened.id, version, opened.version - 1
-            )
+            require_records(self._connection, scope, opened.id, version, opened.version - 1)
         for conflict in self._changes.conflicts:
-            attachments.put_conflict(self._connection, conflict, self._scope(conflict.scope).id)
+            put_conflict(self._connection, conflict, self._scope(conflict.scope).id)
         for link in self._changes.removed_links:
-            attachments.remove_link(self._connection, link)
+            remove_link(self._connection, link)
             self._scope(link.scope).changes.append(("link", link.newer, "remove"))
         for link in self._changes.links:
-            attachments.put_link(self._connection, link, self._scope(link.scope).id)
+            put_link(self._connection, link, self._scope(link.scope).id)
             self._scope(link.scope).changes.append(("link", link.newer, "put"))
         for proposal in self._changes.proposals:
-            attachments.put_proposal(self._connection, proposal, self._scope(proposal.scope).id)
+            put_proposal(self._connection, proposal, self._scope(proposal.scope).id)
         traces = ((trace, self._scope(trace.scope).id) for trace in self._changes.traces)
-        attachments.add_traces(self._connection, traces)
+        add_traces(self._connection, traces)
         for mark in self._changes.watermarks:
             scope_id = self._scope(mark.scope).id
-            attachments.raise_watermark(self._connection, mark, scope_id, self._micros)
+            raise_watermark(self._connection, mark, scope_id, self._micros)
 
     def write_audit(self, action: str = "") -> None:
-        """Say what was done, by whom and why; `action` is a name for all of it."""
+        """Add audit entries: what was done, by whom and why; `action` names the whole change."""
         known = {scope: opened.id for scope, opened in self._open.items()}
-        audits.add_entries(
+        audit_entries.add_entries(
             self._connection, self._changes, self._micros, known, action, self._digests
         )
 
@@ -326,15 +620,15 @@ class Commit:
         return None if model is None else model_number(self._connection, model)
 
     def _answers(self, scope: OpenScope) -> bool:
-        """Whether that model answers in a scope; where none does, it is the one from now on."""
+        """Return whether a model serves a scope; a scope that has none gets this one."""
         if scope.model is None:
             scope.model = self._model
         return scope.model == self._model
 
     def _scope(self, scope: Scope) -> OpenScope:
-        """The scope's row, made when missing and locked until the transaction ends."""
+        """Return the scope's row, made when missing and locked until the transaction ends."""
         if scope not in self._open:
-            row = locked_or_made(self._connection, scope_key(scope))
+            row = lock_or_make_scope(self._connection, scope_key(scope))
             self._open[scope] = OpenScope(
                 id=row["id"],
                 version=row["version"] + 1,
@@ -402,7 +696,7 @@ class Commit:
             return
         answering = rows
         if not all(scope.answers_with(row["id"]) for row in rows):
-            answering = generations.without_those_beside(self._connection, scope.id, rows)
+            answering = generations.drop_from_generation(self._connection, scope.id, rows)
         for row in answering:
             scope.added_units -= 1
             scope.added_length -= len(row["terms"]) // KEY_BYTES
@@ -412,7 +706,7 @@ class Commit:
         statements.DELETE_UNITS_OF_OWNER.run(self._connection, [owned])
 
     def _is_current(self, owner: OwnerUnits) -> bool:
-        """Whether it is still as it was read; a turn and an archive are there or not."""
+        """Return whether the owner is unchanged since it was read; turns and archives only go."""
         found = statements.CURRENT[owner.owner_kind].rows(
             self._connection, {"owner": owner.owner_id}
         )

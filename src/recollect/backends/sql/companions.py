@@ -6,6 +6,10 @@ empty one, and everything that is written then would hide what happened.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +17,73 @@ from typing import Final
 
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql.forget_ledger import ledger_of
-from recollect.backends.sql.reserve import reserve_of
 from recollect.domain.archive import contents_beside
+from recollect.domain.files import make_file
 from recollect.errors import StorageError
 
-_LOOKS: Final = 3
-_PAUSE: Final = 0.02
+# --------------------------------------------------------------------------------------------------
+# A little room kept beside the database, so that something can be removed from a full disk.
+# Removing writes too: a version, an entry in the audit, the log. The reserve is made where the disk
+# has become small, and given up by the first removal that finds it full.
+
+_MEGABYTE: Final = 1 << 20
+_SIZE: Final = 2 * _MEGABYTE
+_TO_OPEN: Final = _MEGABYTE // 4
+# With more than so much nothing is reserved; with less than so much it would be the last straw.
+_PLENTY_BYTES: Final = 1_024 * _MEGABYTE
+_TOO_LITTLE_BYTES: Final = 2 * _SIZE
+
+
+class Reserve:
+    """The room kept beside a database."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._file = reserve_of(database)
+
+    def keep(self) -> None:
+        """Make the reserve where it is needed and possible."""
+        # A disk that does not let us is no reason not to open a memory.
+        with contextlib.suppress(OSError):
+            free = shutil.disk_usage(self._database.parent).free
+            if self._size == _SIZE or not _TOO_LITTLE_BYTES < free < _PLENTY_BYTES:
+                return
+            make_file(self._file)
+            with self._file.open("r+b") as file:
+                file.write(bytes(_SIZE))
+                file.flush()
+                os.fsync(file.fileno())
+
+    def lend(self) -> bool:
+        """Give up enough of the reserve to open the database with; False if there is none."""
+        if not self._size:
+            return False
+        os.truncate(self._file, max(self._size - _TO_OPEN, 0))
+        return True
+
+    @property
+    def _size(self) -> int:
+        return self._file.stat().st_size if self._file.exists() else 0
+
+    def release(self) -> None:
+        """Give the reserve up, and with it the room of what the log holds twice."""
+        self._file.unlink(missing_ok=True)
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(self._database, timeout=1)) as connection,
+        ):
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
+def reserve_of(database: Path) -> Path:
+    """Return where the reserve of a database is."""
+    return database.with_name(f"{database.name}-reserve")
+
+
+# --- The files beside a database, and when they contradict what is in it --------------------------
+
+_MAX_LOOKS: Final = 3
+_PAUSE_SECONDS: Final = 0.02
 
 
 def log_of(database: Path) -> Path:
@@ -68,11 +133,11 @@ def require_log(database: Path) -> None:
     can have removed the log alone.
     """
     log, shared_memory = log_of(database), shared_memory_of(database)
-    for _ in range(_LOOKS):
+    for _ in range(_MAX_LOOKS):
         if log.exists() or not shared_memory.exists():
             return
         # Others may be opening or closing it: the two are not looked at in one moment.
-        time.sleep(_PAUSE)
+        time.sleep(_PAUSE_SECONDS)
     raise StorageError(
         f"{log} is gone, and with it what was written to {database} last: it was not closed since, "
         f"as {shared_memory.name} shows. Nothing was changed",
@@ -83,7 +148,7 @@ def require_log(database: Path) -> None:
 
 
 def _traces(database: Path) -> Iterator[Path]:
-    """What is made beside a database that holds something, and stays when it is closed."""
+    """Yield the files that remain beside a database with content after it is closed."""
     yield ledger_of(database)
     yield anchor_of(database)
     yield contents_beside(database)
@@ -93,7 +158,7 @@ def _traces(database: Path) -> Iterator[Path]:
 
 
 def _literally(name: str) -> str:
-    """A name as a pattern that matches only itself."""
+    """Return a name as a pattern that matches only itself."""
     return "".join(f"[{it}]" if it in "*?[" else it for it in name)
 
 

@@ -27,7 +27,7 @@ NOT_ACTIVE: Final = records.c.status != literal_column("'active'")
 
 
 def records_where(where: Filter) -> ColumnElement[bool]:
-    """The filter as a condition on current `records` rows.
+    """Return the filter as a condition on current `records` rows.
 
     The time of asking is the parameter `now`. With `as_of` that moment is; what was replaced since
     is a version, see `past_records`.
@@ -65,7 +65,7 @@ def records_where(where: Filter) -> ColumnElement[bool]:
 
 
 def _has_tags(where: Filter) -> Iterator[ColumnElement[bool]]:
-    """That a record has all these tags.
+    """Yield the condition that a record has all these tags.
 
     Each is asked for its own: looking up first what has a tag goes through the tags of everybody.
     """
@@ -76,7 +76,7 @@ def _has_tags(where: Filter) -> Iterator[ColumnElement[bool]]:
 
 
 def turns_where(where: Filter) -> ColumnElement[bool]:
-    """The filter as a condition on `turns` rows."""
+    """Return the filter as a condition on `turns` rows."""
     if not where.wants_turns:
         return false()
     parts = _in_range(turns.c.at, where)
@@ -90,7 +90,7 @@ def turns_where(where: Filter) -> ColumnElement[bool]:
 
 
 def archives_where(where: Filter) -> ColumnElement[bool]:
-    """The filter as a condition on `archives` rows; the time of asking is the parameter `now`."""
+    """Return the filter as a condition on `archives` rows; the parameter `now` is the time."""
     if not where.wants_archives:
         return false()
     columns = archives.c

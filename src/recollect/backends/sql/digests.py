@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Connection, Select, Table, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.rows import Row, past_row, to_json
 from recollect.domain.audit import ComparedContents, ContentFault
 
@@ -62,7 +62,7 @@ def turn_digest(row: Row) -> str:
     return _digest(_turn_values(row))
 
 
-def surviving(payload: Mapping[str, Any], gone: frozenset[str]) -> Digests:
+def digests_without(payload: Mapping[str, Any], gone: frozenset[str]) -> Digests:
     """Return the digests in the payload of an entry that are of none of these."""
     return {it: digest for it, digest in payload.get("digests", {}).items() if it not in gone}
 
@@ -97,7 +97,7 @@ def compare(connection: Connection, org: str, workspace: str) -> ComparedContent
 
 
 def _expected(connection: Connection, org: str, workspace: str) -> _Expected:
-    """The newest digest of everything that was stored and not removed since."""
+    """Return the newest digest of everything that was stored and not removed since."""
     audit = schema.audit.c
     told: Select[Any] = select(schema.audit).select_from(schema.audit.join(schema.scopes))
     told = _alive(told, org, workspace).order_by(audit.id)
@@ -117,7 +117,7 @@ def _expected(connection: Connection, org: str, workspace: str) -> _Expected:
 
 
 def _stored(connection: Connection, org: str, workspace: str) -> Iterator[tuple[_Key, str]]:
-    """The digest of everything that is there; what is being forgotten is not."""
+    """Yield the digest of everything that is there; what is being forgotten is not."""
     records, turns, versions = schema.records, schema.turns, schema.versions
     for row in _rows(connection, _all_in(records, org, workspace)):
         yield (row["id"], str(row["version"])), record_digest(row)
@@ -129,7 +129,7 @@ def _stored(connection: Connection, org: str, workspace: str) -> Iterator[tuple[
 
 
 def _alive(rows: Select[Any], org: str, workspace: str) -> Select[Any]:
-    """Those of a query that joins scopes which are of a workspace and not being forgotten."""
+    """Restrict a query that joins scopes to a workspace, without what is being forgotten."""
     scopes = schema.scopes.c
     return rows.where(
         scopes.org == org, scopes.workspace == workspace, scopes.agent != FORGOTTEN_AGENT

@@ -52,6 +52,8 @@ _TAGS: Final = schema.record_tags.c
 _USUAL_TAGS: Final = 50
 # The place of what is ordered by its number alone.
 _BY_NUMBER: Final = "n"
+# A place before every record of a list: no record has a time as late as this.
+_END: Final = Cursor(at=2**62, id="")
 
 
 class SqlDirectory:
@@ -198,16 +200,17 @@ class SqlDirectory:
     async def records(
         self, within: Workspace, where: Filter, *, now: datetime, after: Cursor | None, limit: int
     ) -> Sequence[Record]:
+        # Bounded on the first page too: without a bound SQLite reads and sorts the whole workspace.
+        end = after or _END
+
         def read(connection: Connection) -> list[Record]:
-            place = tuple_(_RECORDS.observed_at, _RECORDS.id)
             wanted = (
                 select(schema.records)
                 .where(_passes(within, where))
+                .where(tuple_(_RECORDS.observed_at, _RECORDS.id) < (end.at, end.id))
                 .order_by(_RECORDS.observed_at.desc(), _RECORDS.id.desc())
                 .limit(limit)
             )
-            if after is not None:
-                wanted = wanted.where(place < (after.at, after.id))
             rows = rows_of(connection, wanted, {"now": to_micros(now)})
             scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
             return [record_from(row, scopes[row["scope_id"]]) for row in rows]
@@ -250,7 +253,7 @@ def _place(number: int) -> Cursor:
 
 
 def _is_in(within: Workspace) -> ColumnElement[bool]:
-    """That a scope belongs to the workspace, and to the agent and the user that are meant."""
+    """Return the condition that a scope is of this workspace, agent and user."""
     parts = [_SCOPES.org == within.org, _SCOPES.workspace == within.workspace]
     # Collections of documents are no agents; `knowledge` lists them.
     parts.append(func.substr(_SCOPES.agent, 1, len(COLLECTION_MARK)) != COLLECTION_MARK)
@@ -291,7 +294,7 @@ def _within(
 
 
 def _contents(connection: Connection, scopes: Sequence[int]) -> Mapping[int, Contents]:
-    """How much each of these scopes holds."""
+    """Return how much each of these scopes holds."""
     found: dict[int, dict[str, Any]] = {it: {} for it in scopes}
     figures = (
         (

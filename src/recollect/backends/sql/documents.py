@@ -7,12 +7,24 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
+from sqlalchemy import (
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.blob_counts import find_blob, release_blob, take_blob
+from recollect.backends.sql.archives import find_blob, release_blob, take_blob
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.scopes import collection_scopes, find_scopes, scopes_by_id
 from recollect.domain.archive import Blob
@@ -33,6 +45,12 @@ from recollect.ports.documents import LocatedChunk, Span
 _DOCUMENTS: Final = schema.documents
 _SECTIONS: Final = schema.sections
 _UNITS: Final = schema.units
+_WITH_DOCUMENTS: Final = PreparedStatement(
+    select(schema.scopes.c.id).where(
+        schema.scopes.c.id.in_(listed_numbers("scopes")),
+        exists().where(_DOCUMENTS.c.scope_id == schema.scopes.c.id),
+    )
+)
 
 
 class SqlDocuments:
@@ -72,6 +90,14 @@ class SqlDocuments:
             return [document_from(row, found[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
+
+    async def scopes(self, owners: Sequence[Scope]) -> list[Scope]:
+        def read(connection: Connection) -> list[Scope]:
+            found = collection_scopes(connection, owners)
+            filled = _WITH_DOCUMENTS.rows(connection, {"scopes": to_json(list(found))})
+            return sorted((found[row["id"]] for row in filled), key=lambda scope: scope.key)
+
+        return await self._database.read(read, is_quick=True)
 
     async def collections(self, owners: Sequence[Scope]) -> list[Collection]:
         def read(connection: Connection) -> list[Collection]:
@@ -318,84 +344,91 @@ def _document_row(document: Document, scope_id: int) -> dict[str, object]:
     }
 
 
-def _locate(connection: Connection, units: Sequence[int], reach: int) -> dict[int, LocatedChunk]:
-    table = _UNITS.c
-    found = rows_of(
-        connection,
-        select(table.id, table.owner_id, table.ordinal, table.start, table.end).where(
-            table.id.in_(listed_numbers("units")), table.owner_kind == "document"
-        ),
-        {"units": to_json(list(units))},
+# --- The passages that a search found, with their sections and neighbours -------------------------
+
+_HIT: Final = _UNITS.alias("hit")
+_NEAR: Final = _UNITS.alias("near")
+_IS_HIT: Final = and_(
+    _HIT.c.id.in_(listed_numbers("units")),
+    _HIT.c.owner_kind == "document",
+)
+# Each hit with itself and the chunks beside it.
+_AROUND: Final = PreparedStatement(
+    select(
+        _HIT.c.id.label("unit"),
+        _HIT.c.owner_id.label("document_id"),
+        _HIT.c.ordinal.label("number"),
+        _NEAR.c.ordinal,
+        _NEAR.c.start,
+        _NEAR.c.end,
     )
-    documents = _documents_by_id(connection, {row["owner_id"] for row in found})
-    sections = _sections_of(connection, units)
-    around = _chunks_around(connection, units, reach)
+    .join_from(
+        _HIT,
+        _NEAR,
+        and_(
+            _NEAR.c.owner_id == _HIT.c.owner_id,
+            _NEAR.c.ordinal > 0,
+            _NEAR.c.ordinal.between(
+                _HIT.c.ordinal - bindparam("reach"), _HIT.c.ordinal + bindparam("reach")
+            ),
+        ),
+    )
+    .where(_IS_HIT)
+    .order_by(_NEAR.c.ordinal)
+)
+# The sections in which each hit begins, the innermost last.
+_SECTIONS_OF: Final = PreparedStatement(
+    select(_HIT.c.id.label("unit"), _SECTIONS)
+    .join_from(
+        _HIT,
+        _SECTIONS,
+        and_(
+            _SECTIONS.c.document_id == _HIT.c.owner_id,
+            _SECTIONS.c.start <= _HIT.c.start,
+            _SECTIONS.c.end > _HIT.c.start,
+        ),
+    )
+    .where(_IS_HIT)
+    .order_by(_SECTIONS.c.start)
+)
+_DOCUMENTS_BY_ID: Final = PreparedStatement(
+    select(_DOCUMENTS).where(_DOCUMENTS.c.id.in_(listed("ids")))
+)
+
+
+def _locate(connection: Connection, units: Sequence[int], reach: int) -> dict[int, LocatedChunk]:
+    given = {"units": to_json(list(units))}
+    around: dict[int, list[Row]] = {}
+    for row in _AROUND.by_name(connection, {**given, "reach": reach}):
+        around.setdefault(row["unit"], []).append(row)
+    documents = _documents_by_id(connection, {rows[0]["document_id"] for rows in around.values()})
+    sections = {row["unit"]: section_from(row) for row in _SECTIONS_OF.by_name(connection, given)}
     located: dict[int, LocatedChunk] = {}
-    for row in found:
-        document = documents.get(row["owner_id"])
-        if document is None or not 0 < row["ordinal"] <= document.chunks:
+    for unit, rows in around.items():
+        document, number = documents.get(rows[0]["document_id"]), rows[0]["number"]
+        if document is None or not 0 < number <= document.chunks:
             continue
-        section = sections[row["id"]]
-        located[row["id"]] = LocatedChunk(
-            unit=row["id"],
+        section = sections[unit]
+        # While an index is renewed, an owner has its chunks twice.
+        spans = {
+            (row["start"], row["end"]): row["ordinal"]
+            for row in rows
+            if row["ordinal"] <= document.chunks
+        }
+        located[unit] = LocatedChunk(
+            unit=unit,
             document=document,
             section=section,
-            ordinal=row["ordinal"],
-            span=(row["start"], row["end"]),
-            # While an index is renewed, an owner has its chunks twice.
+            ordinal=number,
+            span=next(span for span, ordinal in spans.items() if ordinal == number),
             neighbours=tuple(
-                dict.fromkeys(
-                    (start, end)
-                    for ordinal, start, end in around[row["id"]]
-                    if ordinal <= document.chunks and section.start <= start and end <= section.end
-                )
+                span for span in spans if section.start <= span[0] and span[1] <= section.end
             ),
         )
     return located
 
 
-def _sections_of(connection: Connection, units: Sequence[int]) -> dict[int, Section]:
-    """Return the innermost section in which each of these chunks begins."""
-    table, hit = _SECTIONS.c, _UNITS.alias("hit")
-    is_in = (
-        (table.document_id == hit.c.owner_id)
-        & (table.start <= hit.c.start)
-        & (table.end > hit.c.start)
-    )
-    wanted = (
-        select(hit.c.id.label("unit"), _SECTIONS)
-        .join_from(hit, _SECTIONS, is_in)
-        .where(hit.c.id.in_(listed_numbers("units")), hit.c.owner_kind == "document")
-        .order_by(table.start)
-    )
-    rows = rows_of(connection, wanted, {"units": to_json(list(units))})
-    return {row["unit"]: section_from(row) for row in rows}
-
-
-def _chunks_around(
-    connection: Connection, units: Sequence[int], reach: int
-) -> dict[int, list[tuple[int, int, int]]]:
-    """Return number, start and end of each of these chunks and of those beside it."""
-    hit, near = _UNITS.alias("hit"), _UNITS.alias("near")
-    is_near = (
-        (near.c.owner_id == hit.c.owner_id)
-        & (near.c.ordinal > 0)
-        & near.c.ordinal.between(hit.c.ordinal - reach, hit.c.ordinal + reach)
-    )
-    wanted = (
-        select(hit.c.id.label("unit"), near.c.ordinal, near.c.start, near.c.end)
-        .join_from(hit, near, is_near)
-        .where(hit.c.id.in_(listed_numbers("units")), hit.c.owner_kind == "document")
-        .order_by(near.c.ordinal)
-    )
-    around: dict[int, list[tuple[int, int, int]]] = {}
-    for row in rows_of(connection, wanted, {"units": to_json(list(units))}):
-        around.setdefault(row["unit"], []).append((row["ordinal"], row["start"], row["end"]))
-    return around
-
-
 def _documents_by_id(connection: Connection, ids: set[str]) -> dict[str, Document]:
-    wanted = select(_DOCUMENTS).where(_DOCUMENTS.c.id.in_(listed("ids")))
-    rows = rows_of(connection, wanted, {"ids": to_json(sorted(ids))})
+    rows = _DOCUMENTS_BY_ID.by_name(connection, {"ids": to_json(sorted(ids))})
     scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
     return {row["id"]: document_from(row, scopes[row["scope_id"]]) for row in rows}

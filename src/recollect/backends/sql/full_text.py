@@ -18,17 +18,17 @@ from sqlalchemy import Connection, bindparam, select
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.base import Terms
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 
 UNIT_BITS: Final = 32
 
 _UNITS: Final = schema.units.c
-_REACH: Final = Quick(
+_REACH: Final = PreparedStatement(
     select(schema.scopes.c.first_unit, schema.scopes.c.full_text_to).where(
         schema.scopes.c.id == bindparam("scope")
     )
 )
-_TERMS: Final = Quick(
+_TERMS: Final = PreparedStatement(
     select(_UNITS.id, _UNITS.terms)
     .where(_UNITS.id.between(bindparam("first"), bindparam("last")))
     .order_by(_UNITS.id)
@@ -36,12 +36,12 @@ _TERMS: Final = Quick(
 
 
 def space_of(scope_id: int, first_unit: int) -> int:
-    """The number that tokens of a scope begin with, when this is the counter of its first unit."""
+    """Return the number that a scope's tokens begin with, from the counter of its first unit."""
     # No scope has so high a number as those with a counter in them.
     return scope_id << UNIT_BITS | first_unit if first_unit else scope_id
 
 
-def reach(connection: Connection, scope_id: int) -> int:
+def indexed_up_to(connection: Connection, scope_id: int) -> int:
     """Up to which counter the units of a scope are in the full text; 0 if none ever was."""
     found = _REACH.rows(connection, {"scope": scope_id})
     return found[0]["full_text_to"] if found else 0
@@ -91,13 +91,13 @@ def begin_merge(connection: Connection) -> bool:
     return dialect_of(connection).merge_tokens(connection, is_first=True)
 
 
-def go_on_merging(connection: Connection) -> bool:
-    """One more step of it; whether there is more to do."""
+def continue_merging(connection: Connection) -> bool:
+    """Do one more step of the merge; return whether more is to do."""
     return dialect_of(connection).merge_tokens(connection, is_first=False)
 
 
 def document_frequencies(connection: Connection, space: int, keys: Sequence[int]) -> dict[int, int]:
-    """In how many units of the space each of these terms is; terms in none are left out."""
+    """Return in how many units of the space each of these terms is; terms in none are left out."""
     return dialect_of(connection).frequencies(connection, space, keys)
 
 

@@ -15,9 +15,9 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, selec
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects.base import KEY_BYTES
-from recollect.backends.sql.full_text import UNIT_BITS, reach, remove_many, space_of
+from recollect.backends.sql.full_text import UNIT_BITS, indexed_up_to, remove_many, space_of
 from recollect.backends.sql.portable import InsertOrReplace, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.scopes import ScopeRow
 from recollect.errors import StorageError
@@ -25,7 +25,9 @@ from recollect.errors import StorageError
 # So many counters at least are left to the units that answer while others are made beside them.
 _GAP: Final = 1 << 26
 _TABLE: Final = schema.editions.c
-_FIND: Final = Quick(select(schema.editions).where(_TABLE.scope_id == bindparam("scope")))
+_FIND: Final = PreparedStatement(
+    select(schema.editions).where(_TABLE.scope_id == bindparam("scope"))
+)
 _OLD: Final = schema.units.alias("old")
 _NEW: Final = schema.units.alias("new")
 # That two units were made of the same text, so that one's vector is the other's too.
@@ -33,12 +35,12 @@ _SAME_TEXT: Final = and_(
     *(_NEW.c[name] == _OLD.c[name] for name in ("owner_id", "ordinal", "start", "end")),
     _NEW.c.id != _OLD.c.id,
 )
-_COUNTERPARTS: Final = Quick(
+_COUNTERPARTS: Final = PreparedStatement(
     select(_OLD.c.id, _NEW.c.id)
     .join(_NEW, _SAME_TEXT)
     .where(_OLD.c.id.in_(listed_numbers("units")))
 )
-_COPY_VECTORS: Final = Quick(
+_COPY_VECTORS: Final = PreparedStatement(
     InsertOrReplace(schema.vectors).from_select(
         ["unit_id", "model_id", "vector"],
         select(_NEW.c.id, schema.vectors.c.model_id, schema.vectors.c.vector)
@@ -51,7 +53,7 @@ _COPY_VECTORS: Final = Quick(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edition:
+class Generation:
     """The units of a scope that do not answer, and how far they are made.
 
     `analyzer` is empty when they have been replaced.
@@ -83,7 +85,7 @@ class Edition:
 
 
 def answers(units: Any = schema.units.c) -> ColumnElement[bool]:
-    """That a unit is not one of those beside."""
+    """Return the condition that a unit answers, and is not part of a new generation."""
     base = _TABLE.scope_id * (1 << UNIT_BITS)
     beside = select(_TABLE.scope_id).where(
         _TABLE.scope_id == units.scope_id,
@@ -92,15 +94,15 @@ def answers(units: Any = schema.units.c) -> ColumnElement[bool]:
     return ~beside.exists()
 
 
-def find_edition(connection: Connection, scope_id: int) -> Edition | None:
-    """What lies beside the units of a scope that answer."""
+def find_generation(connection: Connection, scope_id: int) -> Generation | None:
+    """Return the new generation of a scope's units, if one is being made."""
     for row in _FIND.rows(connection, {"scope": scope_id}):
-        return Edition(**dict(row))
+        return Generation(**dict(row))
     return None
 
 
-def begin_edition(connection: Connection, scope: ScopeRow, analyzer: str) -> Edition:
-    """An empty place for units beside those that answer."""
+def begin_generation(connection: Connection, scope: ScopeRow, analyzer: str) -> Generation:
+    """Begin a new generation of a scope's units, which does not answer yet."""
     first = (scope.next_unit // _GAP + 2) * _GAP
     if first + _GAP > 1 << UNIT_BITS:
         raise StorageError(
@@ -108,7 +110,7 @@ def begin_edition(connection: Connection, scope: ScopeRow, analyzer: str) -> Edi
             code="numbers_used_up",
             hint="Export the scope, forget it and import it again.",
         )
-    edition = Edition(
+    edition = Generation(
         scope_id=scope.id,
         analyzer=analyzer,
         first_unit=first,
@@ -118,11 +120,11 @@ def begin_edition(connection: Connection, scope: ScopeRow, analyzer: str) -> Edi
         full_text_to=first - 1,
         done_to=0,
     )
-    write_edition(connection, edition, is_new=True)
+    write_generation(connection, edition, is_new=True)
     return edition
 
 
-def write_edition(connection: Connection, edition: Edition, *, is_new: bool = False) -> None:
+def write_generation(connection: Connection, edition: Generation, *, is_new: bool = False) -> None:
     """Keep what is known of units beside."""
     row = {name: getattr(edition, name) for name in _TABLE.keys()}  # noqa: SIM118
     if is_new:
@@ -132,19 +134,21 @@ def write_edition(connection: Connection, edition: Edition, *, is_new: bool = Fa
         connection.execute(update(schema.editions).where(its).values(row))
 
 
-def without_those_beside(
+def drop_from_generation(
     connection: Connection, scope_id: int, units: Sequence[Mapping[str, Any]]
 ) -> Sequence[Mapping[str, Any]]:
-    """Of units that are being removed those that answer; the others are let go of here."""
-    edition = find_edition(connection, scope_id)
+    """Return the units being removed that answer; remove the others from their generation."""
+    edition = find_generation(connection, scope_id)
     if edition is None:
         return units
     beside = [row for row in units if edition.first <= row["id"] <= edition.last]
-    let_go(connection, edition, beside)
+    remove_generation_units(connection, edition, beside)
     return [row for row in units if not edition.first <= row["id"] <= edition.last]
 
 
-def let_go(connection: Connection, edition: Edition, units: Sequence[Mapping[str, Any]]) -> None:
+def remove_generation_units(
+    connection: Connection, edition: Generation, units: Sequence[Mapping[str, Any]]
+) -> None:
     """Take units that are being removed out of the full text and of what is counted."""
     terms = [(row["id"], row["terms"]) for row in units]
     in_full_text = edition.scope_id << UNIT_BITS | edition.full_text_to
@@ -162,7 +166,7 @@ def counterparts(
     connection: Connection, scope_id: int, units: Iterable[int]
 ) -> Sequence[tuple[int, int]]:
     """Units with those of the same text on the other side, if the scope has two sides."""
-    if find_edition(connection, scope_id) is None:
+    if find_generation(connection, scope_id) is None:
         return ()
     found = _COUNTERPARTS.rows(connection, {"units": to_json(list(units))})
     return [(unit, other) for unit, other in found]
@@ -174,5 +178,8 @@ def copy_vectors(connection: Connection, first: int, last: int) -> None:
 
 
 def has_tokens(connection: Connection, scope_id: int) -> bool:
-    """Whether any unit of a scope is or was in the full text, answering or not."""
-    return bool(reach(connection, scope_id)) or find_edition(connection, scope_id) is not None
+    """Return whether any unit of a scope is or was in the full text, answering or not."""
+    return (
+        bool(indexed_up_to(connection, scope_id))
+        or find_generation(connection, scope_id) is not None
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -22,28 +22,64 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema, statements
+from recollect.backends.sql.archives import archive_from
+from recollect.backends.sql.commit import COUNTER, OpenScope, unit_rows
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.documents import document_from
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.index_generations import (
-    Edition,
+    Generation,
     answers,
-    begin_edition,
+    begin_generation,
     copy_vectors,
-    find_edition,
-    let_go,
-    write_edition,
+    find_generation,
+    remove_generation_units,
+    write_generation,
 )
-from recollect.backends.sql.open_scope import COUNTER, OpenScope, unit_rows
-from recollect.backends.sql.owners import owners_of
 from recollect.backends.sql.portable import listed, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
-from recollect.backends.sql.rows import rows_of, scope_key, to_json
-from recollect.backends.sql.scope_locks import locked
-from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes, scopes_by_id
+from recollect.backends.sql.prepared_statement import PreparedStatement
+from recollect.backends.sql.rows import record_from, rows_of, scope_key, to_json, turn_from
+from recollect.backends.sql.scopes import (
+    ScopeRow,
+    lock_scope,
+    read_scope,
+    read_scopes,
+    scopes_by_id,
+)
+from recollect.domain.archive import Archive
+from recollect.domain.document import Document
+from recollect.domain.record import Record
 from recollect.domain.scope import Scope
+from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.ports.units import Left
+
+# --- The owners of units, whatever their kind -----------------------------------------------------
+
+Owner = Record | Turn | Archive | Document
+
+
+def owners_of(connection: Connection, ids: Collection[str]) -> dict[str, Owner]:
+    """Return the records, turns, archives and documents with these ids."""
+    if not ids:
+        return {}
+    given = {"ids": to_json(list(ids))}
+    records, turns, archives, documents = (
+        rows_of(connection, select(table).where(table.c.id.in_(listed("ids"))), given)
+        for table in (schema.records, schema.turns, schema.archives, schema.documents)
+    )
+    numbers = {row["scope_id"] for row in (*records, *turns, *archives, *documents)}
+    scopes = scopes_by_id(connection, numbers)
+    owners: dict[str, Owner] = {}
+    owners |= {row["id"]: record_from(row, scopes[row["scope_id"]]) for row in records}
+    owners |= {row["id"]: turn_from(row, scopes[row["scope_id"]]) for row in turns}
+    owners |= {row["id"]: archive_from(row, scopes[row["scope_id"]]) for row in archives}
+    owners |= {row["id"]: document_from(row, scopes[row["scope_id"]]) for row in documents}
+    return owners
+
+
+# --- Making the units of whole scopes anew, beside those that answer until one small step ---------
 
 _UNITS: Final = schema.units.c
 _EDITIONS: Final = schema.editions.c
@@ -52,8 +88,8 @@ _SCOPES: Final = schema.scopes.c
 _FORGOTTEN: Final = select(_SCOPES.id).where(_SCOPES.agent == FORGOTTEN_AGENT)
 
 
-def by_another(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
-    """That a unit answers which another analyzer made."""
+def made_by_another_analyzer(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
+    """Return the condition that a unit answers and was made by another analyzer."""
     column = _UNITS.analyzer
     # Two ranges instead of "not equal", so that the index on analyzer finds them.
     others = (column < analyzer) | (column > analyzer)
@@ -61,15 +97,17 @@ def by_another(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
 
 
 # The scope of a unit beside those that answer, and of one that answers and is to be renewed.
-_BESIDE: Final = Quick(
+_BESIDE: Final = PreparedStatement(
     select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(_FORGOTTEN)).limit(1)
 )
-_STALE: Final = Quick(
-    select(_UNITS.scope_id).where(by_another(bindparam("analyzer", type_=String()))).limit(1)
+_STALE: Final = PreparedStatement(
+    select(_UNITS.scope_id)
+    .where(made_by_another_analyzer(bindparam("analyzer", type_=String())))
+    .limit(1)
 )
 # Owners that are in a scope, with their versions; those that never change have the first.
 _OWNERS: Final = tuple(
-    Quick(
+    PreparedStatement(
         select(table.c.id, version).where(
             table.c.scope_id == bindparam("scope"), table.c.id.in_(listed("ids"))
         )
@@ -83,7 +121,7 @@ _OWNERS: Final = tuple(
 )
 
 
-class SqlEditions:
+class SqlIndexGenerations:
     """`IndexGenerations` on a SQL database."""
 
     def __init__(self, database: Database) -> None:
@@ -110,13 +148,15 @@ class SqlEditions:
         return await self._database.read(read)
 
     async def count_stale(self, analyzer: str) -> int:
-        counted = select(func.count()).select_from(schema.units).where(by_another(analyzer))
+        counted = (
+            select(func.count()).select_from(schema.units).where(made_by_another_analyzer(analyzer))
+        )
         return await self._database.read(lambda connection: connection.scalar(counted)) or 0
 
     async def left(self, scope: Scope, analyzer: str, *, limit: int) -> Left | None:
         def read(connection: Connection) -> Left | None:
             for row in read_scopes(connection, [scope]):
-                edition = find_edition(connection, row.id)
+                edition = find_generation(connection, row.id)
                 if not _is_behind(connection, row, edition, analyzer):
                     return None
                 after = _done(row, edition)
@@ -136,7 +176,9 @@ class SqlEditions:
             row = _locked(connection, scope)
             if row is None:
                 return
-            edition = find_edition(connection, row.id) or begin_edition(connection, row, analyzer)
+            edition = find_generation(connection, row.id) or begin_generation(
+                connection, row, analyzer
+            )
             if edition.analyzer != analyzer or _done(row, edition) != left.after:
                 return
             opened = _opened(row, edition)
@@ -154,7 +196,7 @@ class SqlEditions:
                 full_text_to=opened.full_text_to,
                 done_to=left.up_to & COUNTER,
             )
-            write_edition(connection, grown)
+            write_generation(connection, grown)
 
         await self._database.write(write)
 
@@ -163,7 +205,7 @@ class SqlEditions:
             row = _locked(connection, scope)
             if row is None:
                 return True
-            edition = find_edition(connection, row.id)
+            edition = find_generation(connection, row.id)
             if not _is_behind(connection, row, edition, analyzer):
                 return True
             if connection.execute(_first_units(row, _done(row, edition)).limit(1)).first():
@@ -178,12 +220,12 @@ class SqlEditions:
         def write(connection: Connection) -> int:
             others = select(schema.editions).where(_EDITIONS.analyzer != analyzer).limit(1)
             for row in rows_of(connection, others):
-                edition = Edition(**row)
+                edition = Generation(**row)
                 numbers = _UNITS.id.between(edition.first, edition.last)
                 units = rows_of(
                     connection, select(_UNITS.id, _UNITS.terms).where(numbers).limit(limit)
                 )
-                let_go(connection, edition, units)
+                remove_generation_units(connection, edition, units)
                 gone = _UNITS.id.in_(listed_numbers("units"))
                 ids = {"units": to_json([unit["id"] for unit in units])}
                 connection.execute(delete(schema.units).where(gone), ids)
@@ -198,28 +240,28 @@ class SqlEditions:
 
 
 def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:
-    """The scope's row, locked until the transaction ends; None when it was forgotten."""
-    row = locked(connection, scope_key(scope))
+    """Return the scope's row, locked until the transaction ends; None when it was forgotten."""
+    row = lock_scope(connection, scope_key(scope))
     return None if row is None else read_scope(connection, row["id"])
 
 
 def _is_behind(
-    connection: Connection, row: ScopeRow, edition: Edition | None, analyzer: str
+    connection: Connection, row: ScopeRow, edition: Generation | None, analyzer: str
 ) -> bool:
-    """Whether this analyzer has begun or is to begin; not where another one is at work."""
+    """Return whether this analyzer has to make units here; not if another one is at work."""
     if edition is not None:
         return edition.analyzer == analyzer
-    stale = select(_UNITS.id).where(by_another(analyzer), _UNITS.scope_id == row.id)
+    stale = select(_UNITS.id).where(made_by_another_analyzer(analyzer), _UNITS.scope_id == row.id)
     return connection.scalar(stale.limit(1)) is not None
 
 
-def _done(row: ScopeRow, edition: Edition | None) -> int:
-    """The last unit that answers whose owner is beside."""
+def _done(row: ScopeRow, edition: Generation | None) -> int:
+    """Return the last answering unit whose owner is in the new generation already."""
     return row.id << UNIT_BITS | (0 if edition is None else edition.done_to)
 
 
 def _first_units(row: ScopeRow, after: int) -> Select[int, str]:
-    """The first unit of each owner that answers here and comes after this one."""
+    """Return the first unit of each owner that answers here and comes after this one."""
     numbers = row.numbers(after)
     return (
         select(_UNITS.id, _UNITS.owner_id)
@@ -228,8 +270,8 @@ def _first_units(row: ScopeRow, after: int) -> Select[int, str]:
     )
 
 
-def _opened(row: ScopeRow, edition: Edition) -> OpenScope:
-    """The edition as something that units are added to."""
+def _opened(row: ScopeRow, edition: Generation) -> OpenScope:
+    """Return the edition as something that units are added to."""
     return OpenScope(
         id=row.id,
         version=row.version,
@@ -244,7 +286,7 @@ def _opened(row: ScopeRow, edition: Edition) -> OpenScope:
 def _renewed(
     connection: Connection, opened: OpenScope, units: Sequence[OwnerUnits]
 ) -> Iterator[dict[str, Any]]:
-    """The rows of those owners that are still as they were read."""
+    """Yield the rows of those owners that are still as they were read."""
     given = {"scope": opened.id, "ids": to_json([owner.owner_id for owner in units])}
     current = {tuple(row) for found in _OWNERS for row in found.rows(connection, given)}
     for owner in units:
@@ -259,7 +301,7 @@ def _without(left: Left, units: Sequence[OwnerUnits]) -> set[str]:
 def _kept(
     connection: Connection, opened: OpenScope, row: ScopeRow, analyzer: str, owners: set[str]
 ) -> Iterator[dict[str, Any]]:
-    """The units that answer now, of owners whose content cannot be read any more."""
+    """Yield the units that answer now, of owners whose content cannot be read any more."""
     numbers = row.numbers()
     theirs = _UNITS.owner_id.in_(sorted(owners))
     answering = _UNITS.id.between(numbers["first"], numbers["last"])
@@ -270,15 +312,15 @@ def _kept(
         opened.added_length += len(unit["terms"]) // 8
 
 
-def _swap(connection: Connection, row: ScopeRow, edition: Edition) -> None:
-    """A change like any other, which packed terms and vectors and kept answers follow."""
+def _swap(connection: Connection, row: ScopeRow, edition: Generation) -> None:
+    """Log the swap as a change, so that packed indexes and cached answers follow it."""
     counters = ("first_unit", "next_unit", "unit_count", "unit_length", "full_text_to")
     connection.execute(
         update(schema.scopes)
         .where(_SCOPES.id == row.id)
         .values({name: getattr(edition, name) for name in counters} | {"version": row.version + 1})
     )
-    replaced = Edition(
+    replaced = Generation(
         scope_id=row.id,
         analyzer="",
         first_unit=row.first_unit,
@@ -288,7 +330,7 @@ def _swap(connection: Connection, row: ScopeRow, edition: Edition) -> None:
         full_text_to=row.full_text_to,
         done_to=0,
     )
-    write_edition(connection, replaced)
+    write_generation(connection, replaced)
     connection.execute(
         insert(schema.changes),
         {

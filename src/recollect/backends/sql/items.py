@@ -25,8 +25,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
-from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.backends.sql.scopes import find_scopes
+from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
 from recollect.domain.item import Namespace, StoredItem, decoded, encoded
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
@@ -63,7 +62,7 @@ class SqlItems:
     ) -> list[StoredItem]:
         def write(connection: Connection) -> list[StoredItem]:
             # Locked, so that writers take turns and positions are given once.
-            number: int = locked_or_made(connection, scope_key(scope))["id"]
+            number: int = lock_or_make_scope(connection, scope_key(scope))["id"]
             for place in removed:
                 connection.execute(delete(schema.items).where(_is_at(number, place)))
             return [_put(connection, number, item) for item in put]
@@ -108,7 +107,7 @@ class SqlItems:
 
     async def pop(self, scope: Scope, namespace: Namespace, *, now: datetime) -> StoredItem | None:
         def take(connection: Connection) -> StoredItem | None:
-            number = locked_or_made(connection, scope_key(scope))["id"]
+            number = lock_or_make_scope(connection, scope_key(scope))["id"]
             last = (
                 select(schema.items)
                 .where(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))

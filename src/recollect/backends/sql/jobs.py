@@ -23,7 +23,7 @@ from recollect.backends.sql import schema, statements
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.portable import listed
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job, JobReport, JobState, NewJob
@@ -46,17 +46,17 @@ _ENDINGS: Final[Mapping[int, JobState]] = {
 # That a job was done or cancelled is told for so long.
 _KEPT: Final = timedelta(days=1)
 _JOBS: Final = schema.jobs.c
-_ANY: Final = Quick(
+_ANY: Final = PreparedStatement(
     select(_JOBS.id).where(_JOBS.kind == bindparam("kind"), _JOBS.gave_up <= GAVE_UP).limit(1)
 )
-_DUE: Final = Quick(
+_DUE: Final = PreparedStatement(
     select(_JOBS.id)
     .where(_JOBS.gave_up == OPEN, _JOBS.run_after <= bindparam("now"))
     .where(_JOBS.lease_until <= bindparam("now"), _JOBS.kind.in_(listed("kinds")))
     .limit(1)
 )
 # When the first of these kinds is due: at the later of its time and the end of the lease on it.
-_NEXT_DUE: Final = Quick(
+_NEXT_DUE: Final = PreparedStatement(
     select(
         func.min(
             case((_JOBS.run_after > _JOBS.lease_until, _JOBS.run_after), else_=_JOBS.lease_until)

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, inspect, select, text
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.companions import require_log, require_nothing_lost
+from recollect.backends.sql.database import storage_error
 from recollect.backends.sql.dialects import dialect_of
-from recollect.backends.sql.faults import storage_error
 from recollect.backends.sql.schema import HEAD_REVISION
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.errors import StorageError
@@ -51,14 +51,14 @@ def _is_unused(connection: Connection) -> bool:
 
 
 def revision(connection: Connection) -> str | None:
-    """The schema version a database stands at; None for an empty one."""
+    """Return the schema version a database stands at; None for an empty one."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.scalar(text("SELECT version_num FROM alembic_version"))
 
 
 def stored_revision(connection: sqlite3.Connection, path: Path) -> str | None:
-    """The same, asked of a plain connection; a database with other tables is not ours."""
+    """Return the schema version over a plain connection; refuse a database with other tables."""
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     if not names:
         return None
@@ -84,7 +84,7 @@ def create(connection: Connection) -> None:
 
 
 def knows(connection: Connection | None, number: str) -> bool:
-    """Whether this version has heard of a revision; one that it has not is from the future."""
+    """Return whether this version knows a revision; an unknown one is from the future."""
     if number == HEAD_REVISION:
         return True
     # Alembic is slow to import and needed only when there is something to migrate.

@@ -10,18 +10,20 @@ from sqlalchemy import Connection, bindparam, select, update
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered_for_ever
 from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.domain.embedding import EmbeddingModel
 
 _TABLE: Final = schema.embedding_models.c
-_FIND: Final = Quick(select(_TABLE.id, _TABLE.choice).where(_TABLE.name == bindparam("of_name")))
-_BY_NUMBER: Final = Quick(
+_FIND: Final = PreparedStatement(
+    select(_TABLE.id, _TABLE.choice).where(_TABLE.name == bindparam("of_name"))
+)
+_BY_NUMBER: Final = PreparedStatement(
     select(_TABLE.id, _TABLE.name, _TABLE.dimension, _TABLE.choice).where(
         _TABLE.id.in_(listed_numbers("numbers"))
     )
 )
-_ADD: Final = Quick(
+_ADD: Final = PreparedStatement(
     InsertOrIgnore(schema.embedding_models).values(
         {name: bindparam(name) for name in ("name", "dimension", "choice")}
     )
@@ -29,7 +31,7 @@ _ADD: Final = Quick(
 
 
 def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
-    """The number of a model that has made vectors here."""
+    """Return the number of a model that has made vectors here."""
     known = remembered_for_ever(connection)
     if model.name not in known:
         found = _FIND.rows(connection, {"of_name": model.name})
@@ -40,7 +42,7 @@ def find_model(connection: Connection, model: EmbeddingModel) -> int | None:
 
 
 def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int, EmbeddingModel]:
-    """The models with these numbers."""
+    """Return the models with these numbers."""
     return {
         number: EmbeddingModel(name=name, dimension=dimension, choice=choice)
         for number, name, dimension, choice in _BY_NUMBER.rows(
@@ -50,7 +52,7 @@ def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int
 
 
 def model_number(connection: Connection, model: EmbeddingModel) -> int:
-    """The number of a model, given now if it is new; how it is opened now is kept with it."""
+    """Return the number of a model; store a new one, and how the model is opened."""
     row = {"name": model.name, "dimension": model.dimension, "choice": model.choice}
     found = _FIND.rows(connection, {"of_name": model.name})
     if not found:

@@ -79,7 +79,7 @@ def _sqlite_generation(element: _Generation, compiler: SQLCompiler, **given: Any
 
 
 class _Place(GenericFunction[int]):
-    """Where a text begins in another, from 1 on; 0 when it is not in it."""
+    """The position of one text in another, from 1 on; 0 if it is not found."""
 
     inherit_cache = True
     name = "recollect_place"

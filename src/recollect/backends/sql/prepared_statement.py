@@ -34,14 +34,14 @@ class ServerRow(tuple[Any, ...]):
         return self.places.keys()
 
 
-class Quick:
+class PreparedStatement:
     """One statement, compiled once."""
 
     def __init__(self, statement: Executable) -> None:
         self._statement = statement
 
     def rows(self, connection: Connection, given: Mapping[str, Any]) -> Sequence[Any]:
-        """What a query gives; values are found by place and by column name."""
+        """Return the rows of a query; values are found by position and by column name."""
         driver = _driver(connection)
         if driver is None:
             return _server_rows(connection.execute(self._statement, given))
@@ -50,7 +50,7 @@ class Quick:
         return cursor.fetchall()
 
     def slices(self, connection: Connection, given: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
-        """What a query gives, some thousand rows at a time: as objects all would take much room."""
+        """Yield the rows of a query, a few thousand at a time, to save memory."""
         driver = _driver(connection)
         if driver is None:
             yield from connection.execute(self._statement, given).partitions(_SLICE)
@@ -60,7 +60,7 @@ class Quick:
             yield rows
 
     def by_name(self, connection: Connection, given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """What a query gives, each row by column name: for rows of which many columns are read."""
+        """Return the rows of a query by column name, for rows of which many columns are read."""
         rows = self.rows(connection, given)
         if not rows:
             return []
@@ -82,7 +82,7 @@ class Quick:
 
     @cached_property
     def sql(self) -> str:
-        """How SQLite is told it."""
+        """The statement in SQLite's dialect."""
         return str(self._compiled)
 
     @cached_property

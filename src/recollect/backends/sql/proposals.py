@@ -10,9 +10,8 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.attached_rows import proposal_from
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.rows import Row, proposal_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope
@@ -84,7 +83,7 @@ def _has_status(status: ProposalStatus, now: datetime) -> ColumnElement[bool]:
 
 
 def is_by(party: Party) -> ColumnElement[bool]:
-    """That a proposal was made by this party, working for the same user."""
+    """Return the condition that a proposal was made by this party, working for the same user."""
     is_person = _TABLE.role == PERSON
     return and_(
         _TABLE.proposer == party.name,
@@ -98,7 +97,7 @@ def _proposals(rows: Sequence[Row], scopes: Mapping[int, Scope], now: datetime) 
 
 
 def _as_of(proposal: Proposal, now: datetime) -> Proposal:
-    """A proposal past its time counts as expired even before a sweep marks it."""
+    """Return the proposal, as expired if its time has passed and no sweep has marked it yet."""
     is_over = proposal.expires_at is not None and proposal.expires_at <= now
     is_stale = proposal.status == "pending" and is_over
     return replace(proposal, status="expired") if is_stale else proposal

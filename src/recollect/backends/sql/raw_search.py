@@ -26,27 +26,27 @@ _LEAVES: Final = text(
 
 
 def written_forms(term: str) -> set[str]:
-    """A term as it is written in texts: as it is, and escaped in JSON."""
+    """Return a term as it is written in texts: as it is, and escaped in JSON."""
     return {term, "".join(it if it.isascii() else _escaped(it) for it in term)}
 
 
 def spellings(term: str) -> set[bytes]:
-    """A term in every way that text is stored; also in characters of 16 bits."""
+    """Return a term in every way that text is stored; also in characters of 16 bits."""
     return {term.encode("utf-16-le"), *(form.encode() for form in written_forms(term))}
 
 
 def keys_of(term: str) -> set[int]:
-    """The keys that an index has for a term."""
+    """Return the keys that an index has for a term."""
     return set(term_keys(terms(term)))
 
 
 def spellings_of_key(key: int) -> set[bytes]:
-    """A key as a unit has it, and as the full text has the end of it."""
+    """Return a key as a unit has it, and as the full text has the end of it."""
     return {key.to_bytes(8, "little"), f"{key:016x}"[-_TAIL:].encode()}
 
 
 def search_file(path: Path, wanted: Mapping[bytes, str]) -> dict[str, int]:
-    """What of this is in a file, by name, each with the first byte where it is."""
+    """Return the names of the patterns found in a file, each with its first position."""
     longest = max(map(len, wanted), default=0)
     patterns = ManyPatterns(wanted)
     found: dict[str, int] = {}
@@ -57,7 +57,7 @@ def search_file(path: Path, wanted: Mapping[bytes, str]) -> dict[str, int]:
 
 
 def tokens_with(connection: Connection, keys: Collection[int]) -> set[int]:
-    """Those of the keys that any token of the full text has, also one that is marked as gone."""
+    """Return the keys that a token of the full text has, also one that is marked as removed."""
     wanted = {f"{key:016x}".encode(): key for key in keys}
     found: set[int] = set()
     for block in connection.scalars(_LEAVES):
@@ -66,7 +66,7 @@ def tokens_with(connection: Connection, keys: Collection[int]) -> set[int]:
 
 
 def _tokens(leaf: bytes) -> Iterator[bytes]:
-    """The tokens of one page of the full text; each leaves out what it shares with the last."""
+    """Yield the tokens of a page of the full text, in which each omits the last one's prefix."""
     at = int.from_bytes(leaf[2:4])
     place, token = 0, b""
     while at < len(leaf):
@@ -79,7 +79,7 @@ def _tokens(leaf: bytes) -> Iterator[bytes]:
 
 
 def _varint(page: bytes, at: int) -> tuple[int, int]:
-    """A number of one to nine bytes, and where it ends."""
+    """Return a number of one to nine bytes, and where it ends."""
     value = 0
     for count in range(8):
         byte = page[at + count]
@@ -126,7 +126,7 @@ class ManyPatterns:
         self._may_begin[_mixed((self._beginnings & np.uint64(0xFFFFFFFF)).astype(np.uint32))] = True
 
     def find(self, text: bytes) -> dict[bytes, int]:
-        """Those that are in a text, each with its first place."""
+        """Return the patterns found in a text, each with its first position."""
         found = {it: at for it in self._short if (at := text.find(it)) >= 0}
         for at in self._places(text):
             for pattern in self._by_beginning[text[at : at + _BEGINNING]]:
@@ -135,7 +135,7 @@ class ManyPatterns:
         return found
 
     def _places(self, text: bytes) -> list[int]:
-        """Where any pattern's beginning is, in rising order."""
+        """Return where any pattern's beginning is, in rising order."""
         if not len(self._beginnings):
             return []
         padded = text + _PADDING
@@ -195,7 +195,7 @@ class RawFile:
         os.fsync(self._handle)
 
     def chunks(self, overlap: int = 0) -> Iterator[tuple[int, bytes]]:
-        """All of it in pieces that overlap by so much, each with where it starts."""
+        """Yield the whole file in overlapping pieces, each with its position."""
         start, size = 0, self.size
         while start < size:
             yield start, self.read(start, _CHUNK + overlap)

@@ -1,4 +1,4 @@
-"""How values look as rows. Nothing else knows."""
+"""Conversion of values to rows and back; nothing else knows the form of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from recollect.domain.record import (
     Tier,
     Version,
 )
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
 
@@ -60,7 +62,7 @@ _SINCE_0004: Final = {"helped": 0, "rejected": 0}
 def rows_of(
     connection: Connection, statement: Executable, given: Mapping[str, Any] | None = None
 ) -> Sequence[Row]:
-    """Everything a query gives, each row by column name."""
+    """Return everything a query gives, each row by column name."""
     return cast("Sequence[Row]", connection.execute(statement, given).mappings().all())
 
 
@@ -78,12 +80,12 @@ def to_json(value: object) -> str:
 
 
 def past_row(body: str) -> Row:
-    """The row that a version kept."""
+    """Return the row that a version kept."""
     return {**_SINCE_0004, **json.loads(body)}
 
 
 def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> dict[str, Any]:
-    """The row of a record's current state."""
+    """Return the row of a record's current state."""
     row: dict[str, Any] = {name: getattr(record, name) for name in _PLAIN}
     row.update({name: _micros(getattr(record, name)) for name in _TIMES})
     row.update(
@@ -104,7 +106,7 @@ def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> d
 
 
 def record_from(row: Row, scope: Scope) -> Record:
-    """The record a row stands for."""
+    """Return the record a row stands for."""
     kind = _KINDS[row["kind"]]
     values: dict[str, Any] = dict(zip(_PLAIN, _plain_of(row), strict=True))
     values.update(zip(_TIMES, map(_moment, _times_of(row)), strict=True))
@@ -123,7 +125,7 @@ def record_from(row: Row, scope: Scope) -> Record:
 
 
 def standing_of_record(row: Row, *, is_of_others: bool) -> Standing:
-    """What is weighed of a record."""
+    """Return the fields of a record that scoring uses."""
     return Standing(
         observed_at=_instant(row["observed_at"]),
         kind=_KINDS[row["kind"]],
@@ -200,7 +202,7 @@ def _evidence(encoded: str) -> tuple[Evidence, ...]:
 
 
 def procedure_from(row: Row) -> Procedure | None:
-    """What the row of a procedural record adds."""
+    """Return what the row of a procedural record adds."""
     details = _details_from(Kind(row["kind"]), row["details"])
     return details if isinstance(details, Procedure) else None
 
@@ -230,4 +232,59 @@ def _details_from(kind: Kind, encoded: str | None) -> Episode | Procedure | None
         steps=tuple(fields["steps"]),
         success_rate=fields["success_rate"],
         usage_count=fields["usage_count"],
+    )
+
+
+# --- How conflicts, links and proposals look as rows ----------------------------------------------
+
+
+def conflict_from(row: Row, scope: Scope) -> Conflict:
+    return Conflict(
+        id=row["id"],
+        scope=scope,
+        first=row["first_id"],
+        second=row["second_id"],
+        reason=row["reason"],
+        created_at=from_micros(row["created_at"]),
+        resolved_at=_moment(row["resolved_at"]),
+        resolved_by=row["resolved_by"],
+        resolution=row["resolution"],
+    )
+
+
+def link_from(row: Row, scope: Scope) -> Link:
+    return Link(
+        scope=scope,
+        newer=row["newer"],
+        older=row["older"],
+        relation=row["relation"],
+        probability=row["probability"],
+        reason=row["reason"],
+        decided_by=row["decided_by"],
+        at=from_micros(row["at"]),
+    )
+
+
+def proposal_from(row: Row, scope: Scope) -> Proposal:
+    """Return a proposal as it is stored: one past its time is not marked so before a sweep."""
+    return Proposal(
+        id=row["id"],
+        scope=scope,
+        type=row["type"],
+        proposer=row["proposer"],
+        role=row["role"],
+        user=row["user"],
+        status=row["status"],
+        title=row["title"],
+        content=row["content"],
+        reason=row["reason"],
+        confidence=row["confidence"],
+        created_at=from_micros(row["created_at"]),
+        expires_at=_moment(row["expires_at"]),
+        target=row["target_id"],
+        record=row["record_id"],
+        decided_at=_moment(row["decided_at"]),
+        decided_by=row["decided_by"],
+        decision=row["decision"],
+        body=json.loads(row["body"]),
     )

@@ -26,14 +26,13 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_find import FORGOTTEN_AGENT
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.index_generations import answers
+from recollect.backends.sql.index_rebuild import owners_of
 from recollect.backends.sql.models import find_model, model_number, models_by_number
-from recollect.backends.sql.owners import owners_of
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import scope_key
-from recollect.backends.sql.scope_locks import locked
-from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.backends.sql.scopes import find_scopes, lock_scope, scopes_by_id
 from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
 from recollect.ports.scope_models import PlainUnit, ServedUnits
@@ -48,7 +47,7 @@ _STAYS: Final = _SCOPES.agent != FORGOTTEN_AGENT
 
 
 def _numbers_of(scope_id: _Number) -> ColumnElement[bool]:
-    """That a unit has one of the numbers that a scope gives."""
+    """Return the condition that a unit has one of the numbers that a scope gives."""
     first = scope_id * (1 << _UNIT_BITS)
     return _UNITS.id.between(first, first + (1 << _UNIT_BITS) - 1)
 
@@ -58,15 +57,15 @@ def _answered_by(number: _Number | None) -> Select[int]:
 
 
 def _lacks(number: _Number | None) -> ColumnElement[bool]:
-    """That a unit has no vector of the model with this number."""
+    """Return the condition that a unit has no vector of the model with this number."""
     made = select(_VECTORS.unit_id).where(
         _VECTORS.unit_id == _UNITS.id, _VECTORS.model_id == number
     )
     return ~made.exists()
 
 
-def _lacking(where: ColumnElement[bool]) -> Quick:
-    """The units without a vector of the owners that come first there."""
+def _lacking(where: ColumnElement[bool]) -> PreparedStatement:
+    """Return the units without a vector of the owners that come first there."""
     lacking = and_(_UNITS.id > bindparam("after"), answers(), _lacks(bindparam("model")))
     first = select(_UNITS.owner_id).where(lacking, where).order_by(_UNITS.id)
     # A table of its own: MariaDB takes no limit directly inside of IN.
@@ -74,12 +73,12 @@ def _lacking(where: ColumnElement[bool]) -> Quick:
     owned = select(_UNITS.id, _UNITS.ordinal, _UNITS.owner_id).where(
         lacking, _UNITS.owner_id.in_(select(owners.c.owner_id))
     )
-    return Quick(owned.order_by(_UNITS.id))
+    return PreparedStatement(owned.order_by(_UNITS.id))
 
 
 _LACKING: Final = _lacking(_UNITS.scope_id.in_(_answered_by(bindparam("model", type_=Integer()))))
 _LACKING_IN_SCOPE: Final = _lacking(_numbers_of(bindparam("scope", type_=BigInteger())))
-_SERVED: Final = Quick(
+_SERVED: Final = PreparedStatement(
     select(_SCOPES.model_id, func.count(), func.sum(_SCOPES.unit_count))
     .where(_SCOPES.unit_count > 0)
     .group_by(_SCOPES.model_id)
@@ -173,7 +172,7 @@ class SqlScopeModels:
 
     async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:
         def write(connection: Connection) -> bool:
-            row = locked(connection, scope_key(scope))
+            row = lock_scope(connection, scope_key(scope))
             if row is None:
                 # A scope that is gone by now needs no model.
                 return True
@@ -208,7 +207,7 @@ class SqlScopeModels:
 
 
 def _set_model(connection: Connection, scope_id: int, version: int, number: int) -> None:
-    """A change like any other, which packed vectors and kept answers follow."""
+    """Set the model of a scope and log a change, so that packed vectors and caches follow."""
     connection.execute(
         update(schema.scopes).where(_SCOPES.id == scope_id).values(model_id=number, version=version)
     )
@@ -226,5 +225,5 @@ def _set_model(connection: Connection, scope_id: int, version: int, number: int)
 
 
 def _id_of(connection: Connection, scope: Scope) -> int:
-    """The scope's number; one that no scope has when it is gone."""
+    """Return the scope's number; one that no scope has when it is gone."""
     return next(iter(find_scopes(connection, [scope])), 0)

@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, and_, bindparam, func, or_, select, tuple_
+from sqlalchemy import (
+    Connection,
+    Integer,
+    String,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    tuple_,
+)
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import UNIT_BITS, space_of
-from recollect.backends.sql.portable import listed
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.portable import InsertOrIgnore, first_version, listed, listed_numbers
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.domain.document import collection_owner
 from recollect.domain.scope import COLLECTION_MARK, Scope
 
 _TABLE: Final = schema.scopes.c
 _KEY: Final = (_TABLE.org, _TABLE.workspace, _TABLE.agent, _TABLE.user)
-AGENTS_OF: Final = Quick(
+AGENTS_OF: Final = PreparedStatement(
     select(schema.scopes).where(
         *(_TABLE[name] == bindparam(f"of_{name}") for name in ("org", "workspace", "user")),
         _TABLE.agent.in_(listed("agents")),
+    )
+)
+_BY_ID: Final = PreparedStatement(select(schema.scopes).where(_TABLE.id.in_(listed_numbers("ids"))))
+_COLLECTIONS_OF: Final = PreparedStatement(
+    select(schema.scopes).where(
+        *(_TABLE[name] == bindparam(f"of_{name}") for name in ("org", "workspace")),
+        _TABLE.user.in_(listed("users")),
+        func.substr(_TABLE.agent, 1, len(COLLECTION_MARK)) == COLLECTION_MARK,
     )
 )
 
@@ -55,7 +72,7 @@ class ScopeRow:
         return space_of(self.id, self.first_unit)
 
     def numbers(self, after: int = 0) -> dict[str, int]:
-        """The numbers that units which answer here and are newer than `after` can have."""
+        """Return the numbers that units which answer here and are newer than `after` can have."""
         first = self.id << UNIT_BITS | self.first_unit
         return {"first": max(first, after + 1), "last": self.last_unit}
 
@@ -66,30 +83,30 @@ class ScopeRow:
 
 
 def find_scopes(connection: Connection, scopes: Sequence[Scope]) -> dict[int, Scope]:
-    """The ids of those scopes in which anything was ever written."""
+    """Return the ids of those scopes in which anything was ever written."""
     rows = _rows(connection, scopes)
     return {row.id: scope for scope, row in zip(scopes, rows, strict=True) if row is not None}
 
 
 def read_scopes(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow]:
-    """The rows of those scopes in which anything was ever written."""
+    """Return the rows of those scopes in which anything was ever written."""
     rows = _rows(connection, scopes)
     return list({row.id: row for row in rows if row is not None}.values())
 
 
 def read_versions(connection: Connection, scopes: Sequence[Scope]) -> tuple[int, ...]:
-    """The version of each of these scopes; 0 of one in which nothing was ever written."""
+    """Return the version of each of these scopes; 0 of one in which nothing was ever written."""
     return tuple(0 if row is None else row.version for row in _rows(connection, scopes))
 
 
 def read_scope(connection: Connection, scope_id: int) -> ScopeRow:
-    """The row of one scope that is known to be there."""
+    """Return the row of one scope that is known to be there."""
     (found,) = rows_of(connection, select(schema.scopes).where(_TABLE.id == scope_id))
     return _scope_row(found)
 
 
 def rows_of_scopes(connection: Connection, scopes: Iterable[Scope]) -> Iterator[tuple[Scope, Row]]:
-    """The rows of those scopes in which anything was ever written.
+    """Yield the rows of those scopes in which anything was ever written.
 
     What one caller may read differs only by agent, so the index finds any number of agents;
     a list of whole keys would make SQLite go through every scope there is.
@@ -113,37 +130,39 @@ def rows_of_scopes(connection: Connection, scopes: Iterable[Scope]) -> Iterator[
 
 
 def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]:
-    """The scopes with these ids."""
+    """Return the scopes with these ids."""
     wanted = list(ids)
     if not wanted:
         return {}
-    rows = connection.execute(select(schema.scopes).where(_TABLE.id.in_(wanted)))
+    return _by_number(_BY_ID.rows(connection, {"ids": to_json(wanted)}))
+
+
+def collection_scopes(connection: Connection, owners: Sequence[Scope]) -> dict[int, Scope]:
+    """Return the collections of these owners by their numbers."""
+    users: dict[tuple[str, str], list[str]] = {}
+    for owner in owners:
+        users.setdefault((owner.org, owner.workspace), []).append(owner.user or "")
+    found: dict[int, Scope] = {}
+    for (org, workspace), named in users.items():
+        given = {"of_org": org, "of_workspace": workspace, "users": to_json(named)}
+        found |= _by_number(_COLLECTIONS_OF.rows(connection, given))
+    return {number: scope for number, scope in found.items() if collection_owner(scope) in owners}
+
+
+def _by_number(rows: Iterable[Row]) -> dict[int, Scope]:
     return {
-        row.id: Scope(
-            org=row.org, workspace=row.workspace, agent=row.agent or None, user=row.user or None
+        row["id"]: Scope(
+            org=row["org"],
+            workspace=row["workspace"],
+            agent=row["agent"] or None,
+            user=row["user"] or None,
         )
         for row in rows
     }
 
 
-def collection_scopes(connection: Connection, owners: Sequence[Scope]) -> dict[int, Scope]:
-    """Return the collections of these owners by their numbers."""
-    table = _TABLE
-    if not owners:
-        return {}
-    places = {(owner.org, owner.workspace, owner.user or "") for owner in owners}
-    here = [
-        and_(table.org == org, table.workspace == workspace, table.user == user)
-        for org, workspace, user in sorted(places)
-    ]
-    is_collection = func.substr(table.agent, 1, len(COLLECTION_MARK)) == COLLECTION_MARK
-    numbers = connection.scalars(select(table.id).where(or_(*here), is_collection))
-    scopes = scopes_by_id(connection, numbers)
-    return {number: scope for number, scope in scopes.items() if collection_owner(scope) in owners}
-
-
 def _rows(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRow | None]:
-    """The row of each scope, None of one in which nothing was ever written."""
+    """Return the row of each scope, None of one in which nothing was ever written."""
     known = remembered(connection)
     wanted = tuple(scopes)
     rows = known.get(wanted)
@@ -164,3 +183,63 @@ def _scope_row(found: Row) -> ScopeRow:
         full_text_to=found["full_text_to"],
         first_unit=found["first_unit"],
     )
+
+
+# --- The row of a scope that a transaction writes to: locked until it ends, made when missing -----
+
+_GIVEN_KEY: Final = {
+    name: bindparam(f"its_{name}", type_=String()) for name in ("org", "workspace", "agent", "user")
+}
+_LOCK: Final = PreparedStatement(
+    select(
+        *(_TABLE.id, _TABLE.version, _TABLE.next_unit, _TABLE.unit_length),
+        *(_TABLE.model_id, _TABLE.full_text_to, _TABLE.first_unit),
+    )
+    .where(*(_TABLE[name] == given for name, given in _GIVEN_KEY.items()))
+    .with_for_update()
+)
+_NOTHING: Final = literal_column("0", Integer)
+# A scope that was forgotten and begins anew has versions that it never had before, so that no
+# answer which is kept somewhere is taken for a current one.
+_MAKE: Final = PreparedStatement(
+    # Another process may make it at the same moment; both then wait for the same row.
+    InsertOrIgnore(schema.scopes).values(
+        **_GIVEN_KEY,
+        version=first_version(),
+        next_unit=literal_column("1", Integer),
+        **dict.fromkeys(("unit_count", "unit_length", "full_text_to"), _NOTHING),
+    )
+)
+
+
+_LOCK_ALL: Final = PreparedStatement(
+    select(_TABLE.id)
+    .where(_TABLE.id.in_(listed_numbers("numbers")))
+    .order_by(_TABLE.id)
+    .with_for_update(of=schema.scopes)
+)
+
+
+def lock_scope(connection: Connection, key: Mapping[str, str]) -> Row | None:
+    """Return the row of the scope with this key; None where nothing was ever written."""
+    return next(iter(_LOCK.rows(connection, _given(key))), None)
+
+
+def lock_or_make_scope(connection: Connection, key: Mapping[str, str]) -> Row:
+    """Return the row of the scope with this key."""
+    found = lock_scope(connection, key)
+    if found is None:
+        _MAKE.run(connection, [_given(key)])
+        (found,) = _LOCK.rows(connection, _given(key))
+    return found
+
+
+def lock_scopes(connection: Connection, scope_ids: Iterable[int]) -> None:
+    """Lock the rows of these scopes, always in the same order; nobody writes there meanwhile."""
+    numbers = sorted(set(scope_ids))
+    if numbers and dialect_of(connection).is_server:
+        _LOCK_ALL.rows(connection, {"numbers": to_json(numbers)})
+
+
+def _given(key: Mapping[str, str]) -> dict[str, str]:
+    return {f"its_{name}": part for name, part in key.items()}

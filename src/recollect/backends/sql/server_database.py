@@ -25,6 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from recollect.backends.audit_anchor import AnchorNotes
 from recollect.backends.objects import ObjectBlobs, open_blobs
 from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
+from recollect.backends.sql.dialects.server import identity_of
 from recollect.backends.sql.forget_ledger import LedgerNotes
 from recollect.backends.sql.migrate import bring, revision
 from recollect.backends.sql.schema import HEAD_REVISION, metadata
@@ -97,10 +98,9 @@ class ServerDatabase:
         connections: int = 8,
     ) -> None:
         url = make_url(address)
-        # Without the host: not every machine reaches the server by the same name.
-        notes = (contents or open_blobs(contents_beside(beside))).notes(
-            quote(f"{url.get_backend_name()}-{url.database}", safe="")
-        )
+        self._url = url
+        self._owner: str | None = None
+        notes = (contents or open_blobs(contents_beside(beside))).notes(self._owner_of_notes)
         self.ledger = LedgerNotes(notes)
         self.anchor = AnchorNotes(notes)
         self.name = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
@@ -147,8 +147,21 @@ class ServerDatabase:
         """Run `work` in a transaction, in the calling thread."""
         return self._repeat(lambda: self._write_once(work))
 
+    def _owner_of_notes(self) -> str:
+        """Return under which name the blob store keeps what is this database's alone.
+
+        Machines reach a server by different names, and servers have databases of the same name:
+        the number in the database itself counts. One that was made before there was such a number
+        is still told by its name, or what its older copies bring back would be found no more.
+        """
+        if self._owner is None:
+            kind, number = self._url.get_backend_name(), self.read_here(identity_of)
+            name = self._url.database if number is None else f"{number:016x}"
+            self._owner = quote(f"{kind}-{name}", safe="")
+        return self._owner
+
     def _held_for(self, snapshot: Snapshot | None) -> _Held | None:
-        """What a snapshot reads with here, unless too many have a connection of their own."""
+        """Hold a connection for a snapshot, unless too many are held already."""
         if snapshot is None:
             return None
         held: _Held | None = snapshot.kept_by(self)

@@ -24,10 +24,16 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from recollect.backends.audit_anchor import AnchorFile, anchor_of
-from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
-from recollect.backends.sql.faults import DRIVER_ERRORS, storage_error
+from recollect.backends.sql.companions import Reserve
+from recollect.backends.sql.database import (
+    DRIVER_ERRORS,
+    KNOWN,
+    LEDGER,
+    KnownValues,
+    Work,
+    storage_error,
+)
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of
-from recollect.backends.sql.reserve import Reserve
 from recollect.errors import Closed, StorageError
 from recollect.ports.runtime import note_use
 from recollect.ports.store import Snapshot, current_snapshot
@@ -79,7 +85,7 @@ class _Held:
         self._open: tuple[Connection, sqlite3.Connection] | None = None
 
     def connection(self) -> tuple[Connection, sqlite3.Connection]:
-        """The connection, and the driver's own."""
+        """Return the connection, and the driver's own."""
         if self._open is None:
             connection = self._engine.connect()
             driver = _driver(connection)
@@ -249,7 +255,7 @@ class SqliteDatabase:
                 self._for_snapshots.append(held)
 
     def _mapped(self) -> _Held:
-        """A connection that reads a few rows here and there, and never all: it maps the file."""
+        """Return a connection that maps the file, for reads of a few scattered rows."""
         return _Held(self._reading, "mmap_size=67108864")
 
     def _read_held(self, work: Work[T]) -> T:
@@ -381,7 +387,7 @@ class SqliteDatabase:
 
 @contextlib.contextmanager
 def _transaction(connection: Connection, begin: str) -> Generator[None]:
-    """A transaction of which the driver is told directly: through SQLAlchemy it costs fivefold."""
+    """Run a transaction on the driver itself; through SQLAlchemy it costs five times as much."""
     driver = _driver(connection)
     driver.execute(begin)
     try:

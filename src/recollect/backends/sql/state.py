@@ -19,12 +19,11 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasers_find import names_in
-from recollect.backends.sql.erasers_ledger import begun_since
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.erasure_targets import names_in
+from recollect.backends.sql.forget_ledger import begun_since
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, scope_key
-from recollect.backends.sql.scope_locks import locked_or_made
-from recollect.backends.sql.scopes import find_scopes
+from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
 from recollect.domain.fields import checked_text
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
@@ -37,9 +36,11 @@ _PLACE: Final = tuple(
     column == bindparam(f"its_{column.name}")
     for column in (_TABLE.scope_id, _TABLE.session, _TABLE.name)
 )
-_FIND: Final = Quick(select(_TABLE.value, _TABLE.updated_at, _TABLE.expires_at).where(*_PLACE))
-_INSERT: Final = Quick(insert(schema.state))
-_REPLACE: Final = Quick(
+_FIND: Final = PreparedStatement(
+    select(_TABLE.value, _TABLE.updated_at, _TABLE.expires_at).where(*_PLACE)
+)
+_INSERT: Final = PreparedStatement(insert(schema.state))
+_REPLACE: Final = PreparedStatement(
     update(schema.state)
     .where(*_PLACE)
     .values({name: bindparam(f"new_{name}") for name in ("value", "updated_at", "expires_at")})
@@ -167,8 +168,8 @@ def _scope_id(connection: Connection, scope: Scope) -> int | None:
 
 
 def _locked_scope_id(connection: Connection, scope: Scope) -> int:
-    """The scope's row, made when missing; locked, so that writers of one value take turns."""
-    return locked_or_made(connection, scope_key(scope))["id"]
+    """Return the id of the scope, made if missing and locked, so that writers take turns."""
+    return lock_or_make_scope(connection, scope_key(scope))["id"]
 
 
 def _row(connection: Connection, key: StateKey, scope_id: int) -> Row | None:
@@ -197,5 +198,5 @@ def _has_not_expired(now: int) -> ColumnElement[bool]:
 
 
 def _is_of(connection: Connection, scope: Scope, session: str) -> ColumnElement[bool]:
-    """That a row belongs to the session; nothing does in a scope that was never written to."""
+    """Return the condition that a row is of the session; false in a scope never written to."""
     return and_(_TABLE.scope_id == _scope_id(connection, scope), _TABLE.session == session)

@@ -27,18 +27,18 @@ from recollect.backends.sql.portable import (
     listed,
     listed_numbers,
 )
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.domain.unit import ARCHIVE
 
-INSERT_RECORDS: Final = Quick(insert(schema.records))
-INSERT_TAGS: Final = Quick(insert(schema.record_tags))
-INSERT_VERSIONS: Final = Quick(insert(schema.versions))
-INSERT_TRACES: Final = Quick(insert(schema.writes))
-INSERT_TURNS: Final = Quick(insert(schema.turns))
-INSERT_UNITS: Final = Quick(insert(schema.units))
-INSERT_CHANGES: Final = Quick(insert(schema.changes))
+INSERT_RECORDS: Final = PreparedStatement(insert(schema.records))
+INSERT_TAGS: Final = PreparedStatement(insert(schema.record_tags))
+INSERT_VERSIONS: Final = PreparedStatement(insert(schema.versions))
+INSERT_TRACES: Final = PreparedStatement(insert(schema.writes))
+INSERT_TURNS: Final = PreparedStatement(insert(schema.turns))
+INSERT_UNITS: Final = PreparedStatement(insert(schema.units))
+INSERT_CHANGES: Final = PreparedStatement(insert(schema.changes))
 # The number of an entry is given by the database, and its place in the chain when it is sealed.
-INSERT_AUDIT: Final = Quick(
+INSERT_AUDIT: Final = PreparedStatement(
     insert(schema.audit).values(
         {
             name: bindparam(f"new_{name}")
@@ -47,8 +47,8 @@ INSERT_AUDIT: Final = Quick(
     )
 )
 # A unit that two workers embedded at once keeps the newer of two equal vectors.
-INSERT_VECTORS: Final = Quick(InsertOrReplace(schema.vectors))
-CLOSE_SCOPE: Final = Quick(
+INSERT_VECTORS: Final = PreparedStatement(InsertOrReplace(schema.vectors))
+CLOSE_SCOPE: Final = PreparedStatement(
     update(schema.scopes)
     .where(schema.scopes.c.id == bindparam("new_id"))
     .values(
@@ -65,7 +65,7 @@ _COUNTED: Final = ("access_count", "last_accessed", "helped", "rejected")
 CHANGING: Final = [
     column.name for column in schema.records.c if column.name not in ("id", *_COUNTED)
 ]
-COUNT_ACCESSES: Final = Quick(
+COUNT_ACCESSES: Final = PreparedStatement(
     update(schema.records)
     .where(schema.records.c.id == bindparam("new_id"))
     .values(
@@ -73,22 +73,22 @@ COUNT_ACCESSES: Final = Quick(
         last_accessed=bindparam("new_at"),
     )
 )
-UPDATE_RECORD: Final = Quick(
+UPDATE_RECORD: Final = PreparedStatement(
     update(schema.records)
     .where(schema.records.c.id == bindparam("new_id"))
     .values({name: bindparam(f"new_{name}") for name in CHANGING})
 )
-RECORD_IN_SCOPE: Final = Quick(
+RECORD_IN_SCOPE: Final = PreparedStatement(
     select(schema.records).where(
         schema.records.c.id == bindparam("record"), schema.records.c.scope_id == bindparam("scope")
     )
 )
-LAST_RECORDED: Final = Quick(
+LAST_RECORDED: Final = PreparedStatement(
     select(func.max(schema.records.c.recorded_at)).where(schema.records.c.id.in_(listed("ids")))
 )
 # How many versions of a scope are on the list of its changes, and how many of these changed a
 # record or took something away.
-CHANGES_SINCE: Final = Quick(
+CHANGES_SINCE: Final = PreparedStatement(
     select(
         func.count(distinct(schema.changes.c.version)),
         count_where(or_(schema.changes.c.entity == "record", schema.changes.c.op == "purge")),
@@ -98,12 +98,12 @@ CHANGES_SINCE: Final = Quick(
         schema.changes.c.version <= bindparam("found"),
     )
 )
-LAST_ORDINAL: Final = Quick(
+LAST_ORDINAL: Final = PreparedStatement(
     select(func.max(schema.turns.c.ordinal)).where(
         schema.turns.c.scope_id == bindparam("scope"), schema.turns.c.session == bindparam("place")
     )
 )
-READ_TURN: Final = Quick(
+READ_TURN: Final = PreparedStatement(
     select(schema.turns.c.id)
     .where(
         schema.turns.c.scope_id == bindparam("scope"),
@@ -112,14 +112,14 @@ READ_TURN: Final = Quick(
     )
     .limit(1)
 )
-WATERMARK: Final = Quick(
+WATERMARK: Final = PreparedStatement(
     select(schema.watermarks.c.ordinal).where(
         schema.watermarks.c.scope_id == bindparam("scope"),
         schema.watermarks.c.session == bindparam("place"),
     )
 )
-INSERT_WATERMARK: Final = Quick(insert(schema.watermarks))
-RAISE_WATERMARK: Final = Quick(
+INSERT_WATERMARK: Final = PreparedStatement(insert(schema.watermarks))
+RAISE_WATERMARK: Final = PreparedStatement(
     update(schema.watermarks)
     .where(
         schema.watermarks.c.scope_id == bindparam("new_scope_id"),
@@ -132,10 +132,10 @@ _SAME_JOB: Final = (
     schema.jobs.c.key == bindparam("new_key"),
 )
 # Locked, so that nobody ends it before it is asked for again.
-SAME_JOB: Final = Quick(select(schema.jobs.c.id).where(*_SAME_JOB).with_for_update())
+SAME_JOB: Final = PreparedStatement(select(schema.jobs.c.id).where(*_SAME_JOB).with_for_update())
 # Somebody may add the same one at the same moment: then theirs is there.
-INSERT_JOB: Final = Quick(InsertOrIgnore(schema.jobs))
-REPEAT_JOB: Final = Quick(
+INSERT_JOB: Final = PreparedStatement(InsertOrIgnore(schema.jobs))
+REPEAT_JOB: Final = PreparedStatement(
     update(schema.jobs)
     .where(*_SAME_JOB)
     .values(
@@ -144,7 +144,7 @@ REPEAT_JOB: Final = Quick(
 )
 # The version of an owner of units; those that never change have none.
 CURRENT: Final = {
-    kind: Quick(select(version).where(ident == bindparam("owner")))
+    kind: PreparedStatement(select(version).where(ident == bindparam("owner")))
     for kind, ident, version in (
         ("record", schema.records.c.id, schema.records.c.version),
         ("turn", schema.turns.c.id, schema.turns.c.id),
@@ -152,16 +152,16 @@ CURRENT: Final = {
         ("document", schema.documents.c.id, schema.documents.c.version),
     )
 }
-UNITS_OF_OWNER: Final = Quick(
+UNITS_OF_OWNER: Final = PreparedStatement(
     select(schema.units.c.id, schema.units.c.scope_id, schema.units.c.terms).where(
         schema.units.c.owner_id == bindparam("owner")
     )
 )
-DELETE_UNITS_OF_OWNER: Final = Quick(
+DELETE_UNITS_OF_OWNER: Final = PreparedStatement(
     delete(schema.units).where(schema.units.c.owner_id == bindparam("owner"))
 )
 # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
-OWNERS_OF_UNITS: Final = Quick(
+OWNERS_OF_UNITS: Final = PreparedStatement(
     select(schema.units.c.id, schema.units.c.owner_id).where(
         schema.units.c.id.in_(listed_numbers("units")),
         schema.units.c.scope_id + 0 == bindparam("scope"),

@@ -26,13 +26,13 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.attached_rows import link_from
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
-from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, Quick
+from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import (
     STANDING,
     Row,
+    link_from,
     past_row,
     record_from,
     rows_of,
@@ -221,7 +221,7 @@ class SqlStore:
         await self._database.close()
 
 
-_LINKS: Final = Quick(
+_LINKS: Final = PreparedStatement(
     select(schema.links)
     .where(
         or_(schema.links.c.newer.in_(listed("ids")), schema.links.c.older.in_(listed("ids"))),
@@ -234,36 +234,40 @@ _LINKS: Final = Quick(
 
 # Building a statement costs more than running it, so those of the common filters are kept.
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _records_by_id(where: Filter) -> Quick:
+def _records_by_id(where: Filter) -> PreparedStatement:
     table = schema.records.c
-    return Quick(_records_statement(where).order_by(table.observed_at.desc(), table.id.desc()))
+    return PreparedStatement(
+        _records_statement(where).order_by(table.observed_at.desc(), table.id.desc())
+    )
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _turns_by_id(where: Filter) -> Quick:
+def _turns_by_id(where: Filter) -> PreparedStatement:
     table = schema.turns.c
     in_order = (
         (table.at.desc(), table.id.desc())
         if where.session is None
         else (table.ordinal.asc(), table.id.asc())
     )
-    return Quick(_turns_statement(where).order_by(*in_order))
+    return PreparedStatement(_turns_statement(where).order_by(*in_order))
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _records_in_any_order(where: Filter) -> Quick:
-    return Quick(_records_statement(where))
+def _records_in_any_order(where: Filter) -> PreparedStatement:
+    return PreparedStatement(_records_statement(where))
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _standings_of_records(where: Filter) -> Quick:
+def _standings_of_records(where: Filter) -> PreparedStatement:
     table = schema.records.c
-    return Quick(_records_statement(where).with_only_columns(*(table[name] for name in STANDING)))
+    return PreparedStatement(
+        _records_statement(where).with_only_columns(*(table[name] for name in STANDING))
+    )
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _turns_in_any_order(where: Filter) -> Quick:
-    return Quick(_turns_statement(where))
+def _turns_in_any_order(where: Filter) -> PreparedStatement:
+    return PreparedStatement(_turns_statement(where))
 
 
 def _records_statement(where: Filter) -> Select[*tuple[Any, ...]]:
@@ -275,7 +279,7 @@ def _turns_statement(where: Filter) -> Select[*tuple[Any, ...]]:
 
 
 def _of_others(scopes: Mapping[int, Scope], own: Scope) -> set[int]:
-    """Those of these scopes that hold what other agents know: a caller's own comes first."""
+    """Return those of these scopes that hold what other agents know: a caller's own comes first."""
     return {it for it, scope in scopes.items() if scope.agent not in (None, own.agent)}
 
 
@@ -292,7 +296,7 @@ def _by_id(table: ReadOnlyColumnCollection[str, Column[Any]]) -> ColumnElement[b
 def _tallies(
     connection: Connection, scopes: Collection[int]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """How many records there are by kind and by status, of which there are any."""
+    """Return how many records there are by kind and by status, of which there are any."""
     table = schema.records.c
     # One walk through the records, in which nothing is sorted as grouping would.
     kinds = select(
@@ -398,7 +402,9 @@ def _page(
 
 # Building a statement costs more than running it, so those of the common filters are kept.
 @lru_cache(maxsize=KEPT_STATEMENTS)
-def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: bool) -> Quick:
+def _statement(
+    order: _Order, where: Filter, is_continued: bool, is_limited: bool
+) -> PreparedStatement:
     table = order.table.c
     place: ColumnElement[Any] = table[order.column]
     ident = table.id
@@ -416,11 +422,11 @@ def _statement(order: _Order, where: Filter, is_continued: bool, is_limited: boo
     chosen = select(order.table).where(and_(*parts))
     columns = (place.desc(), ident.desc()) if order.is_falling else (place, ident)
     chosen = chosen.order_by(*columns)
-    return Quick(chosen.limit(bindparam("most", 0)) if is_limited else chosen)
+    return PreparedStatement(chosen.limit(bindparam("most", 0)) if is_limited else chosen)
 
 
 def _has_few(where: Filter) -> bool:
-    """Whether another index finds the few records that are meant: by session or by status."""
+    """Return whether an index by session or status finds the few records that match."""
     return where.session is not None or Status.ACTIVE not in where.statuses
 
 
@@ -434,9 +440,9 @@ _TABLE: Final = schema.versions.c
 _STOOD: Final = select(_TABLE.body, _TABLE.scope_id).where(
     _TABLE.recorded_at <= bindparam("moment"), _TABLE.replaced_at > bindparam("moment")
 )
-_IN_SCOPES: Final = Quick(_STOOD.where(_TABLE.scope_id.in_(listed_numbers("scopes"))))
+_IN_SCOPES: Final = PreparedStatement(_STOOD.where(_TABLE.scope_id.in_(listed_numbers("scopes"))))
 # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
-_BY_ID: Final = Quick(
+_BY_ID: Final = PreparedStatement(
     _STOOD.where(
         _TABLE.record_id.in_(listed("ids")), (_TABLE.scope_id + 0).in_(listed_numbers("scopes"))
     )
@@ -452,7 +458,7 @@ def past_records(
     ids: Sequence[str] | None,
     after: Cursor | None,
 ) -> list[Record]:
-    """What stood then, has been replaced since and passes the filter; none up to a cursor."""
+    """Return past versions that held then and pass the filter, after the cursor."""
     given = {"moment": moment, "scopes": to_json(list(scopes))}
     if ids is None:
         rows = _IN_SCOPES.rows(connection, given)
@@ -464,7 +470,7 @@ def past_records(
 
 
 def in_order(records: Iterable[Record]) -> list[Record]:
-    """What happened last first, as the database gives current records."""
+    """Return the records newest first, in the order of the database."""
     return sorted(records, key=_place, reverse=True)
 
 

@@ -2,33 +2,504 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, insert, select, tuple_
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    union_all,
+)
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import archive_from
 from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.documents import document_from, source_hash
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.items import item_from, item_row
 from recollect.backends.sql.jobs import insert_jobs
-from recollect.backends.sql.rows import record_row, rows_of, to_json, turn_from, turn_row
-from recollect.backends.sql.scopes import find_scopes, scopes_by_id
-from recollect.backends.sql.transfer_attached import IMPORT, add_attached
-from recollect.backends.sql.transfer_reading import histories, snapshot
-from recollect.domain.archive import Archive, NewArchive
+from recollect.backends.sql.rows import (
+    Row,
+    conflict_from,
+    link_from,
+    past_row,
+    proposal_from,
+    record_row,
+    rows_of,
+    scope_key,
+    to_json,
+    turn_from,
+    turn_row,
+    version_from,
+)
+from recollect.backends.sql.scopes import (
+    collection_scopes,
+    find_scopes,
+    lock_or_make_scope,
+    scopes_by_id,
+)
+from recollect.domain.archive import Archive, Blob, NewArchive
 from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.document import Document, DocumentChange, as_given
-from recollect.domain.record import Version
+from recollect.domain.item import StoredItem, encoded
+from recollect.domain.record import USER_PROFILE, Version, is_user_profile, with_aliases
+from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
+from recollect.domain.sharing import Proposal
 from recollect.domain.times import to_micros
-from recollect.domain.transfer import Attached, RecordHistory, name_of, scope_of
+from recollect.domain.transfer import (
+    Attached,
+    ExportCounts,
+    Item,
+    ReadMark,
+    RecordHistory,
+    name_of,
+    scope_of,
+)
 from recollect.domain.turn import Turn
+from recollect.domain.write import Watermark
 from recollect.ports.runtime import Clock
 from recollect.ports.transfer import Added, Arrival, Extent, Outcome, Snapshot
+
+# --- Conflicts, links, watermarks, proposals and items out of a SQL database and into it ----------
+
+IMPORT: Final = "import"
+
+_TURNS: Final = schema.turns.c
+_MARKS: Final = schema.watermarks.c
+_LAST_READ: Final = (
+    select(_TURNS.id)
+    .where(
+        _TURNS.scope_id == _MARKS.scope_id,
+        _TURNS.session == _MARKS.session,
+        _TURNS.ordinal <= _MARKS.ordinal,
+    )
+    .order_by(_TURNS.ordinal.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+# A watermark of which no turn is left keeps nothing from being read again.
+READ_MARKS: Final = select(schema.watermarks, _LAST_READ.label("turn")).where(
+    _LAST_READ.is_not(None)
+)
+
+
+def read_mark_from(row: Row, scope: Scope) -> ReadMark:
+    return ReadMark(scope=scope, session=row["session"], ordinal=row["ordinal"], turn=row["turn"])
+
+
+def add_attached(connection: Connection, item: Attached, now: datetime) -> Outcome:
+    """Write one of them if it is new and what it is about is here."""
+    if _is_forgotten(connection, item):
+        return Outcome.FORGOTTEN
+    match item:
+        case StoredItem():
+            return _add_item(connection, item)
+        case Conflict():
+            outcome = _meet_conflict(connection, item)
+            changes = _changes(item, conflicts=(item,))
+        case Link():
+            outcome = _meet_link(connection, item)
+            changes = _changes(item, links=(item,))
+        case Proposal():
+            outcome = _meet_proposal(connection, item)
+            changes = _changes(item, proposals=(item,))
+        case ReadMark():
+            before = _mark_here(connection, item)
+            outcome = _meet_mark(connection, item, before)
+            mark = Watermark(
+                scope=item.scope, session=item.session, ordinal=item.ordinal, before=before
+            )
+            changes = _changes(item, watermarks=(mark,))
+    if outcome is Outcome.ADDED:
+        commit = Commit(connection, changes, now)
+        commit.write_keeping()
+        commit.write_audit(IMPORT)
+        commit.close()
+    return outcome
+
+
+def _changes(item: Attached, **written: Any) -> ChangeSet:
+    return ChangeSet(principal=IMPORT, scope=item.scope, **written)
+
+
+def _is_forgotten(connection: Connection, item: Attached) -> bool:
+    """Return whether it, or anything that it is about, was forgotten here."""
+    match item:
+        case Conflict():
+            named = [item.id, item.first, item.second]
+        case Link():
+            named = [*item.ends]
+        case Proposal():
+            named = [item.id, item.target, item.record]
+        case ReadMark():
+            named = [item.turn]
+        case StoredItem():
+            named = [item.id]
+    stones = schema.tombstones.c.id
+    return connection.scalar(select(stones).where(stones.in_(named)).limit(1)) is not None
+
+
+def _meet_conflict(connection: Connection, item: Conflict) -> Outcome:
+    stored = _stored(connection, schema.conflicts, item.id)
+    if stored is not None:
+        known = conflict_from(*stored)
+        undecided = replace(known, resolved_at=None, resolved_by=None, resolution=None)
+        return Outcome.UNCHANGED if item in (known, undecided) else Outcome.ID_TAKEN
+    table = schema.conflicts.c
+    pair = and_(table.first_id == item.first, table.second_id == item.second)
+    if connection.scalar(select(table.id).where(pair)) is not None:
+        return Outcome.PLACE_TAKEN
+    records = schema.records.c
+    scope_ids = connection.scalars(
+        select(records.scope_id).where(records.id.in_([item.first, item.second]))
+    ).all()
+    scopes = scopes_by_id(connection, scope_ids)
+    # It may be between records of two agents, but only of those who work for the same user.
+    are_theirs = all(it.of_user == item.scope.of_user for it in scopes.values())
+    return Outcome.ADDED if len(scope_ids) == 2 and are_theirs else Outcome.RECORD_MISSING
+
+
+def _meet_link(connection: Connection, item: Link) -> Outcome:
+    table = schema.links
+    pair = select(table).where(table.c.newer == item.newer, table.c.older == item.older)
+    for row in rows_of(connection, pair):
+        scope = scopes_by_id(connection, [row["scope_id"]])[row["scope_id"]]
+        return Outcome.UNCHANGED if link_from(row, scope) == item else Outcome.PLACE_TAKEN
+    owners = (schema.records, schema.turns)
+    both = union_all(*(select(it.c.scope_id).where(it.c.id.in_(item.ends)) for it in owners))
+    scope_ids = connection.scalars(both).all()
+    scopes = scopes_by_id(connection, scope_ids)
+    are_theirs = all(it.of_user == item.scope.of_user for it in scopes.values())
+    return Outcome.ADDED if len(scope_ids) == 2 and are_theirs else Outcome.RECORD_MISSING
+
+
+def _meet_proposal(connection: Connection, item: Proposal) -> Outcome:
+    stored = _stored(connection, schema.proposals, item.id)
+    if stored is None:
+        return Outcome.ADDED
+    known = proposal_from(*stored)
+    # What was decided since stays decided; with it the coordinator may have edited it.
+    is_decided_since = item.status == "pending" != known.status
+    is_same = item.scope == known.scope and item.created_at == known.created_at
+    return (
+        Outcome.UNCHANGED if item == known or (is_decided_since and is_same) else Outcome.ID_TAKEN
+    )
+
+
+def _add_item(connection: Connection, item: StoredItem) -> Outcome:
+    """Add an item where nothing is in its place; what is there stays."""
+    scope_id: int = lock_or_make_scope(connection, scope_key(item.scope))["id"]
+    table = schema.items.c
+    there = and_(
+        table.scope_id == scope_id,
+        table.namespace == encoded(item.namespace),
+        table.key == item.key,
+    )
+    for row in rows_of(connection, select(schema.items).where(there)):
+        known = item_from(row, item.scope)
+        is_same = (known.id, known.value) == (item.id, item.value)
+        return Outcome.UNCHANGED if is_same else Outcome.PLACE_TAKEN
+    if _stored(connection, schema.items, item.id) is not None:
+        return Outcome.ID_TAKEN
+    last = connection.scalar(select(func.max(table.position)).where(table.scope_id == scope_id))
+    row = item_row(replace(item, position=(last or 0) + 1), scope_id)
+    connection.execute(insert(schema.items), row)
+    return Outcome.ADDED
+
+
+def _meet_mark(connection: Connection, item: ReadMark, before: int) -> Outcome:
+    if before >= item.ordinal:
+        return Outcome.UNCHANGED
+    last_read = connection.scalar(
+        select(_TURNS.id)
+        .where(
+            _TURNS.scope_id.in_(find_scopes(connection, [item.scope])),
+            _TURNS.session == item.session,
+            _TURNS.ordinal <= item.ordinal,
+        )
+        .order_by(_TURNS.ordinal.desc())
+        .limit(1)
+    )
+    # Other turns that are there may not have been read.
+    return Outcome.ADDED if last_read == item.turn else Outcome.PLACE_TAKEN
+
+
+def _mark_here(connection: Connection, item: ReadMark) -> int:
+    here = _MARKS.scope_id.in_(find_scopes(connection, [item.scope]))
+    mark = select(_MARKS.ordinal).where(here, _MARKS.session == item.session)
+    return connection.scalar(mark) or 0
+
+
+def _stored(connection: Connection, table: Table, ident: str) -> tuple[Row, Scope] | None:
+    for row in rows_of(connection, select(table).where(table.c.id == ident)):
+        return row, scopes_by_id(connection, [row["scope_id"]])[row["scope_id"]]
+    return None
+
+
+# --- Everything that is exported, read scope after scope within one snapshot of the database ------
+
+_PAGE_ROWS: Final = 200
+_FORGOTTEN: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
+
+
+def snapshot(connection: Connection, extent: Extent | None) -> Snapshot:
+    """Return what the extent holds; with None all but what is being forgotten."""
+    chosen = _Everything() if extent is None else _chosen(connection, extent)
+    return Snapshot(
+        schema=schema.HEAD_REVISION,
+        counts=_counts(connection, chosen),
+        items=_items(connection, chosen),
+        blob=lambda archive: _blob_of(connection, archive),
+    )
+
+
+def histories(
+    connection: Connection, rows: Sequence[Row], scopes: Mapping[int, Scope]
+) -> Iterator[RecordHistory]:
+    """Yield the records of these rows with their past versions."""
+    table = schema.versions.c
+    changed = [row["id"] for row in rows if row["version"] > 1]
+    past: dict[str, list[Version]] = {}
+    if changed:
+        statement = select(schema.versions).where(table.record_id.in_(changed))
+        for row in rows_of(connection, statement.order_by(table.record_id, table.version)):
+            version = version_from(
+                past_row(row["body"]), scopes[row["scope_id"]], row["replaced_at"]
+            )
+            past.setdefault(row["record_id"], []).append(version)
+    for row in rows:
+        current = version_from(row, scopes[row["scope_id"]], None)
+        yield RecordHistory(versions=(*past.get(row["id"], ()), current))
+
+
+class _Everything:
+    """All scopes, in the order of their names, since their numbers differ between databases."""
+
+    def whole(self, scope_id: Column[int]) -> ColumnElement[bool]:
+        """Return the condition that everything of a scope is read."""
+        return scope_id.not_in(_FORGOTTEN)
+
+    @property
+    def records(self) -> ColumnElement[bool]:
+        """That a record is read."""
+        return self.whole(schema.records.c.scope_id)
+
+    def scopes(self, connection: Connection) -> Iterator[tuple[int, Scope]]:
+        table = schema.scopes.c
+        key = (table.org, table.workspace, table.agent, table.user)
+        named = select(schema.scopes).where(table.agent != FORGOTTEN_AGENT)
+        for rows in _pages(connection, named, *key):
+            scopes = scopes_by_id(connection, [row["id"] for row in rows])
+            yield from ((row["id"], scopes[row["id"]]) for row in rows)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Chosen(_Everything):
+    """Some scopes, in the same order, and of some of them only the records about the user."""
+
+    found: Mapping[int, Scope]
+    profiles: Mapping[int, Scope]
+    # Records that speak of the user now and did not always: nobody may bring them back.
+    mixed: Sequence[str] = field(default=())
+
+    def whole(self, scope_id: Column[int]) -> ColumnElement[bool]:
+        return scope_id.in_(self.found)
+
+    @property
+    def records(self) -> ColumnElement[bool]:
+        table = schema.records.c
+        about_user = and_(_is_profile(self.profiles), table.id.not_in(self.mixed))
+        return or_(self.whole(table.scope_id), about_user if self.profiles else false())
+
+    def scopes(self, connection: Connection) -> Iterator[tuple[int, Scope]]:
+        every = {**self.found, **self.profiles}.items()
+        yield from sorted(every, key=lambda pair: tuple(scope_key(pair[1]).values()))
+
+
+def _chosen(connection: Connection, extent: Extent) -> _Chosen:
+    found = {
+        **find_scopes(connection, extent.scopes),
+        **collection_scopes(connection, extent.scopes),
+    }
+    profiles = find_scopes(connection, extent.profiles)
+    versions = schema.versions.c
+    past = (
+        select(versions.record_id, versions.body)
+        .join(schema.records, schema.records.c.id == versions.record_id)
+        .where(_is_profile(profiles))
+    )
+    mixed = {
+        row["record_id"]
+        for row in (rows_of(connection, past) if profiles else ())
+        if not is_user_profile(past_row(row["body"])["category"])
+    }
+    return _Chosen(found=found, profiles=profiles, mixed=sorted(mixed))
+
+
+def _is_profile(scopes: Mapping[int, Scope]) -> ColumnElement[bool]:
+    table = schema.records.c
+    return and_(table.scope_id.in_(scopes), table.category.in_(sorted(with_aliases(USER_PROFILE))))
+
+
+def _counts(connection: Connection, chosen: _Everything) -> ExportCounts:
+    def count(statement: Select[Any]) -> int:
+        return connection.scalar(select(func.count()).select_from(statement.subquery())) or 0
+
+    records, turns, archives = schema.records.c, schema.turns.c, schema.archives.c
+    documents = schema.documents.c
+    current = count(select(records.id).where(chosen.records))
+    past = select(records.id).join(schema.versions, schema.versions.c.record_id == records.id)
+    attached = _attached(chosen)
+    return ExportCounts(
+        records=current,
+        versions=current + count(past.where(chosen.records)),
+        turns=count(select(turns.id).where(chosen.whole(turns.scope_id))),
+        archives=count(select(archives.id).where(chosen.whole(archives.scope_id))),
+        documents=count(select(documents.id).where(chosen.whole(documents.scope_id))),
+        conflicts=count(attached.conflicts),
+        links=count(attached.links),
+        watermarks=count(attached.marks),
+        proposals=count(attached.proposals),
+        items=count(attached.items),
+    )
+
+
+def _items(connection: Connection, chosen: _Everything) -> Iterator[Item]:
+    for scope_id, scope in chosen.scopes(connection):
+        yield from _owners(connection, chosen, scope_id, scope)
+    for scope_id, scope in chosen.scopes(connection):
+        yield from _about_them(connection, _attached(chosen), scope_id, scope)
+
+
+def _owners(
+    connection: Connection, chosen: _Everything, scope_id: int, scope: Scope
+) -> Iterator[Item]:
+    scopes = {scope_id: scope}
+    records = schema.records.c
+    of_scope = select(schema.records).where(records.scope_id == scope_id, chosen.records)
+    for rows in _pages(connection, of_scope, records.observed_at, records.id):
+        yield from histories(connection, rows, scopes)
+    turns = schema.turns.c
+    of_scope = select(schema.turns).where(turns.scope_id == scope_id, chosen.whole(turns.scope_id))
+    for rows in _pages(connection, of_scope, turns.session, turns.ordinal):
+        yield from (turn_from(row, scope) for row in rows)
+    archives = schema.archives.c
+    of_scope = select(schema.archives).where(
+        archives.scope_id == scope_id, chosen.whole(archives.scope_id)
+    )
+    for rows in _pages(connection, of_scope, archives.created_at, archives.id):
+        yield from (archive_from(row, scope) for row in rows)
+    documents = schema.documents.c
+    of_scope = select(schema.documents).where(
+        documents.scope_id == scope_id, chosen.whole(documents.scope_id)
+    )
+    for rows in _pages(connection, of_scope, documents.created_at, documents.id):
+        yield from (as_given(document_from(row, scope)) for row in rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attached:
+    """The queries for what is about records and turns."""
+
+    conflicts: Select[Any]
+    links: Select[Any]
+    marks: Select[Any]
+    proposals: Select[Any]
+    items: Select[Any]
+
+
+def _attached(chosen: _Everything) -> _Attached:
+    conflicts, links, proposals = schema.conflicts.c, schema.links.c, schema.proposals.c
+    read = select(schema.records.c.id).where(chosen.records)
+    turns = select(schema.turns.c.id).where(chosen.whole(schema.turns.c.scope_id))
+    ends = union_all(read, turns)
+    return _Attached(
+        # One of its records may be of another scope, or be forgotten just now.
+        conflicts=select(schema.conflicts).where(
+            chosen.whole(conflicts.scope_id),
+            conflicts.first_id.in_(read),
+            conflicts.second_id.in_(read),
+        ),
+        links=select(schema.links).where(
+            chosen.whole(links.scope_id), links.newer.in_(ends), links.older.in_(ends)
+        ),
+        marks=READ_MARKS.where(chosen.whole(schema.watermarks.c.scope_id)),
+        proposals=select(schema.proposals).where(chosen.whole(proposals.scope_id)),
+        items=select(schema.items).where(chosen.whole(schema.items.c.scope_id)),
+    )
+
+
+def _about_them(
+    connection: Connection, attached: _Attached, scope_id: int, scope: Scope
+) -> Iterator[Attached]:
+    conflicts, marks, proposals = schema.conflicts.c, schema.watermarks.c, schema.proposals.c
+    of_scope = attached.conflicts.where(conflicts.scope_id == scope_id)
+    for rows in _pages(connection, of_scope, conflicts.created_at, conflicts.id):
+        yield from (conflict_from(row, scope) for row in rows)
+    links = schema.links.c
+    of_scope = attached.links.where(links.scope_id == scope_id)
+    for rows in _pages(connection, of_scope, links.newer, links.older):
+        yield from (link_from(row, scope) for row in rows)
+    of_scope = attached.marks.where(marks.scope_id == scope_id)
+    for rows in _pages(connection, of_scope, marks.session):
+        yield from (read_mark_from(row, scope) for row in rows)
+    of_scope = attached.proposals.where(proposals.scope_id == scope_id)
+    for rows in _pages(connection, of_scope, proposals.created_at, proposals.id):
+        yield from (proposal_from(row, scope) for row in rows)
+    items = schema.items.c
+    of_scope = attached.items.where(items.scope_id == scope_id)
+    for rows in _pages(connection, of_scope, items.position, items.id):
+        yield from (item_from(row, scope) for row in rows)
+
+
+def _pages(
+    connection: Connection, statement: Select[Any], *place: Column[Any]
+) -> Iterator[Sequence[Row]]:
+    """Pages of a query in the order of `place`, which no two rows share."""
+    page = statement.order_by(*place).limit(_PAGE_ROWS)
+    rows = rows_of(connection, page)
+    while rows:
+        yield rows
+        after = [rows[-1][column.name] for column in place]
+        rows = (
+            rows_of(connection, page.where(tuple_(*place) > after))
+            if len(rows) == _PAGE_ROWS
+            else ()
+        )
+
+
+def _blob_of(connection: Connection, archive: Archive | Document) -> Blob:
+    blobs, scope = schema.blobs.c, archive.scope
+    its = (
+        blobs.org == scope.org,
+        blobs.workspace == scope.workspace,
+        blobs.hash == archive.content_hash,
+    )
+    (row,) = rows_of(connection, select(schema.blobs).where(*its))
+    return Blob(
+        hash=row["hash"],
+        key=row["key"],
+        size=row["size"],
+        stored_size=row["stored_size"],
+        stored_hash=row["stored_hash"],
+    )
+
+
+# --- Whole histories out of a SQL database and into it --------------------------------------------
 
 T = TypeVar("T")
 
@@ -227,7 +698,7 @@ def _content(archive: Archive | Document) -> _Content:
 
 
 def _as_archived(archive: Archive) -> Archive:
-    """An archive as it was before anybody loaded it or told better what it says."""
+    """Return an archive as it was before anybody loaded it or told better what it says."""
     return replace(archive, summary="", last_loaded=None, loads=0)
 
 

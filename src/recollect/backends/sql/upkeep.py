@@ -18,11 +18,10 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.attached_rows import conflict_from
 from recollect.backends.sql.conditions import NOT_ACTIVE
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import count_where
-from recollect.backends.sql.rows import Row, record_from, rows_of
+from recollect.backends.sql.rows import Row, conflict_from, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.record import Kind, Record, Status, Tier, with_aliases
 from recollect.domain.relation import Conflict
@@ -118,7 +117,7 @@ class SqlUpkeep:
 
 
 def _place(selection: Selection) -> ColumnElement[str]:
-    """What pages go by: the id.
+    """Return the position in a listing: the id.
 
     Adding nothing to it keeps SQLite from walking through all ids where an index finds the few.
     """
@@ -127,12 +126,12 @@ def _place(selection: Selection) -> ColumnElement[str]:
 
 
 def _has_few(selection: Selection) -> bool:
-    """Whether a small index finds all of it: what is not active, or what expires."""
+    """Return whether a small index finds all of it: what is not active, or what expires."""
     return selection.expires_by is not None or Status.ACTIVE not in selection.statuses
 
 
 def _conditions(connection: Connection, selection: Selection) -> list[ColumnElement[bool]]:
-    """The selection; what is not active and what expires is found by small indexes."""
+    """Return the selection; what is not active and what expires is found by small indexes."""
     parts: list[ColumnElement[bool]] = [_records.status.in_(sorted(selection.statuses))]
     if Status.ACTIVE not in selection.statuses:
         parts.append(NOT_ACTIVE)
@@ -159,7 +158,7 @@ def _conditions(connection: Connection, selection: Selection) -> list[ColumnElem
 
 
 def _scopes_named(selection: Selection) -> Select[int] | None:
-    """The scopes that have the parts which the selection names; None when it names none."""
+    """Return the scopes that have the parts which the selection names; None when it names none."""
     table = schema.scopes.c
     wanted = {
         table.org: selection.org,
@@ -189,7 +188,7 @@ def _is_active(now: datetime) -> ColumnElement[bool]:
 
 
 def _is_open() -> ColumnElement[bool]:
-    """That nobody has decided a conflict yet, and that there is still something to decide."""
+    """Return the condition that a conflict is undecided and both records still stand."""
     table = schema.conflicts.c
     first, second = schema.records.alias(), schema.records.alias()
     active = Status.ACTIVE.value
@@ -243,7 +242,7 @@ def _figures(connection: Connection, scopes: list[int], now: datetime) -> Health
 
 
 def _held(connection: Connection, scope_id: int, now: datetime) -> Row:
-    """How much of what is active a scope holds; all in one walk, and nothing is sorted for it."""
+    """Return figures of the active records of a scope, in one pass without sorting."""
     counted = select(
         func.count().label("total"),
         func.coalesce(func.sum(_records.confidence), 0.0).label("confidence"),

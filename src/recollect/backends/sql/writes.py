@@ -1,18 +1,28 @@
-"""Traces and watermarks, read from the database."""
+"""What writes leave beside records: traces, watermarks, kept results and the log of changes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any, Final
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.scopes import find_scopes
+from recollect.backends.sql.rows import rows_of, to_json, turn_from
+from recollect.backends.sql.scopes import find_scopes, scopes_by_id
+from recollect.domain.change import Change, Committed, Idempotency
 from recollect.domain.scope import Scope
-from recollect.domain.times import from_micros
+from recollect.domain.times import from_micros, to_micros
+from recollect.domain.turn import Act, Turn
+from recollect.domain.unit import ACT_TRAITS, OWNER_KINDS
 from recollect.domain.write import Step, Trace
+from recollect.errors import Conflict
+from recollect.ports.runtime import Clock
 
 
 class SqlWrites:
@@ -69,3 +79,161 @@ class SqlWrites:
             return [*connection.scalars(unread)]
 
         return await self._database.read(read)
+
+
+# --- Requests that happen once: keys that callers gave them, each with what came of it ------------
+
+LIFETIME: Final = timedelta(hours=24)
+_RESULTS: Final = schema.idempotency.c
+
+
+class SqlKeptResults:
+    """Reads what came of requests."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def find(
+        self, wanted: Idempotency, principal: str, scope: Scope
+    ) -> Mapping[str, Any] | None:
+        now = self._clock.now()
+
+        def read(connection: Connection) -> Mapping[str, Any] | None:
+            for scope_id in find_scopes(connection, [scope]):
+                found = find_result(connection, wanted, principal, scope_id, now)
+                return None if found is None else found.replayed
+            return None
+
+        return await self._database.read(read)
+
+
+def find_result(
+    connection: Connection, wanted: Idempotency, principal: str, scope_id: int, now: datetime
+) -> Committed | None:
+    """Return what came of the request when this key was used before with the same body."""
+    row = connection.execute(
+        select(_RESULTS.body_hash, _RESULTS.result, _RESULTS.created_at).where(
+            _RESULTS.principal == principal,
+            _RESULTS.scope_id == scope_id,
+            _RESULTS.key == wanted.key,
+        )
+    ).one_or_none()
+    if row is None or row.created_at <= to_micros(now - LIFETIME):
+        return None
+    if row.body_hash != wanted.body_hash:
+        raise Conflict(
+            f"The idempotency key {wanted.key!r} was used for another request",
+            code="idempotency_mismatch",
+            hint="Use a new key for a new request; the first one stands as it was.",
+        )
+    result: Mapping[str, Any] = json.loads(row.result)
+    return Committed(recorded_at=from_micros(row.created_at), versions={}, replayed=result)
+
+
+def keep_result(
+    connection: Connection, given: Idempotency, principal: str, scope_id: int, now: datetime
+) -> None:
+    """Keep what came of a request for a day."""
+    # Whatever has outlived its day goes along, this key's own old entry too.
+    too_old = _RESULTS.created_at <= to_micros(now - LIFETIME)
+    connection.execute(delete(schema.idempotency).where(too_old))
+    connection.execute(
+        insert(schema.idempotency),
+        {
+            "principal": principal,
+            "scope_id": scope_id,
+            "key": given.key,
+            "body_hash": given.body_hash,
+            "result": to_json(given.result),
+            "created_at": to_micros(now),
+        },
+    )
+
+
+# --- What changed in a scope, read from the database ----------------------------------------------
+
+_CHANGES: Final = schema.changes.c
+_VERSIONS: Final = (
+    select(_CHANGES.version)
+    .distinct()
+    .where(
+        _CHANGES.scope_id == bindparam("scope"),
+        _CHANGES.version > bindparam("version"),
+        _CHANGES.entity.in_(OWNER_KINDS),
+    )
+    .order_by(_CHANGES.version)
+    .limit(bindparam("most"))
+    .subquery()
+)
+_SINCE: Final = (
+    select(_CHANGES.version, _CHANGES.entity, _CHANGES.id, _CHANGES.op)
+    .where(
+        _CHANGES.scope_id == bindparam("scope"),
+        # MySQL limits no subquery that IN looks into, but a table in it.
+        _CHANGES.version.in_(select(_VERSIONS)),
+        _CHANGES.entity.in_(OWNER_KINDS),
+    )
+    .order_by(_CHANGES.version, _CHANGES.seq)
+)
+
+
+class SqlChangeLog:
+    """Reads the table that every write adds to."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def since(
+        self, scope: Scope, version: int, *, limit: int
+    ) -> Sequence[tuple[int, tuple[Change, ...]]]:
+        def read(connection: Connection) -> list[tuple[int, tuple[Change, ...]]]:
+            for number in find_scopes(connection, [scope]):
+                given = {"scope": number, "version": version, "most": limit}
+                rows = connection.execute(_SINCE, given).all()
+                return [
+                    (of, tuple(Change(entity=it[1], id=it[2], op=it[3]) for it in several))
+                    for of, several in groupby(rows, key=lambda row: row[0])
+                ]
+            return []
+
+        return await self._database.read(read)
+
+
+# --- Turns without an act in a SQL database -------------------------------------------------------
+
+_TURNS: Final = schema.turns.c
+_UNITS: Final = schema.units.c
+
+
+class SqlUndecidedTurns:
+    """Implements `UndecidedTurns`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def first(self, *, limit: int) -> Sequence[Turn]:
+        def read(connection: Connection) -> Sequence[Turn]:
+            undecided = select(schema.turns).where(_TURNS.act.is_(None))
+            rows = rows_of(connection, undecided.order_by(_TURNS.id).limit(limit))
+            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            return [turn_from(row, scopes[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read)
+
+    async def decide(self, acts: Mapping[str, Act]) -> None:
+        alike: dict[Act, list[str]] = defaultdict(list)
+        for turn, act in acts.items():
+            alike[act].append(turn)
+
+        def write(connection: Connection) -> None:
+            for act, turns in alike.items():
+                connection.execute(update(schema.turns).where(_TURNS.id.in_(turns)).values(act=act))
+                # Whoever has read the units already weighs them as before until it opens anew.
+                connection.execute(
+                    update(schema.units)
+                    .where(_UNITS.owner_id.in_(turns))
+                    .values(traits=_UNITS.traits.op("|")(int(ACT_TRAITS[act])))
+                )
+
+        await self._database.write(write)

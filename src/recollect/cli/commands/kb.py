@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,8 +18,10 @@ from recollect.domain.document import (
     FileOutcome,
     Passages,
     SyncedFolder,
+    is_document_id,
 )
 from recollect.domain.views import as_json
+from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -35,7 +38,9 @@ Everybody = Annotated[
     bool,
     typer.Option("--everybody", help="For all users and agents of the workspace, not only you."),
 ]
-DocumentId = Annotated[str, typer.Argument(metavar="ID", help="The document.")]
+Named = Annotated[
+    str, typer.Argument(metavar="ID|FILE", help="The document, or the file it was made from.")
+]
 
 _FAILED = 1
 
@@ -103,15 +108,15 @@ async def list_documents(
 
 async def show_document(
     memory: Memory,
-    document_id: DocumentId,
+    named: Named,
     chunks: Annotated[
         bool, typer.Option("--chunks", help="The chunks that are searched, one by one.")
     ] = False,
 ) -> Answer:
     """One document: what it is, its sections, and with --chunks how it is cut."""
-    document = await memory.knowledge.get(document_id)
-    sections = await memory.knowledge.sections(document_id)
-    pieces = await memory.knowledge.chunks(document_id) if chunks else ()
+    document = await _document(memory, named)
+    sections = await memory.knowledge.sections(document.id)
+    pieces = await memory.knowledge.chunks(document.id) if chunks else ()
 
     def tell(console: Console) -> None:
         show.line(console, _line(document))
@@ -160,10 +165,10 @@ async def search(
     return Answer(found, lambda console: _tell_passages(console, found, explain=explain))
 
 
-async def remove(memory: Memory, document_id: DocumentId, everybody: Everybody = False) -> Answer:
+async def remove(memory: Memory, named: Named, everybody: Everybody = False) -> Answer:
     """Remove a document, its chunks and its raw file for good."""
     memory = _of_everybody(memory) if everybody else memory
-    gone = await memory.knowledge.delete(document_id)
+    gone = await memory.knowledge.delete((await _document(memory, named)).id)
     return Answer(gone, lambda console: show.line(console, f"Removed {gone.id} ({gone.title})."))
 
 
@@ -174,12 +179,36 @@ async def stats(memory: Memory) -> Answer:
     def tell(console: Console) -> None:
         for it in found:
             failed = f" · {it.failed:,} with errors" if it.failed else ""
-            size = f"{it.documents:,} documents · {it.chunks:,} chunks · {it.bytes:,} bytes"
-            show.line(console, f"{it.name} · {size}{failed}")
+            size = f"{_count(it.documents, 'document')} · {_count(it.chunks, 'chunk')}"
+            show.line(console, f"{it.name} · {size} · {_count(it.bytes, 'byte')}{failed}")
         if not found:
             show.line(console, "There are no documents; `recollect kb add FILE` adds one.")
 
     return Answer(found, tell)
+
+
+async def _document(memory: Memory, named: str) -> Document:
+    """Return the document with this id, or the one that was made from this file."""
+    from recollect.knowledge.folder_sync import source_of
+
+    if is_document_id(named):
+        return await memory.knowledge.get(named)
+    # A file of this machine is known by its absolute path, an upload by any name.
+    for source in (source_of(Path(named)), named):
+        found = await memory.knowledge.list(source=source, limit=2)
+        if len(found) > 1:
+            raise InvalidInput(
+                f"{named} is in several collections: {', '.join(it.id for it in found)}",
+                code="ambiguous_document",
+                hint="Give the id of one of them.",
+            )
+        if found:
+            return found[0]
+    raise NotFound(
+        f"There is no document {named!r}",
+        code="unknown_document",
+        hint="`recollect kb ls` lists the documents with their ids.",
+    )
 
 
 def _of_everybody(memory: Memory) -> Memory:
@@ -215,6 +244,9 @@ def _tell_files(console: Console, done: SyncedFolder) -> None:
     told = [f"{done.count(it):,} {it}" for it in ("added", "updated", "unchanged")]
     if done.archived:
         told.append(f"{len(done.archived):,} archived")
+    if skipped := [it.source for it in done.files if it.outcome == "skipped"]:
+        endings = sorted({PurePath(source).suffix.lower() for source in skipped} - {""})
+        told.append(f"{len(skipped):,} skipped" + (f" ({', '.join(endings)})" if endings else ""))
     if failed:
         told.append(f"{len(failed):,} failed")
     show.line(console, ", ".join(told) + ".")
@@ -237,7 +269,11 @@ def _tell_passages(console: Console, found: Passages, *, explain: bool) -> None:
         show.line(console, f"degraded: {part}")
 
 
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _line(document: Document) -> str:
-    size = f"{document.chars:,} characters · {document.chunks:,} chunks"
+    size = f"{_count(document.chars, 'character')} · {_count(document.chunks, 'chunk')}"
     told = f"{document.id} · {document.status} · {document.type} · {document.title} · {size}"
     return f"{told} · {document.error}" if document.error else told

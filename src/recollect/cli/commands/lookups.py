@@ -58,9 +58,13 @@ async def recall(
     filters = where.filters()
     filters["owners"] = [_OWNERS[it] for it in among or ()]
     found = await memory.recall(query, limit=limit, min_score=min_score, **filters)
+    # Documents have a search of their own, which nobody knows from the start.
+    has_documents = not found.hits and bool(await memory.knowledge.collections())
 
     def tell(console: Console) -> None:
         show.recalled(console, found)
+        if has_documents:
+            show.line(console, "Documents are searched by `recollect kb search`.")
         if explain:
             explained(console, found)
 

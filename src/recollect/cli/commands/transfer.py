@@ -50,7 +50,8 @@ async def export_to(
     An export holds records with their history, turns, archived tool results with their contents,
     conflicts, and how far sessions were read. Shared records and proposals need --all-scopes. The
     scratch state of sessions is not exported; traces of writes and the audit log stay with the
-    database: `recollect backup` copies them.
+    database: `recollect backup` copies them. An import puts everything back to the user and agent
+    it was exported for.
     """
     target = sys.stdout.buffer if file == "-" else file
     with bar("Exporting") as progress:
@@ -89,6 +90,9 @@ async def import_from(
     ] = None,
 ) -> None:
     """Import what an export holds and this database lacks.
+
+    Every line goes back to the user and agent it was exported for. Import as that caller (--user,
+    --agent), or as an operator with --all-scopes; another caller's lines are refused.
 
     What is stored stays unchanged, and what was forgotten here stays forgotten. A conflicting line
     is listed, as is an archive whose content is missing or damaged, and the exit code is 4. Files

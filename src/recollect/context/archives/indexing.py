@@ -8,10 +8,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from recollect.context.archives.summary import MAX_SUMMARY, parsed, query_of, summary_of
+from recollect.context.archives.description import MAX_SUMMARY, parsed, query_of, summary_of
 from recollect.context.archives.vault import Vault
-from recollect.context.grounding import grounded_answer
 from recollect.context.placeholder import one_line
+from recollect.context.summariser import grounded_answer
 from recollect.domain.archive import Archive, Blob, Content
 from recollect.domain.change import ChangeSet
 from recollect.domain.context import Tongue

@@ -13,20 +13,25 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal, TypeAlias
 
-from recollect.context.archives.description import Origin, describe, hash_of
+from recollect.context.archives.description import (
+    Origin,
+    canonical_input,
+    describe,
+    hash_of,
+    query_of,
+)
 from recollect.context.archives.indexing import index_job
 from recollect.context.archives.passages import select_passages
-from recollect.context.archives.summary import canonical_input, query_of
 from recollect.context.archives.vault import Vault
+from recollect.context.edits import AnyMessage, with_texts
 from recollect.context.placeholder import (
     Language,
     Placeholder,
     Shown,
-    close_in,
-    open_in,
+    close_placeholders,
+    open_placeholders,
     opened,
 )
-from recollect.context.tool_result_texts import AnyMessage, with_texts
 from recollect.domain.archive import (
     Archive,
     Blob,
@@ -185,11 +190,14 @@ class ToolResultManager:
         why in its place, and the conversation continues.
         """
         contents = {uuid: await self._content_or_problem(uuid, query) for uuid in load_uuids or ()}
-        return [with_texts(message, lambda text: open_in(text, contents)) for message in messages]
+        return [
+            with_texts(message, lambda text: open_placeholders(text, contents))
+            for message in messages
+        ]
 
     async def restore_placeholders(self, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
         """Return the messages with every archive closed again, for the next turn."""
-        return [with_texts(message, close_in) for message in messages]
+        return [with_texts(message, close_placeholders) for message in messages]
 
     async def find_earlier(self, tool_name: str, tool_input: object) -> EarlierResult | None:
         """Return what the same tool returned for the same input before, in any session."""

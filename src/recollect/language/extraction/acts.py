@@ -16,7 +16,7 @@ from recollect.domain.turn import Act, Turn
 from recollect.language.characters import HAN
 from recollect.language.claims import moods
 from recollect.language.claims.moods import mood
-from recollect.language.extraction.sentences import (
+from recollect.language.extraction.utterances import (
     Sentence,
     part_of,
     readable,
@@ -30,11 +30,14 @@ _RESULT_ROLES: Final = frozenset({"tool", "function"})
 _ORDERING_ROLES: Final = frozenset({"system", "developer"})
 # "ok", "ugh, right": less states nothing.
 _MIN_WORDS: Final = 3
+# "for the record, …": a few words before a comma are no clause.
+_MIN_CLAUSE_WORDS: Final = 4
 _MIN_HAN_CHARACTERS: Final = 4
 _HAN: Final = re.compile(f"[{HAN}]")
 _QUESTION_MARKS: Final = "?？"
 _FRAGMENT: Final = re.compile(r"[a-z]{1,20}(?: [a-z]{1,20})?, (?=[a-z])")
-_LAST_COMMA: Final = re.compile(r"[,;，；](?=[^,;，；]*$)")
+_CLAUSE_BORDER: Final = re.compile(r"[,;，；]|\s[-–—]\s|——")
+_CONJUNCTION: Final = re.compile(r"(?:and|but|so|or)\s+")
 
 
 def with_acts(turns: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -58,12 +61,20 @@ def holds_wish(turn: Turn) -> bool:
 
 
 def told_before_question(sentence: Sentence) -> Sentence | None:
-    """Return the statement before a question in the same sentence: "I'm vegan, what can I eat?"."""
-    comma = _LAST_COMMA.search(sentence.plain)
-    if comma is None or not moods.asks(sentence.plain[comma.end() :].strip(f" {_QUESTION_MARKS}")):
-        return None
-    told = part_of(sentence, 0, comma.start())
-    return told if moods.stance(told.plain) == "told" else None
+    """Return the clauses before the question in a sentence: "I'm vegan, what can I eat?"."""
+    told_end = start = 0
+    for border in _CLAUSE_BORDER.finditer(sentence.plain):
+        if _seeks(sentence.plain[start : border.start()]):
+            break
+        told_end, start = border.start(), border.end()
+    told = part_of(sentence, 0, told_end)
+    return told if told_end and moods.stance(told.plain) == "told" else None
+
+
+def _seeks(clause: str) -> bool:
+    """Return whether a clause wants an answer or a service."""
+    clause = _CONJUNCTION.sub("", clause.strip(f" {_QUESTION_MARKS}"))
+    return mood(clause) in {"interrogative", "imperative"}
 
 
 # --- A turn --------------------------------------------------------------------------------------
@@ -101,11 +112,19 @@ def _act_of(sentence: Sentence) -> Act | None:
     plain = sentence.plain
     stance = moods.stance(plain)
     if stance == "asked":
-        told = told_before_question(sentence)
-        return "statement" if told and _says_something(told.plain) else "question"
+        return "statement" if _tells_beside_asking(plain) else "question"
     if stance == "ordered" or (mood(plain) == "imperative" and not moods.is_wish(plain)):
         return "request"
     return "statement" if _says_something(plain) else None
+
+
+def _tells_beside_asking(plain: str) -> bool:
+    """Return whether one clause of a question tells something: "…, I leave on Monday, …?"."""
+    clauses = _CLAUSE_BORDER.split(plain)
+    return len(clauses) > 1 and any(
+        _says_something(clause, least_words=_MIN_CLAUSE_WORDS) and moods.stance(clause) == "told"
+        for clause in (_CONJUNCTION.sub("", clause.strip()) for clause in clauses)
+    )
 
 
 def _without_fragment(sentence: Sentence) -> Sentence:
@@ -114,10 +133,10 @@ def _without_fragment(sentence: Sentence) -> Sentence:
     return part_of(sentence, fragment.end(), len(sentence.plain)) if fragment else sentence
 
 
-def _says_something(plain: str) -> bool:
+def _says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
     if moods.acknowledges(plain) or moods.confirms(plain):
         return False
-    return len(plain.split()) >= _MIN_WORDS or len(_HAN.findall(plain)) >= _MIN_HAN_CHARACTERS
+    return len(plain.split()) >= least_words or len(_HAN.findall(plain)) >= _MIN_HAN_CHARACTERS
 
 
 # --- Tools ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from recollect.domain.write import Claim
 from recollect.language.claims import moods
 from recollect.language.extraction.corrections import Earlier
 from recollect.language.extraction.message import confirmed_by_user, said_by_user, told_by_assistant
-from recollect.language.extraction.sentences import Utterance, readable, sentences
+from recollect.language.extraction.utterances import Utterance, readable, sentences
 
 _MAX_ACKNOWLEDGEMENT_CHARACTERS: Final = 200
 # Such a turn tells nothing itself.

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 from recollect.domain.record import Kind
 from recollect.domain.write import Claim
 from recollect.language.characters import HAN
-from recollect.language.entities.chinese import chinese_names
-from recollect.language.entities.latin import is_everyday
+from recollect.language.entities import chinese_names, is_everyday
 from recollect.language.lexicon import both, compiled
 
 _ENGLISH_NAME: Final = r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"

@@ -16,8 +16,8 @@ from recollect.domain.write import Grounded
 from recollect.language.analysis import terms
 from recollect.language.characters import HAN, fold
 from recollect.language.claims import moods
-from recollect.language.entities.recognition import entities
-from recollect.language.extraction.sentences import LONGEST_SENTENCE, readable, sentences
+from recollect.language.entities import entities
+from recollect.language.extraction.utterances import LONGEST_SENTENCE, readable, sentences
 from recollect.language.lexicon import LANGUAGES, bilingual, both, lexicon
 from recollect.language.quantities import number_words, numbers
 from recollect.language.words import is_stop_word, stem, stop_characters

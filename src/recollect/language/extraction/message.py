@@ -17,11 +17,11 @@ from recollect.domain.record import Episode, Evidence, Kind
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
 from recollect.language.claims.subjects import named_in_chinese, named_in_english
-from recollect.language.entities.recognition import entities
+from recollect.language.entities import entities
 from recollect.language.extraction.acts import told_before_question
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
 from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
-from recollect.language.extraction.sentences import (
+from recollect.language.extraction.utterances import (
     Preface,
     Sentence,
     Utterance,

@@ -14,7 +14,7 @@ from recollect.domain.views import Json, as_json
 from recollect.domain.write import WritePolicy
 from recollect.errors import NotAllowed, NotAuthenticated
 from recollect.lifecycle.keys import csrf_token
-from recollect.server import access_answers
+from recollect.server import operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import AdministeredMemory, OpenMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -49,7 +49,7 @@ class KeyWanted(Body):
     expires_at: datetime | None = None
 
 
-@router.post("/sign-in", response_model=access_answers.WhoAmI, responses=problems(401))
+@router.post("/sign-in", response_model=operation_answers.WhoAmI, responses=problems(401))
 async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response: Response) -> Json:
     """Sign a browser in with a key: answers with a cookie that its scripts cannot read."""
     limits = cast("Limits", request.app.state.limits)
@@ -92,14 +92,14 @@ async def sign_out(memory: OpenMemory, request: Request, response: Response) -> 
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
 
 
-@router.get("/whoami", response_model=access_answers.WhoAmI)
+@router.get("/whoami", response_model=operation_answers.WhoAmI)
 async def whoami(asking: Asking, response: Response) -> Json:
     """Tell who is asking: the role, and which workspaces, users and agents it holds for."""
     response.headers["Cache-Control"] = "no-store"
     return _told(asking)
 
 
-@router.get("/keys", response_model=access_answers.KeyPage)
+@router.get("/keys", response_model=operation_answers.KeyPage)
 async def list_keys(
     memory: AdministeredMemory, asking: Asking, limit: Limit = 50, cursor: PageMark = None
 ) -> Json:
@@ -110,7 +110,7 @@ async def list_keys(
 
 
 @router.post(
-    "/keys", status_code=201, response_model=access_answers.NewKey, responses=problems(409)
+    "/keys", status_code=201, response_model=operation_answers.NewKey, responses=problems(409)
 )
 async def create_key(
     memory: AdministeredMemory, asking: Asking, body: KeyWanted, response: Response
@@ -135,7 +135,7 @@ async def create_key(
     return as_json(made)
 
 
-@router.delete("/keys/{key_id}", response_model=access_answers.Key, responses=problems(404))
+@router.delete("/keys/{key_id}", response_model=operation_answers.Key, responses=problems(404))
 async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) -> Json:
     """Revoke a key: it opens nothing any more, and its sign-ins end."""
     _require_covered(asking, (await memory.access.get(key_id)).grant)
@@ -188,7 +188,7 @@ class AgentWanted(Body):
     )
 
 
-@agents_router.get("", response_model=access_answers.AgentPage)
+@agents_router.get("", response_model=operation_answers.AgentPage)
 async def list_agents(
     memory: AdministeredMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Json:
@@ -196,13 +196,13 @@ async def list_agents(
     return as_json(await memory.agents.list(limit=limit, cursor=cursor))
 
 
-@agents_router.get("/{name}", response_model=access_answers.Agent, responses=problems(404))
+@agents_router.get("/{name}", response_model=operation_answers.Agent, responses=problems(404))
 async def get_agent(memory: AdministeredMemory, name: str) -> Json:
     """Read how an agent is set up now."""
     return as_json(await memory.agents.get(name))
 
 
-@agents_router.put("/{name}", response_model=access_answers.Agent, responses=problems(404, 409))
+@agents_router.put("/{name}", response_model=operation_answers.Agent, responses=problems(404, 409))
 async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) -> Json:
     """Set an agent up, in place of what was set before; it goes before the settings file."""
     return as_json(await memory.agents.put(name, **body.model_dump()))

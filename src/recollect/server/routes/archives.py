@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.server import session_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -39,7 +39,7 @@ class ToolCallGiven(Body):
     input: Any = Field(default=None, description="its arguments")
 
 
-@router.get("", response_model=answers.ArchivePage)
+@router.get("", response_model=session_answers.ArchivePage)
 async def list_archives(
     memory: CallersMemory,
     session: Annotated[str | None, Query(description="only of this session")] = None,
@@ -52,13 +52,13 @@ async def list_archives(
     return as_json(found)
 
 
-@router.post("/sweep", response_model=answers.SweptArchives)
+@router.post("/sweep", response_model=session_answers.SweptArchives)
 async def sweep_archives(memory: CallersMemory, body: ArchiveSweep | None = None) -> Json:
     """Remove the archives that are past their time or beyond the limits."""
     return as_json(await memory.archives.sweep(dry_run=(body or ArchiveSweep()).dry_run))
 
 
-@router.post("/earlier", response_model=answers.EarlierResult, responses=problems(413))
+@router.post("/earlier", response_model=session_answers.EarlierResult, responses=problems(413))
 async def find_earlier_result(memory: CallersMemory, body: ToolCallGiven) -> Json:
     """Find what the same tool gave for the same input before, in any session of this scope."""
     found = await memory.archives.find_earlier(body.tool, body.input)
@@ -67,13 +67,15 @@ async def find_earlier_result(memory: CallersMemory, body: ToolCallGiven) -> Jso
     return {"archive": as_json(found.archive), "age_seconds": found.age.total_seconds()}
 
 
-@router.get("/{archive_id}", response_model=answers.Archive, responses=problems(404))
+@router.get("/{archive_id}", response_model=session_answers.Archive, responses=problems(404))
 async def get_archive(memory: CallersMemory, archive_id: str) -> Json:
     """Read what is known of one archive, without its content."""
     return as_json(await memory.archives.get(archive_id))
 
 
-@router.get("/{archive_id}/text", response_model=answers.ArchiveText, responses=problems(404))
+@router.get(
+    "/{archive_id}/text", response_model=session_answers.ArchiveText, responses=problems(404)
+)
 async def load_archive_text(
     memory: CallersMemory, archive_id: str, query: About = None, range: Part = None
 ) -> Json:
@@ -107,7 +109,7 @@ async def load_archive(
     return Response(json.dumps(content), media_type="application/json")
 
 
-@router.delete("/{archive_id}", response_model=answers.Archive, responses=problems(404))
+@router.delete("/{archive_id}", response_model=session_answers.Archive, responses=problems(404))
 async def delete_archive(memory: CallersMemory, archive_id: str) -> Json:
     """Remove an archive and its content for good; the conversation keeps its placeholder."""
     return as_json(await memory.archives.delete(archive_id))

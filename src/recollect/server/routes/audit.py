@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.server import operation_answers
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, PageMark, page_of
@@ -16,7 +16,7 @@ from recollect.server.problems import problems
 router = APIRouter(prefix="/v1", tags=["audit"], route_class=IdempotentRoute)
 
 
-@router.get("/audit", response_model=answers.AuditPage)
+@router.get("/audit", response_model=operation_answers.AuditPage)
 async def list_audit(
     memory: CallersMemory,
     limit: Limit = 50,
@@ -30,19 +30,19 @@ async def list_audit(
     )
 
 
-@router.get("/audit/verify", response_model=answers.AuditVerdict)
+@router.get("/audit/verify", response_model=operation_answers.AuditVerdict)
 async def verify_audit(memory: CallersMemory) -> Json:
     """Check the whole chain of the workspace: what is sealed, and what was changed since."""
     return as_json(await memory.audit.verify())
 
 
-@router.post("/audit/seal", response_model=answers.Sealed)
+@router.post("/audit/seal", response_model=operation_answers.Sealed)
 async def seal_audit(memory: CallersMemory) -> Json:
     """Seal what is too new to be in the chain, now instead of soon."""
     return {"sealed": await memory.audit.seal()}
 
 
-@router.get("/audit/{id}", response_model=answers.AuditPage, responses=problems(404))
+@router.get("/audit/{id}", response_model=operation_answers.AuditPage, responses=problems(404))
 async def show_audit(
     memory: CallersMemory, id: str, limit: Limit = 50, cursor: PageMark = None
 ) -> Json:

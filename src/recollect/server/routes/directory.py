@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.server import answers, operation_answers
 from recollect.server.bodies import Filters, PagedFilters, described
 from recollect.server.caller import CallersMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
@@ -146,7 +146,7 @@ async def recall_in_workspace(
     return as_json(recalled)
 
 
-@router.get("/workspace/health", response_model=answers.MemoryHealth)
+@router.get("/workspace/health", response_model=operation_answers.MemoryHealth)
 async def workspace_health(
     memory: WholeWorkspace,
     agent: OfAgent = None,
@@ -172,7 +172,7 @@ async def list_workspace_conflicts(
     return as_json(page_of(disputes, limit, cursor, lambda dispute: dispute.conflict.id))
 
 
-@router.get("/workspace/audit", response_model=answers.AuditPage)
+@router.get("/workspace/audit", response_model=operation_answers.AuditPage)
 async def list_workspace_audit(
     memory: WholeWorkspace,
     agent: OfAgent = None,

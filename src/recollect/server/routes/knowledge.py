@@ -277,13 +277,14 @@ async def upload_documents(
 async def list_documents(
     memory: CallersMemory,
     collection: Annotated[str | None, Query(description="only of this collection")] = None,
+    source: Annotated[str | None, Query(description="only what is known by this")] = None,
     status: Annotated[DocumentStatus | None, Query(description="only with this status")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Json:
     """List documents, the last changed first, a page at a time."""
     found = await memory.knowledge.list(
-        collection=collection, status=status, limit=limit, cursor=cursor
+        collection=collection, source=source, status=status, limit=limit, cursor=cursor
     )
     return as_json(found)
 

@@ -20,7 +20,7 @@ from recollect.domain.job import JobState
 from recollect.domain.meter import BUCKETS, CounterName, bucket
 from recollect.domain.stats import Stats
 from recollect.domain.views import Json, as_json
-from recollect.server import access_answers, answers
+from recollect.server import answers, operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory, OpenMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
@@ -101,7 +101,7 @@ _TEXT: Final[dict[str, Any]] = {"schema": {"type": "string"}}
 router = APIRouter(tags=["operation"], route_class=IdempotentRoute)
 
 
-@router.get("/health", response_model=answers.ServerHealth)
+@router.get("/health", response_model=operation_answers.ServerHealth)
 async def server_health(memory: OpenMemory) -> Json:
     """Tell whether the server works: it has just read from its database, or this is an error."""
     await memory.list(limit=1)
@@ -115,7 +115,7 @@ async def get_scope(memory: CallersMemory) -> Json:
     return {"scope": as_json(memory.caller_scope), "disabled_agents": disabled}
 
 
-@router.get("/v1/stats", response_model=answers.Stats)
+@router.get("/v1/stats", response_model=operation_answers.Stats)
 async def get_stats(memory: CallersMemory) -> Json:
     """Count what this caller can read, and tell how the parts are doing.
 
@@ -125,13 +125,13 @@ async def get_stats(memory: CallersMemory) -> Json:
     return as_json(await memory.stats())
 
 
-@router.get("/v1/settings", response_model=access_answers.EffectiveSettings)
+@router.get("/v1/settings", response_model=operation_answers.EffectiveSettings)
 async def list_settings(memory: OpenMemory) -> Json:
     """List the settings that hold, without secrets, and where each comes from."""
     return {**as_json(settings_in_use(memory.settings)), "file": str(settings_file())}
 
 
-@router.get("/v1/metrics", response_model=answers.Metrics)
+@router.get("/v1/metrics", response_model=operation_answers.Metrics)
 async def get_metrics(
     memory: OpenMemory,
     since: Annotated[
@@ -155,7 +155,7 @@ async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
     return PlainTextResponse(told, media_type=MEDIA_TYPE)
 
 
-@router.get("/v1/doctor", response_model=answers.Diagnosis)
+@router.get("/v1/doctor", response_model=operation_answers.Diagnosis)
 async def diagnose_server(memory: CallersMemory) -> Json:
     """Report how every part is doing and how to fix it; nothing is changed."""
     return as_json(await diagnose(memory.settings))
@@ -166,7 +166,7 @@ async def diagnose_server(memory: CallersMemory) -> Json:
 jobs_router = APIRouter(prefix="/v1/jobs", tags=["jobs"], route_class=IdempotentRoute)
 
 
-@jobs_router.get("", response_model=answers.JobPage)
+@jobs_router.get("", response_model=operation_answers.JobPage)
 async def list_jobs(
     memory: CallersMemory,
     state: Annotated[JobState | None, Query(description="only jobs in this state")] = None,
@@ -178,7 +178,7 @@ async def list_jobs(
     return as_json(await memory.jobs.list(state=state, kind=kind, limit=limit, cursor=cursor))
 
 
-@jobs_router.post("/run", response_model=answers.Worked)
+@jobs_router.post("/run", response_model=operation_answers.Worked)
 async def run_due_jobs(memory: CallersMemory) -> Json:
     """Run the jobs that are due now, and answer when they have run."""
     return {"ran": await memory.work()}
@@ -190,13 +190,13 @@ async def drain_jobs(memory: CallersMemory) -> None:
     await memory.drain()
 
 
-@jobs_router.get("/{job_id}", response_model=answers.Job, responses=problems(404))
+@jobs_router.get("/{job_id}", response_model=operation_answers.Job, responses=problems(404))
 async def get_job(memory: CallersMemory, job_id: str) -> Json:
     """Read how a job is doing: its state, how far it is where that is known, and its result."""
     return as_json(await memory.jobs.get(job_id))
 
 
-@jobs_router.delete("/{job_id}", response_model=answers.Job, responses=problems(404, 409))
+@jobs_router.delete("/{job_id}", response_model=operation_answers.Job, responses=problems(404, 409))
 async def cancel_job(memory: CallersMemory, job_id: str) -> Json:
     """Cancel a job; one that runs stops soon, and what it did is kept."""
     return as_json(await memory.jobs.cancel(job_id))
@@ -217,7 +217,9 @@ class ReindexWanted(Body):
     )
 
 
-@reindex_router.post("", status_code=HTTPStatus.ACCEPTED, response_model=answers.Reindexing)
+@reindex_router.post(
+    "", status_code=HTTPStatus.ACCEPTED, response_model=operation_answers.Reindexing
+)
 async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = None) -> Json:
     """Begin to make the vectors that are missing, of this model or another.
 
@@ -227,13 +229,13 @@ async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = N
     return as_json(await memory.reindexing())
 
 
-@reindex_router.get("", response_model=answers.Reindexing)
+@reindex_router.get("", response_model=operation_answers.Reindexing)
 async def get_reindexing(memory: CallersMemory) -> Json:
     """Tell how far a change of the model is, or what the model in use has yet to read."""
     return as_json(await memory.reindexing())
 
 
-@reindex_router.delete("", response_model=answers.StoppedReindexing)
+@reindex_router.delete("", response_model=operation_answers.StoppedReindexing)
 async def stop_reindexing(memory: CallersMemory) -> Json:
     """End a change of the model; what it has made is kept."""
     return {"stopped": await memory.stop_reindexing(), **as_json(await memory.reindexing())}
@@ -252,14 +254,16 @@ class WantedDemo(Body):
     language: Literal["en", "zh"] = "en"
 
 
-@demo_router.post("", status_code=201, response_model=answers.Demo, responses=problems(409))
+@demo_router.post(
+    "", status_code=201, response_model=operation_answers.Demo, responses=problems(409)
+)
 async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = None) -> Json:
     """Fill the workspace `demo` with made-up people and what is remembered of them."""
     held = await load_demo(memory, (body or WantedDemo()).language)
     return as_json({"workspace": WORKSPACE, **held})
 
 
-@demo_router.delete("", response_model=answers.RemovedDemo)
+@demo_router.delete("", response_model=operation_answers.RemovedDemo)
 async def remove_demo_workspace(memory: WholeWorkspace) -> Json:
     """Forget everything in the workspace `demo` for good."""
     gone = await remove_demo(memory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.server import answers, operation_answers
 from recollect.server.bodies import Prompt, Question
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -35,7 +35,9 @@ async def make_context(memory: CallersMemory, body: Prompt) -> Json:
     return as_json(await memory.context(body.message, **body.wanted()))
 
 
-@router.get("/recalls/{recall_id}/replay", response_model=answers.Replay, responses=problems(404))
+@router.get(
+    "/recalls/{recall_id}/replay", response_model=operation_answers.Replay, responses=problems(404)
+)
 async def replay_recall(memory: CallersMemory, recall_id: str) -> Json:
     """Compare what a prompt was given with what the same question gives now."""
     return as_json(await memory.audit.replay(recall_id))

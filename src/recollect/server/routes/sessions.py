@@ -18,7 +18,7 @@ from recollect.domain.archive import EarlierResult
 from recollect.domain.notes import Cached, ChunkType, ContentChunk, Decision, Hint, ScratchpadUpdate
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotFound
-from recollect.server import answers
+from recollect.server import answers, session_answers
 from recollect.server.bodies import Body, Message, Several, described, said
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -111,7 +111,7 @@ class PlannedSession(answers.Answer):
     edits: list[PlannedEdit]
     system: str
     degraded: list[str]
-    usage: answers.SessionUsage
+    usage: session_answers.SessionUsage
 
 
 class NewChunk(Body):
@@ -200,7 +200,7 @@ class ArchivesToClose(Body):
     messages: list[dict[str, Any]]
 
 
-@router.post("", status_code=201, response_model=answers.SessionStatus)
+@router.post("", status_code=201, response_model=session_answers.SessionStatus)
 async def open_session(
     memory: CallersMemory, sessions: SessionsInUse, response: Response, body: NewSession
 ) -> Json:
@@ -215,7 +215,7 @@ async def open_session(
         return await _status(session)
 
 
-@router.get("/{session_id}", response_model=answers.SessionStatus, responses=problems(404))
+@router.get("/{session_id}", response_model=session_answers.SessionStatus, responses=problems(404))
 async def session_status(memory: CallersMemory, sessions: SessionsInUse, session_id: str) -> Json:
     """Tell how full a session's window is: tokens, budget and level of compression."""
     is_open = sessions.has(memory, session_id)
@@ -240,7 +240,9 @@ async def observe_in_session(session: CallersSession, body: Said) -> Json:
     return as_json(await session.observe(said(body.messages), task=body.task))
 
 
-@router.post("/{session_id}/prepare", response_model=answers.Prepared, responses=problems(404, 413))
+@router.post(
+    "/{session_id}/prepare", response_model=session_answers.Prepared, responses=problems(404, 413)
+)
 async def prepare_session(session: CallersSession, body: Wanted) -> Json:
     """Make the messages to send to the model now; what is stored stays as it is."""
     prepared = await session.prepare(
@@ -286,7 +288,9 @@ async def plan_session(session: CallersSession, body: PlanWanted) -> Json:
     }
 
 
-@router.get("/{session_id}/summaries", response_model=answers.Summaries, responses=problems(404))
+@router.get(
+    "/{session_id}/summaries", response_model=session_answers.Summaries, responses=problems(404)
+)
 async def session_summaries(session: CallersSession) -> Json:
     """List what stands for the beginning of the conversation now, in its order."""
     return {"items": [{"id": it.id, **as_json(it)} for it in session.summaries]}
@@ -305,19 +309,21 @@ async def expand_summary(
     return as_json(page_of(turns, limit, cursor, lambda it: it.id))
 
 
-@router.get("/{session_id}/offers", response_model=answers.Offers, responses=problems(404))
+@router.get("/{session_id}/offers", response_model=session_answers.Offers, responses=problems(404))
 async def session_offers(session: CallersSession) -> Json:
     """Tell what is known of this turn's tool calls before they are made."""
     return {"items": {call: _offer(it) for call, it in session.offers.items()}}
 
 
-@router.get("/{session_id}/notes", response_model=answers.Notes, responses=problems(404))
+@router.get("/{session_id}/notes", response_model=session_answers.Notes, responses=problems(404))
 async def session_notes(session: CallersSession) -> Json:
     """Tell what the tools of a session have found."""
     return _notes(session)
 
 
-@router.put("/{session_id}/notes", response_model=answers.Notes, responses=problems(404, 413))
+@router.put(
+    "/{session_id}/notes", response_model=session_answers.Notes, responses=problems(404, 413)
+)
 async def replace_notes(session: CallersSession, body: AllNotes) -> Json:
     """Note all of this in place of what is noted now."""
     session.notes.load(
@@ -335,7 +341,7 @@ async def replace_notes(session: CallersSession, body: AllNotes) -> Json:
 
 
 @router.post(
-    "/{session_id}/notes/chunks", response_model=answers.Notes, responses=problems(404, 413)
+    "/{session_id}/notes/chunks", response_model=session_answers.Notes, responses=problems(404, 413)
 )
 async def add_note(session: CallersSession, body: NewChunk) -> Json:
     """Note a piece of content, if it is relevant enough; the least relevant one makes room."""
@@ -346,7 +352,7 @@ async def add_note(session: CallersSession, body: NewChunk) -> Json:
 
 @router.put(
     "/{session_id}/notes/structures/{document}",
-    response_model=answers.Notes,
+    response_model=session_answers.Notes,
     responses=problems(404, 413),
 )
 async def note_structure(session: CallersSession, document: str, body: NewStructure) -> Json:
@@ -356,7 +362,7 @@ async def note_structure(session: CallersSession, document: str, body: NewStruct
     return _notes(session)
 
 
-@router.delete("/{session_id}/notes", response_model=answers.Notes, responses=problems(404))
+@router.delete("/{session_id}/notes", response_model=session_answers.Notes, responses=problems(404))
 async def clear_notes(session: CallersSession, what: Literal["query", "all"] = "all") -> Json:
     """Forget what was noted: all of it, or only what belongs to the current question."""
     if what == "query":
@@ -367,14 +373,18 @@ async def clear_notes(session: CallersSession, what: Literal["query", "all"] = "
     return _notes(session)
 
 
-@router.get("/{session_id}/scratchpad", response_model=answers.Scratchpad, responses=problems(404))
+@router.get(
+    "/{session_id}/scratchpad", response_model=session_answers.Scratchpad, responses=problems(404)
+)
 async def get_scratchpad(session: CallersSession) -> Json:
     """Read where the agent stands in its task."""
     return as_json(await session.scratchpad.read())
 
 
 @router.patch(
-    "/{session_id}/scratchpad", response_model=answers.Scratchpad, responses=problems(404, 413)
+    "/{session_id}/scratchpad",
+    response_model=session_answers.Scratchpad,
+    responses=problems(404, 413),
 )
 async def update_scratchpad(session: CallersSession, body: ScratchpadNews) -> Json:
     """Add what is new in the task; whatever is left out stays as it is."""
@@ -398,7 +408,7 @@ async def clear_scratchpad(session: CallersSession) -> None:
 
 @router.post(
     "/{session_id}/tool-results",
-    response_model=answers.ProcessedResult,
+    response_model=session_answers.ProcessedResult,
     responses=problems(404, 413),
 )
 async def process_tool_result(session: CallersSession, body: GivenResult) -> Json:
@@ -411,7 +421,7 @@ async def process_tool_result(session: CallersSession, body: GivenResult) -> Jso
 
 @router.post(
     "/{session_id}/archives/open",
-    response_model=answers.Messages,
+    response_model=session_answers.Messages,
     responses=problems(404, 413),
 )
 async def open_archives(session: CallersSession, body: ArchivesToOpen) -> Json:
@@ -422,7 +432,7 @@ async def open_archives(session: CallersSession, body: ArchivesToOpen) -> Json:
 
 @router.post(
     "/{session_id}/archives/close",
-    response_model=answers.Messages,
+    response_model=session_answers.Messages,
     responses=problems(404, 413),
 )
 async def close_archives(session: CallersSession, body: ArchivesToClose) -> Json:
@@ -430,7 +440,9 @@ async def close_archives(session: CallersSession, body: ArchivesToClose) -> Json
     return {"items": await session.archive.restore_placeholders(body.messages)}
 
 
-@router.post("/{session_id}/settle", response_model=answers.SessionStatus, responses=problems(404))
+@router.post(
+    "/{session_id}/settle", response_model=session_answers.SessionStatus, responses=problems(404)
+)
 async def settle_session(session: CallersSession) -> Json:
     """Wait for the compression that is going on in the background."""
     await session.settle()

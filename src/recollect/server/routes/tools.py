@@ -11,7 +11,7 @@ from recollect.domain.memory_tools import READING_TOOLS
 from recollect.domain.scope import Role
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
-from recollect.server import answers
+from recollect.server import session_answers
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
@@ -22,7 +22,7 @@ Language = Annotated[Tongue, Query(description="of titles, descriptions and ages
 router = APIRouter(prefix="/v1/tools", tags=["tools"], route_class=IdempotentRoute)
 
 
-@router.get("", response_model=answers.Tools)
+@router.get("", response_model=session_answers.Tools)
 async def list_tools(
     memory: CallersMemory,
     language: Language = "en",
@@ -37,13 +37,15 @@ async def list_tools(
     return {"items": box.anthropic() if format == "anthropic" else box.json_schemas()}
 
 
-@router.get("/guide", response_model=answers.Guide)
+@router.get("/guide", response_model=session_answers.Guide)
 async def get_guide(memory: CallersMemory, language: Language = "en") -> Json:
     """Tell a model how to use memory, for its system prompt; empty where it is disabled."""
     return {"text": memory.guide(language)}
 
 
-@router.post("/{name}", response_model=answers.ToolResult, responses=problems(404, 409, 413))
+@router.post(
+    "/{name}", response_model=session_answers.ToolResult, responses=problems(404, 409, 413)
+)
 async def call_tool(
     memory: CallersMemory,
     asking: Asking,

@@ -18,7 +18,7 @@ from fastapi.responses import StreamingResponse
 
 from recollect.domain.archive import contents_beside
 from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.server import operation_answers
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
@@ -169,7 +169,7 @@ async def export_memory(
 
 @router.put(
     "/import",
-    response_model=answers.Imported,
+    response_model=operation_answers.Imported,
     responses=problems(409),
     openapi_extra={
         "requestBody": {
@@ -197,7 +197,7 @@ async def import_memory(
 
 @router.put(
     "/import/chat",
-    response_model=answers.ImportedChats,
+    response_model=operation_answers.ImportedChats,
     openapi_extra={
         "requestBody": {
             "required": True,

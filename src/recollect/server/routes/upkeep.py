@@ -9,7 +9,7 @@ from pydantic import Field
 
 from recollect.domain.relation import Resolution
 from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.server import answers, operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -66,7 +66,7 @@ class WholeSweep(SweepWanted):
     all_scopes: bool = Field(default=False, description="everybody's, for an operator")
 
 
-@router.get("/health", response_model=answers.MemoryHealth)
+@router.get("/health", response_model=operation_answers.MemoryHealth)
 async def memory_health(memory: CallersMemory) -> Json:
     """Tell how much there is, how far it is trusted, and what somebody should look at."""
     return as_json(await memory.upkeep.health())
@@ -135,19 +135,19 @@ async def promote_record(
     return as_json(await memory.upkeep.promote(record_id, reason=(body or Because()).reason))
 
 
-@router.post("/expire", response_model=answers.Swept)
+@router.post("/expire", response_model=operation_answers.Swept)
 async def expire_records(memory: CallersMemory, body: SweepWanted | None = None) -> Json:
     """Hide or remove the records whose time is over."""
     return as_json(await memory.upkeep.expire(dry_run=(body or SweepWanted()).dry_run))
 
 
-@router.post("/retain", response_model=answers.Swept)
+@router.post("/retain", response_model=operation_answers.Swept)
 async def apply_retention(memory: CallersMemory, body: SweepWanted | None = None) -> Json:
     """Apply the rules of retention in the settings."""
     return as_json(await memory.upkeep.retain(dry_run=(body or SweepWanted()).dry_run))
 
 
-@router.post("/sweep", response_model=answers.Swept)
+@router.post("/sweep", response_model=operation_answers.Swept)
 async def sweep(memory: CallersMemory, asking: Asking, body: WholeSweep | None = None) -> Json:
     """Do all that a background sweep does: expiry, retention, capacity, archives."""
     given = body or WholeSweep()

@@ -1,6 +1,6 @@
 import { Spinner } from "@heroui/react";
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Record } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../lib/format";
@@ -77,15 +77,22 @@ export function RecordList({
     const top = list.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
     setMargin(top + scroller.scrollTop);
   }, [records.length === 0, isTimeline, selected.size > 0]);
+  // The same function while the rows are the same: with another one, every row is placed anew.
+  const keyOf = useCallback(
+    (index: number) => {
+      const row = rows[index];
+      return row === undefined ? index : row.kind === "day" ? row.day : row.record.id;
+    },
+    [rows],
+  );
   const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => document.getElementById(SCROLLER),
     estimateSize: (index) => (rows[index]?.kind === "day" ? DAY_HEIGHT : CARD_HEIGHT),
-    getItemKey: (index) => {
-      const row = rows[index];
-      return row === undefined ? index : row.kind === "day" ? row.day : row.record.id;
-    },
+    getItemKey: keyOf,
     overscan: 3,
+    // Cards are made in a task of their own, not in the one that scrolls, lays out and paints.
+    useFlushSync: false,
     measureElement: heightOf,
     scrollMargin: margin,
     gap: isTimeline ? 0 : 12,

@@ -12,7 +12,7 @@ from sqlalchemy.types import Float, Text, TypeEngine
 from recollect.backends.sql.dialects.base import Terms, token, tokens
 from recollect.backends.sql.dialects.server import ServerDialect
 from recollect.backends.sql.portable import MARIADB_COLLATION, MYSQL_COLLATION
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 
 _OLDEST_MYSQL: Final = (8, 0, 17)
 _OLDEST_MARIADB: Final = (10, 6)
@@ -20,10 +20,12 @@ _COLLATIONS: Final = (
     "SELECT table_name, table_collation FROM information_schema.tables WHERE table_schema = "
     "DATABASE() AND table_name IN ('scopes', 'records', 'turns', 'jobs', 'state', 'record_tags')"
 )
-_ADD: Final = Quick(text("INSERT INTO unit_tokens (unit_id, tokens) VALUES (:unit, :tokens)"))
+_ADD: Final = PreparedStatement(
+    text("INSERT INTO unit_tokens (unit_id, tokens) VALUES (:unit, :tokens)")
+)
 # The full text of InnoDB knows no snapshots: a row that is deleted is gone for those too who began
 # before. So it is only marked, and goes when nobody can be reading any more.
-_REMOVE: Final = Quick(
+_REMOVE: Final = PreparedStatement(
     text("UPDATE unit_tokens SET gone_at = UNIX_TIMESTAMP() WHERE unit_id = :unit")
 )
 _SWEEP: Final = text(
@@ -35,10 +37,25 @@ _NEWEST: Final = text(
     "SELECT unit_id FROM unit_tokens WHERE MATCH (tokens) AGAINST (:query IN BOOLEAN MODE) "
     "AND gone_at = 0 ORDER BY unit_id DESC LIMIT :most"
 )
+_COUNTED: Final = (
+    "JSON_TABLE(:counts, '$[*]' COLUMNS (term BIGINT PATH '$[0]', units INT PATH '$[1]')) "
+    "AS counted"
+)
 
 
 class MysqlDialect(ServerDialect):
     """MySQL 8 and MariaDB 10.6, and newer."""
+
+    add_counts = text(
+        "INSERT INTO term_counts (space, term, units) SELECT :space, counted.term, counted.units "
+        f"FROM {_COUNTED} "
+        "ON DUPLICATE KEY UPDATE units = term_counts.units + counted.units"
+    )
+    remove_unused_counts = text(
+        f"DELETE term_counts FROM {_COUNTED} STRAIGHT_JOIN term_counts "
+        "ON term_counts.space = :space AND term_counts.term = counted.term "
+        "WHERE term_counts.units <= 0"
+    )
 
     def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
         match type_:

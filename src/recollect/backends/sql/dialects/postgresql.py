@@ -11,25 +11,39 @@ from sqlalchemy.types import Text, TypeEngine
 
 from recollect.backends.sql.dialects.base import Terms, token, tokens
 from recollect.backends.sql.dialects.server import ServerDialect
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 
 _OLDEST: Final = 140_000
 # Arrays and casts instead of to_tsvector and to_tsquery: no parser looks at the terms.
-_ADD: Final = Quick(
+_ADD: Final = PreparedStatement(
     text(
         "INSERT INTO unit_tokens (unit_id, tokens) "
         "VALUES (:unit, array_to_tsvector(string_to_array(:tokens, ' ')))"
     )
 )
-_REMOVE: Final = Quick(text("DELETE FROM unit_tokens WHERE unit_id = :unit"))
+_REMOVE: Final = PreparedStatement(text("DELETE FROM unit_tokens WHERE unit_id = :unit"))
 _NEWEST: Final = text(
     "SELECT unit_id FROM unit_tokens WHERE tokens @@ CAST(:query AS tsquery) "
     "ORDER BY unit_id DESC LIMIT :most"
+)
+_COUNTED: Final = (
+    "SELECT CAST(pair ->> 0 AS BIGINT) AS term, CAST(pair ->> 1 AS INTEGER) AS units "
+    "FROM json_array_elements(CAST(:counts AS JSON)) AS pair"
 )
 
 
 class PostgresqlDialect(ServerDialect):
     """PostgreSQL 14 and newer."""
+
+    add_counts = text(
+        "INSERT INTO term_counts (space, term, units) SELECT CAST(:space AS BIGINT), term, units "
+        f"FROM ({_COUNTED}) AS counted ON CONFLICT (space, term) "
+        "DO UPDATE SET units = term_counts.units + excluded.units"
+    )
+    remove_unused_counts = text(
+        f"DELETE FROM term_counts USING ({_COUNTED}) AS counted WHERE term_counts.space = :space "
+        "AND term_counts.term = counted.term AND term_counts.units <= 0"
+    )
 
     def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
         if isinstance(type_, String) and not isinstance(type_, Text):

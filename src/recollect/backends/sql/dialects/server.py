@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TextClause,
     bindparam,
     delete,
     select,
@@ -27,7 +29,7 @@ from sqlalchemy.types import TypeEngine
 
 from recollect.backends.sql.dialects.base import Terms
 from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.schema import metadata
 
@@ -35,6 +37,9 @@ _GENERATION: Final = "generation"
 _SIGNED: Final = Struct("<q")
 # Whoever seals the audit holds the row of this name.
 SEAL: Final = "seal"
+# What tells this database from every other one, whatever they are called.
+_IDENTITY: Final = "identity"
+_IDENTITY_BITS: Final = 63
 
 server_metadata: Final = MetaData()
 
@@ -56,25 +61,13 @@ counters: Final = Table(
     Column("value", BigInteger, nullable=False),
 )
 
-_COUNTS: Final = Quick(
+_COUNTS: Final = PreparedStatement(
     select(term_counts.c.term, term_counts.c.units).where(
         term_counts.c.space == bindparam("of_space", type_=BigInteger()),
         term_counts.c.term.in_(listed_numbers("terms")),
     )
 )
-_KNOWN: Final = Quick(InsertOrIgnore(term_counts))
-_COUNT: Final = Quick(
-    update(term_counts)
-    .where(
-        term_counts.c.space == bindparam("of_space", type_=BigInteger()),
-        term_counts.c.term == bindparam("of_term", type_=BigInteger()),
-    )
-    .values(units=term_counts.c.units + bindparam("more", type_=Integer()))
-)
-_UNUSED: Final = delete(term_counts).where(
-    term_counts.c.space == bindparam("of_space", type_=BigInteger()), term_counts.c.units <= 0
-)
-_USED: Final = Quick(
+_USED: Final = PreparedStatement(
     select(term_counts.c.term).where(term_counts.c.term.in_(listed_numbers("terms"))).distinct()
 )
 _LOCK: Final = select(counters.c.value).where(counters.c.name == bindparam("of_name"))
@@ -84,6 +77,11 @@ class ServerDialect(ABC):
     """A database that several processes write to at the same time."""
 
     is_server = True
+    # One statement however many terms there are: `:counts` is a JSON list, of a term and how many
+    # more units have it each.
+    add_counts: TextClause
+    # Removes those of these terms that no unit has any more.
+    remove_unused_counts: TextClause
 
     @abstractmethod
     def column_type(self, type_: TypeEngine[Any]) -> TypeEngine[Any]:
@@ -103,6 +101,8 @@ class ServerDialect(ABC):
             connection.exec_driver_sql(statement)
         for name in (_GENERATION, SEAL):
             connection.execute(InsertOrIgnore(counters), {"name": name, "value": 0})
+        identity = secrets.randbits(_IDENTITY_BITS)
+        connection.execute(InsertOrIgnore(counters), {"name": _IDENTITY, "value": identity})
 
     def _tables(self, options: Mapping[str, Any]) -> MetaData:
         """Return every table as it is made here: the types differ, the names do not."""
@@ -111,9 +111,10 @@ class ServerDialect(ABC):
             made = table.to_metadata(copy)
             made.dialect_kwargs.update(options)
             for column in made.c:
-                column.type = self.column_type(column.type)
                 if isinstance(column.type, Text):
+                    # MySQL has no defaults for long texts.
                     column.server_default = None
+                column.type = self.column_type(column.type)
         return copy
 
     def raise_generation(self, connection: Connection) -> None:
@@ -149,13 +150,11 @@ class ServerDialect(ABC):
         for _, terms in units:
             counts.update({key for (key,) in _SIGNED.iter_unpack(terms)})
         # In one order, so that two who count at the same time do not wait for each other.
-        counted = sorted(counts.items())
-        if sign > 0:
-            _KNOWN.run(connection, [{"space": space, "term": it, "units": 0} for it, _ in counted])
-        more = [{"of_space": space, "of_term": it, "more": sign * count} for it, count in counted]
-        _COUNT.run(connection, more)
+        more = [(term, sign * count) for term, count in sorted(counts.items())]
+        given = {"space": space, "counts": to_json(more)}
+        connection.execute(self.add_counts, given)
         if sign < 0:
-            connection.execute(_UNUSED, {"of_space": space})
+            connection.execute(self.remove_unused_counts, given)
 
     def frequencies(
         self, connection: Connection, space: int, keys: Sequence[int]
@@ -174,6 +173,11 @@ class ServerDialect(ABC):
     def says(self, connection: Connection, term: str) -> bool:
         # No file of the server's is searched, so its own words cannot be mistaken for remains.
         return False
+
+
+def identity_of(connection: Connection) -> int | None:
+    """Return the number that a database was given with its tables; older ones have none."""
+    return connection.scalar(select(counters.c.value).where(counters.c.name == _IDENTITY))
 
 
 def lock_counter(connection: Connection, name: str) -> None:

@@ -9,12 +9,14 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from recollect.backends.sql.dialects.base import Terms, token, tokens
-from recollect.backends.sql.prepared_statement import Quick
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.schema import FULL_TEXT_SQLITE, metadata
 
-_ADD: Final = Quick(text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)"))
+_ADD: Final = PreparedStatement(
+    text("INSERT INTO unit_tokens(rowid, tokens) VALUES (:unit, :tokens)")
+)
 # A table without content only forgets a row when it is told exactly what was in it.
-_REMOVE: Final = Quick(
+_REMOVE: Final = PreparedStatement(
     text("INSERT INTO unit_tokens(unit_tokens, rowid, tokens) VALUES ('delete', :unit, :tokens)")
 )
 # One parameter for any number of tokens: a build of SQLite may take only some thousand.
@@ -85,7 +87,7 @@ class SqliteDialect:
     def _write(
         self,
         connection: Connection,
-        statement: Quick,
+        statement: PreparedStatement,
         space: int,
         units: Sequence[tuple[int, Terms]],
     ) -> None:

@@ -1,0 +1,266 @@
+"""Agents' settings, keys, sign-ins and hourly totals as rows."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Float, and_, bindparam, delete, insert, or_, select, update
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.portable import InsertOrIgnore
+from recollect.backends.sql.prepared_statement import PreparedStatement
+from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.schema import agents, keys, metric_hours, sign_ins
+from recollect.backends.sql.statements import prefixed
+from recollect.domain.access import ApiKey
+from recollect.domain.meter import CounterName
+from recollect.domain.page import Cursor
+from recollect.domain.scope import Role
+from recollect.domain.times import from_micros, to_micros
+from recollect.errors import Conflict
+from recollect.ports.keys import StoredKey
+
+_AGENTS: Final = agents.c
+
+
+def read_overlays(connection: Connection) -> dict[str, dict[str, Any]]:
+    """Return what was set for each agent."""
+    rows = connection.execute(select(_AGENTS.name, _AGENTS.settings))
+    return {row.name: json.loads(row.settings) for row in rows}
+
+
+class SqlAgentOverlays:
+    """An `AgentOverlays` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None:
+        row = {"name": name, "settings": json.dumps(settings), "updated_at": to_micros(now)}
+
+        def write(connection: Connection) -> None:
+            connection.execute(delete(agents).where(_AGENTS.name == name))
+            connection.execute(insert(agents), row)
+
+        await self._database.write(write)
+
+    async def delete(self, name: str) -> bool:
+        gone = delete(agents).where(_AGENTS.name == name)
+        return await self._database.write(lambda connection: connection.execute(gone).rowcount > 0)
+
+    async def names(self) -> frozenset[str]:
+        chosen = select(_AGENTS.name)
+        return await self._database.read(lambda connection: frozenset(connection.scalars(chosen)))
+
+    async def has_memory(self, name: str) -> bool:
+        scopes = select(schema.scopes.c.id).where(schema.scopes.c.agent == name)
+        tables = (schema.records, schema.turns)
+
+        def read(connection: Connection) -> bool:
+            return any(
+                connection.execute(
+                    select(table.c.id).where(table.c.scope_id.in_(scopes)).limit(1)
+                ).first()
+                for table in tables
+            )
+
+        return await self._database.read(read)
+
+
+# --- Keys and sign-ins as rows --------------------------------------------------------------------
+
+_KEY: Final = keys.c
+_SIGN_IN: Final = sign_ins.c
+
+
+class SqlKeys:
+    """A `Keys` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, stored: StoredKey) -> None:
+        key = stored.key
+        row: dict[str, Any] = {
+            "id": key.id,
+            "name": key.name,
+            "prefix": key.prefix,
+            "salt": stored.salt,
+            "digest": stored.digest,
+            "role": key.role.value,
+            "workspaces": json.dumps(key.workspaces),
+            "users": json.dumps(key.users),
+            "agents": json.dumps(key.agents),
+            "created_at": to_micros(key.created_at),
+            "expires_at": None if key.expires_at is None else to_micros(key.expires_at),
+        }
+
+        def write(connection: Connection) -> None:
+            same_name = select(_KEY.id).where(_KEY.name == key.name, _is_usable(key.created_at))
+            if connection.execute(same_name).first() is not None:
+                raise Conflict(
+                    f"There is a key {key.name!r} already; no key was made",
+                    code="key_exists",
+                    hint="Choose another name, or revoke that key first.",
+                )
+            connection.execute(insert(keys), row)
+
+        await self._database.write(write)
+
+    async def find(self, key_id: str) -> StoredKey | None:
+        def read(connection: Connection) -> StoredKey | None:
+            for row in rows_of(connection, select(keys).where(_KEY.id == key_id)):
+                return StoredKey(key=_key(row), salt=row["salt"], digest=row["digest"])
+            return None
+
+        return await self._database.read(read, is_quick=True)
+
+    async def listed(self, *, after: Cursor | None, limit: int) -> list[ApiKey]:
+        chosen = select(keys).order_by(_KEY.created_at.desc(), _KEY.id.desc()).limit(limit)
+        if after is not None:
+            same_time = and_(_KEY.created_at == after.at, _KEY.id < after.id)
+            chosen = chosen.where(or_(_KEY.created_at < after.at, same_time))
+        return await self._database.read(
+            lambda connection: [_key(row) for row in rows_of(connection, chosen)]
+        )
+
+    async def has_any(self) -> bool:
+        chosen = select(_KEY.id).limit(1)
+        return await self._database.read(
+            lambda connection: connection.execute(chosen).first() is not None, is_quick=True
+        )
+
+    async def has_usable(self, now: datetime) -> bool:
+        chosen = select(_KEY.id).where(_is_usable(now)).limit(1)
+        return await self._database.read(
+            lambda connection: connection.execute(chosen).first() is not None
+        )
+
+    async def revoke(self, key_id: str, now: datetime) -> ApiKey | None:
+        def write(connection: Connection) -> ApiKey | None:
+            connection.execute(
+                update(keys)
+                .where(_KEY.id == key_id, _KEY.revoked_at.is_(None))
+                .values(revoked_at=to_micros(now))
+            )
+            connection.execute(delete(sign_ins).where(_SIGN_IN.key_id == key_id))
+            for row in rows_of(connection, select(keys).where(_KEY.id == key_id)):
+                return _key(row)
+            return None
+
+        return await self._database.write(write, is_removal=True)
+
+    async def used(self, key_id: str, now: datetime) -> None:
+        noted = update(keys).where(_KEY.id == key_id).values(last_used_at=to_micros(now))
+        await self._database.write(lambda connection: connection.execute(noted).close())
+
+    async def sign_in(self, digest: str, key_id: str, now: datetime, until: datetime) -> None:
+        def write(connection: Connection) -> None:
+            connection.execute(delete(sign_ins).where(_SIGN_IN.expires_at <= to_micros(now)))
+            row = {
+                "digest": digest,
+                "key_id": key_id,
+                "created_at": to_micros(now),
+                "expires_at": to_micros(until),
+            }
+            connection.execute(insert(sign_ins), row)
+
+        await self._database.write(write)
+
+    async def signed_in(self, digest: str, now: datetime) -> tuple[ApiKey, datetime] | None:
+        chosen = (
+            select(keys, _SIGN_IN.expires_at.label("signed_in_until"))
+            .join(sign_ins, _SIGN_IN.key_id == _KEY.id)
+            .where(_SIGN_IN.digest == digest, _SIGN_IN.expires_at > to_micros(now))
+        )
+
+        def read(connection: Connection) -> tuple[ApiKey, datetime] | None:
+            for row in rows_of(connection, chosen):
+                return _key(row), from_micros(row["signed_in_until"])
+            return None
+
+        return await self._database.read(read, is_quick=True)
+
+    async def sign_out(self, digest: str) -> None:
+        gone = delete(sign_ins).where(_SIGN_IN.digest == digest)
+        await self._database.write(lambda connection: connection.execute(gone).close())
+
+
+def _is_usable(now: datetime) -> Any:
+    is_current = or_(_KEY.expires_at.is_(None), _KEY.expires_at > to_micros(now))
+    return and_(_KEY.revoked_at.is_(None), is_current)
+
+
+def _key(row: Row) -> ApiKey:
+    def moment(name: str) -> datetime | None:
+        return None if row[name] is None else from_micros(row[name])
+
+    return ApiKey(
+        id=row["id"],
+        name=row["name"],
+        prefix=row["prefix"],
+        role=Role(row["role"]),
+        workspaces=tuple(json.loads(row["workspaces"])),
+        users=tuple(json.loads(row["users"])),
+        agents=tuple(json.loads(row["agents"])),
+        created_at=from_micros(row["created_at"]),
+        expires_at=moment("expires_at"),
+        last_used_at=moment("last_used_at"),
+        revoked_at=moment("revoked_at"),
+    )
+
+
+# --- Hourly totals as rows ------------------------------------------------------------------------
+
+_HOURS: Final = metric_hours.c
+_BEGIN: Final = PreparedStatement(InsertOrIgnore(metric_hours))
+_COUNT: Final = PreparedStatement(
+    update(metric_hours)
+    .where(*(_HOURS[name] == bindparam(f"new_{name}") for name in ("hour", "name", "label")))
+    .values(value=_HOURS.value + bindparam("new_value", type_=Float()))
+)
+
+
+class SqlMetricHours:
+    """A `MetricHours` on a SQL database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
+    ) -> None:
+        rows = [
+            {"hour": int(hour.timestamp()), "name": name, "label": label[:64], "value": value}
+            for (name, label), value in counted.items()
+        ]
+        too_old = delete(metric_hours).where(_HOURS.hour < int(keep_since.timestamp()))
+
+        def write(connection: Connection) -> None:
+            connection.execute(too_old)
+            # Other processes count in the same hour.
+            _BEGIN.run(connection, [{**row, "value": 0.0} for row in rows])
+            _COUNT.run(connection, [prefixed(row) for row in rows])
+
+        await self._database.write(write)
+
+    async def read(
+        self, since: datetime, until: datetime
+    ) -> Mapping[datetime, Mapping[CounterName, float]]:
+        chosen = select(metric_hours).where(
+            _HOURS.hour >= int(since.timestamp()), _HOURS.hour < int(until.timestamp())
+        )
+
+        def read(connection: Connection) -> Mapping[datetime, Mapping[CounterName, float]]:
+            found: defaultdict[datetime, dict[CounterName, float]] = defaultdict(dict)
+            for row in connection.execute(chosen):
+                hour = datetime.fromtimestamp(row.hour, UTC)
+                found[hour][row.name, row.label] = row.value
+            return found
+
+        return await self._database.read(read)
