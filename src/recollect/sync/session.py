@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     )
     from recollect.context.notes import SessionNotes
     from recollect.context.offers import Offer
-    from recollect.context.placeholder import Placeholder
+    from recollect.context.placeholder import (
+        Placeholder,
+    )
     from recollect.context.scratchpad import SessionScratchpad as AsyncSessionScratchpad
     from recollect.context.session import Session as AsyncSession
     from recollect.domain.archive import (
