@@ -25,7 +25,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from recollect.backends.sql import commit, schema
+from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_where
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
@@ -76,6 +76,7 @@ class SqlStore:
     async def commit(self, changes: ChangeSet) -> Committed:
         def write(connection: Connection) -> Committed:
             # Imported by the first write, in its thread: who only reads does not need it.
+            from recollect.backends.sql import commit
 
             # The time is taken inside the transaction, so that later commits have later times.
             return commit.write(connection, changes, self._clock.now())
