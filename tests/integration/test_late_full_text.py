@@ -22,7 +22,7 @@ _QUESTIONS = ("Where does parcel 7 lie?", "包裹放在哪个柜子里", "the bl
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scope is large with a few texts, and some of them are always behind."""
-    monkeypatch.setattr(commit, "_LARGE", 60)
+    monkeypatch.setattr(commit, "_LARGE_SCOPE_TERMS", 60)
     monkeypatch.setattr(commit, "_BEHIND", 7)
 
 

@@ -246,7 +246,7 @@ async def test_a_person_who_is_forgotten_meanwhile_leaves_nothing_beside(
 async def test_a_large_scope_has_its_full_text_ready_when_it_changes_over(
     database_path: Path, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(commit, "_LARGE", 60)
+    monkeypatch.setattr(commit, "_LARGE_SCOPE_TERMS", 60)
     monkeypatch.setattr(commit, "_BEHIND", 7)
     async with Memory.open(database_path, clock=clock) as memory:
         await memory.remember_many(NOTES)

@@ -55,7 +55,7 @@ FORECAST = "the weather report of the week " * 600
 @pytest.fixture(autouse=True)
 def scopes_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """What they say is in the full text too, but for the last few words of it."""
-    monkeypatch.setattr(commit, "_LARGE", 1)
+    monkeypatch.setattr(commit, "_LARGE_SCOPE_TERMS", 1)
     monkeypatch.setattr(commit, "_BEHIND", 3)
 
 
