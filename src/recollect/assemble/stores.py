@@ -103,6 +103,7 @@ def _open_journal(settings: Settings) -> Database:
 
 def journal_at(settings: Settings) -> JournaledDatabase:
     """Return the memory that a journal holds; writes are not added to the journal yet."""
+    from recollect.backends.sql.journaled_database import JournaledDatabase
 
     return JournaledDatabase(settings.database, busy_timeout=settings.storage.busy_timeout)
 
