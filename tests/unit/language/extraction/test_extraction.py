@@ -190,6 +190,18 @@ def test_a_claim_is_understood_on_its_own(text: str, content: str):
 @pytest.mark.parametrize(
     "text",
     [
+        "I'm allergic to peanuts, what can I eat?",
+        "I'm allergic to peanuts, and my guests come at eight, can you suggest a menu?",
+        "我对花生过敏，客人八点到，你能推荐一个菜单吗？",
+    ],
+)
+def test_what_is_told_before_a_question_is_found(text: str):
+    assert [it for it in extract([_turn(text)]) if it.category == "user"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "I'm Ok.",
         "I'm done.",
         "If I'm allergic to nuts, what can I eat?",
