@@ -112,3 +112,12 @@ async def test_notes_of_an_owner_are_no_contents(where: str, tmp_path: Path):
     mine.remove(["audit/one", "audit/never"])
     assert mine.names("audit") == ["audit/two"]
     assert other.names("audit") == ["audit/one"]
+
+
+async def test_every_owner_sees_the_contents_of_its_own(tmp_path: Path):
+    mine, other = open_blobs(tmp_path, lambda: "mine"), open_blobs(tmp_path, lambda: "mine-too")
+    keys = [await it.new_key("workspace/one") for it in (mine, other)]
+    for blobs, key in zip((mine, other), keys, strict=True):
+        await blobs.put(key, key.encode())
+        assert [it.key async for it in blobs.stored()] == [key]
+    assert await mine.get(keys[1]) == b"mine-too/workspace/one"

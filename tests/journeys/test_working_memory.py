@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from recollect.domain.message import Message
 from recollect.domain.notes import Decision, ScratchpadUpdate
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
+from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.conversations import Log, long_log
+from tests.database_servers import storage_of
 from tests.integration.archive_texts import ANSWERS, manual
 
 _EXACT = ExactTokens()
@@ -159,6 +162,31 @@ async def test_a_large_result_is_archived_shown_as_passages_and_loaded_again(
     assert await session.prepare() == closed
     assert await session.archive.load_tool_result(placeholder.id) == text
     assert answer in await memory.load_tool_history(placeholder.id, query=question)
+
+
+async def test_memories_that_archive_into_one_place_leave_each_other_alone(
+    tmp_path: Path, clock: TurnedClock
+):
+    def settings(name: str) -> Settings:
+        storage = storage_of(tmp_path / name / "memory.db")
+        place = {"place": str(tmp_path / "bucket")}
+        return Settings.load(
+            {"storage": storage, "archive": place, "data_dir": str(tmp_path / name)}
+        )
+
+    text = manual("en")
+    async with (
+        Memory.open(settings("mine"), clock=clock) as mine,
+        Memory.open(settings("other"), clock=clock) as other,
+    ):
+        await other.session("docs").observe([*_asks(1, "How?"), _result(1, text)])
+        left_behind = await mine._parts.blobs.new_key("left-behind.zst")
+        await mine._parts.blobs.put(left_behind, b"by a process that was killed")
+        # What a process has just stored may not be known to the database yet.
+        clock.time = datetime.now(UTC) + timedelta(hours=2)
+        assert await mine._parts.working.retention.collect_orphans() == [left_behind]
+        (archive,) = await other.archives.list()
+        assert await other.session("docs").archive.load_tool_result(archive.id) == text
 
 
 async def test_a_loaded_result_that_is_too_large_shows_the_passages_of_the_question(

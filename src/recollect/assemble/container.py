@@ -447,8 +447,6 @@ class Wiring(Parts):
         return SplitArchives(
             home=self.own_archives,
             holding=lambda scope: self.holding(scope).own_archives,
-            opened=lambda: [parts.own_archives for parts in self.opened],
-            are_all_open=lambda: not self.common.unopened,
         )
 
     @cached_property

@@ -372,5 +372,8 @@ def contents_of(settings: Settings, database: Database) -> ObjectBlobs:
     """Return the blob store of a database; a temporary database has a temporary one."""
     from recollect.backends.objects import open_blobs
 
-    is_temporary = settings.is_temporary
-    return open_blobs(contents_beside(database.path) if is_temporary else settings.blobs)
+    if settings.is_temporary:
+        return open_blobs(contents_beside(database.path))
+    # A place that somebody chose may be chosen for other memories too.
+    is_shared = bool(settings.archive.place)
+    return open_blobs(settings.blobs, (lambda: database.identity) if is_shared else None)

@@ -27,17 +27,27 @@ class ObjectBlobs:
     """A `Blobs` over any object store."""
 
     def __init__(
-        self, opened: Callable[[], ObjectStore], *, name: str, folder: Path | None = None
+        self,
+        opened: Callable[[], ObjectStore],
+        *,
+        name: str,
+        folder: Path | None = None,
+        owner: Callable[[], str] | None = None,
     ) -> None:
         self._opened = opened
         self._name = name
         self._folder = folder
+        # Returns the identity of the database whose contents these are, if others may be beside.
+        self._owner = owner
         self._durable_folders: set[Path] = set()
 
     @cached_property
     def _store(self) -> ObjectStore:
         """Open the store on first use: a memory that archives nothing needs no folder."""
         return self._opened()
+
+    async def new_key(self, name: str) -> str:
+        return name if self._owner is None else f"{await asyncio.to_thread(self._owner)}/{name}"
 
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
         from obstore.exceptions import BaseError
@@ -82,7 +92,9 @@ class ObjectBlobs:
             return
         try:
             # One overload of the library's own types names a package that is not installed.
-            everything = self._store.list()  # pyright: ignore[reportUnknownMemberType]
+            everything = self._store.list(  # pyright: ignore[reportUnknownMemberType]
+                prefix=None if self._owner is None else await asyncio.to_thread(self._owner)
+            )
             async for batch in cast("AsyncIterator[Sequence[ObjectMeta]]", everything):
                 for found in batch:
                     if found["path"].startswith(f"{_NOTES}/"):
@@ -218,11 +230,14 @@ class BlobNotes:
         return f"{_NOTES}/{self.owner()}"
 
 
-def open_blobs(where: str | Path) -> ObjectBlobs:
-    """Return the blob store in a folder, or at a URL such as `s3://bucket/path`."""
+def open_blobs(where: str | Path, owner: Callable[[], str] | None = None) -> ObjectBlobs:
+    """Return the blob store in a folder, or at a URL such as `s3://bucket/path`.
+
+    Without an `owner`, everything there belongs to one memory.
+    """
     is_url = isinstance(where, str) and "://" in where
     return ObjectBlobs(
-        lambda: _open(where), name=str(where), folder=None if is_url else Path(where)
+        lambda: _open(where), name=str(where), folder=None if is_url else Path(where), owner=owner
     )
 
 

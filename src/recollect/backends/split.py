@@ -273,8 +273,6 @@ class SplitArchives:
 
     home: Archives
     holding: Holding[Archives]
-    opened: Callable[[], Sequence[Archives]]
-    are_all_open: Callable[[], bool]
 
     async def find(
         self,
@@ -331,10 +329,7 @@ class SplitArchives:
         return await self.home.to_index(after=after, limit=limit)
 
     async def referenced(self, keys: Sequence[str]) -> set[str]:
-        # Several stores may have their contents in one folder or bucket.
-        if not self.are_all_open():
-            return set(keys)
-        return set[str]().union(*[await archives.referenced(keys) for archives in self.opened()])
+        return await self.home.referenced(keys)
 
     async def scopes(self) -> list[Scope]:
         return await self.home.scopes()
@@ -346,6 +341,9 @@ class SplitBlobs:
 
     home: Blobs
     others: Callable[[], Sequence[Blobs]]
+
+    async def new_key(self, name: str) -> str:
+        return await self.home.new_key(name)
 
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
         await self.home.put(key, content)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -216,6 +218,13 @@ class ContentRange:
         *whole, rest = text.split("\n")
         lines = [*(f"{line}\n" for line in whole), rest]
         return "".join(lines[max(self.first, 1) - 1 : self.last])
+
+
+def new_blob_name(scope: Scope, content_hash: str) -> str:
+    """Return a name that no content has yet."""
+    # The name of a scope may contain anything; its digest is safe in a path.
+    workspace = sha256(f"{scope.org}/{scope.workspace}".encode()).hexdigest()[:16]
+    return f"{workspace}/{content_hash}-{uuid.uuid4().hex[:12]}.zst"
 
 
 def contents_beside(database: Path) -> Path:

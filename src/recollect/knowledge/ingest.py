@@ -11,7 +11,6 @@ import hashlib
 import logging
 import os
 import tempfile
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -21,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from recollect.domain.archive import Blob
+from recollect.domain.archive import Blob, new_blob_name
 from recollect.domain.change import ChangeSet
 from recollect.domain.document import (
     INGEST_DOCUMENT,
@@ -80,11 +79,9 @@ class Originals:
             stored_size = await asyncio.to_thread(
                 _compress, content, size, cast("BinaryIO", stored)
             )
-            # The name of a scope may contain anything; its digest is safe in a path.
-            workspace = content_hash_of(f"{scope.org}/{scope.workspace}".encode())[:16]
             blob = Blob(
                 hash=content_hash,
-                key=f"{workspace}/{content_hash}-{uuid.uuid4().hex[:12]}.zst",
+                key=await self._blobs.new_key(new_blob_name(scope, content_hash)),
                 size=size,
                 stored_size=stored_size,
                 stored_hash=await asyncio.to_thread(hash_of_file, cast("BinaryIO", stored)),

@@ -77,6 +77,10 @@ class StoredBlob:
 class Blobs(Protocol):
     """A directory or a bucket. If it is not reachable, calls raise `StorageError`."""
 
+    async def new_key(self, name: str) -> str:
+        """Return the key for a new content; other memories in the same place have other keys."""
+        ...
+
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
         """Store bytes or a file; when this returns, they are durable."""
         ...
@@ -90,5 +94,5 @@ class Blobs(Protocol):
         ...
 
     def stored(self) -> AsyncIterator[StoredBlob]:
-        """Return all stored blobs, in any order."""
+        """Return the blobs that this memory stored, in any order."""
         ...

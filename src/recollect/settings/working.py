@@ -76,8 +76,8 @@ class ArchiveSettings(Section):
 
     place: str = Field(
         default="",
-        description="folder or URL (s3://bucket/path), one for all machines on a server and for "
-        "no other memory (what no database here knows is deleted); empty = beside the database",
+        description="folder or URL (s3://bucket/path), the same for all machines on a server; "
+        "other memories may use it too; empty = beside the database",
     )
     threshold: Count = Field(default=10_000, description="longer results are archived")
     show: Literal["passages", "full", "placeholder"] = Field(

@@ -48,6 +48,11 @@ class Database(Protocol):
         ...
 
     @property
+    def identity(self) -> str:
+        """Return a name that no other database has, wherever it is opened."""
+        ...
+
+    @property
     def ledger(self) -> Ledger:
         """Return what was forgotten, kept outside of the database."""
         ...

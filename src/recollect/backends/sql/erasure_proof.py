@@ -428,7 +428,7 @@ class SqlProof:
         patterns = ManyPatterns(it.encode() for it in mementos.terms - aside.keys())
         traces: list[Remains] = []
         count = 0
-        async for key, content in self._contents():
+        async for key, content in self._contents(needed):
             count += 1
             for pattern in patterns.find(content.encode()):
                 term = pattern.decode()
@@ -438,9 +438,9 @@ class SqlProof:
                     traces.append(Remains(term=term, place="an archived content", detail=key))
         return traces, count
 
-    async def _contents(self) -> AsyncIterator[tuple[str, str]]:
-        async for blob in self._blobs.stored():
-            yield blob.key, await self._content(blob.key)
+    async def _contents(self, needed: set[str]) -> AsyncIterator[tuple[str, str]]:
+        for key in needed | {blob.key async for blob in self._blobs.stored()}:
+            yield key, await self._content(key)
 
     async def _content(self, key: str) -> str:
         import zstandard

@@ -99,8 +99,8 @@ class ServerDatabase:
     ) -> None:
         url = make_url(address)
         self._url = url
-        self._owner: str | None = None
-        notes = (contents or open_blobs(contents_beside(beside))).notes(self._owner_of_notes)
+        self._identity: str | None = None
+        notes = (contents or open_blobs(contents_beside(beside))).notes(lambda: self.identity)
         self.ledger = LedgerNotes(notes)
         self.anchor = AnchorNotes(notes)
         self.name = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
@@ -147,18 +147,19 @@ class ServerDatabase:
         """Run `work` in a transaction, in the calling thread."""
         return self._repeat(lambda: self._write_once(work))
 
-    def _owner_of_notes(self) -> str:
+    @property
+    def identity(self) -> str:
         """Return under which name the blob store keeps what is this database's alone.
 
         Machines reach a server by different names, and servers have databases of the same name:
         the number in the database itself counts. One that was made before there was such a number
         is still told by its name, or what its older copies bring back would be found no more.
         """
-        if self._owner is None:
+        if self._identity is None:
             kind, number = self._url.get_backend_name(), self.read_here(identity_of)
             name = self._url.database if number is None else f"{number:016x}"
-            self._owner = quote(f"{kind}-{name}", safe="")
-        return self._owner
+            self._identity = quote(f"{kind}-{name}", safe="")
+        return self._identity
 
     def _held_for(self, snapshot: Snapshot | None) -> _Held | None:
         """Hold a connection for a snapshot, unless too many are held already."""

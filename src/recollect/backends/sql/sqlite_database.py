@@ -33,6 +33,7 @@ from recollect.backends.sql.database import (
     Work,
     storage_error,
 )
+from recollect.backends.sql.dialects.sqlite import identify
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of
 from recollect.errors import Closed, StorageError
 from recollect.ports.runtime import note_use
@@ -127,6 +128,7 @@ class SqliteDatabase:
         is_temporary: bool = False,
     ) -> None:
         self.path = path
+        self._identity: str | None = None
         self.ledger = LedgerFile(ledger_of(path))
         self.anchor = AnchorFile(anchor_of(path))
         self.reserve = Reserve(path)
@@ -160,6 +162,13 @@ class SqliteDatabase:
     @property
     def name(self) -> str:
         return str(self.path)
+
+    @property
+    def identity(self) -> str:
+        """Return the name of the file; a journal is a new one whenever it is opened."""
+        if self._identity is None:
+            self._identity = f"sqlite-{self.write_here(identify):08x}"
+        return self._identity
 
     async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
         """Run `work` in one snapshot of the database, in a reader thread.

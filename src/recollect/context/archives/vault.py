@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +11,14 @@ from itertools import accumulate
 from typing import Final
 
 from recollect.context.archives.description import hash_of
-from recollect.domain.archive import Archive, Blob, Content, SweptArchives, content_from
+from recollect.domain.archive import (
+    Archive,
+    Blob,
+    Content,
+    SweptArchives,
+    content_from,
+    new_blob_name,
+)
 from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
@@ -42,11 +48,9 @@ class Vault:
         self, scope: Scope, content_hash: str, size: int, stored: bytes
     ) -> Blob:
         """Store a content that is already compressed."""
-        # The name of a scope may contain anything; its digest is safe in a path.
-        workspace = hash_of(f"{scope.org}/{scope.workspace}".encode())[:16]
         blob = Blob(
             hash=content_hash,
-            key=f"{workspace}/{content_hash}-{uuid.uuid4().hex[:12]}.zst",
+            key=await self._blobs.new_key(new_blob_name(scope, content_hash)),
             size=size,
             stored_size=len(stored),
             stored_hash=await asyncio.to_thread(hash_of, stored),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -32,6 +33,8 @@ _IDLE: Final = 2
 _MERGE: Final = text("INSERT INTO unit_tokens(unit_tokens, rank) VALUES ('merge', :pages)")
 _CHANGES: Final = text("SELECT total_changes()")
 _DEFINITION: Final = text("SELECT name FROM sqlite_master WHERE instr(sql, :term) LIMIT 1")
+
+_IDENTITIES: Final = (1 << 31) - 1
 
 
 class SqliteDialect:
@@ -125,3 +128,13 @@ class SqliteDialect:
     def says(self, connection: Connection, term: str) -> bool:
         # The file has the definition of its tables in it.
         return connection.scalar(_DEFINITION, {"term": term}) is not None
+
+
+def identify(connection: Connection) -> int:
+    """Return the number of a file, and give it one if it has none."""
+    # This field of the file's header is free for the program that the file belongs to.
+    number = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
+    if number == 0:
+        number = 1 + secrets.randbelow(_IDENTITIES)
+        connection.exec_driver_sql(f"PRAGMA application_id = {number}")
+    return number
