@@ -23,6 +23,7 @@ from recollect.domain.memory_tools import MEMORY_TOOLS, READING_TOOLS
 from recollect.mcp.server import ANNOTATIONS
 from recollect.settings import Settings
 from tests.adapters.running import check_stories, run_example
+from tests.database_servers import storage_of
 from tests.processes import RECOLLECT
 from tests.serving import served
 
@@ -41,10 +42,12 @@ async def call(client: Client, tool: str, **arguments: Any) -> Any:
 
 def command(folder: Path, *arguments: str, **variables: str) -> StdioServerParameters:
     """What a client's configuration says: a command and its environment."""
+    storage = storage_of(folder / "memory" / "memory.db")
+    place = {f"RECOLLECT_STORAGE__{name.upper()}": where for name, where in storage.items()}
     return StdioServerParameters(
         command=RECOLLECT[0],
         args=[*RECOLLECT[1:], "mcp", *arguments],
-        env={**os.environ, "RECOLLECT_DATA_DIR": str(folder), **variables},
+        env={**os.environ, "RECOLLECT_DATA_DIR": str(folder), **place, **variables},
     )
 
 
