@@ -17,6 +17,8 @@ from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
 from recollect.backends.sql.scope_models import SqlScopeModels
+from recollect.backends.sql.server_schema import require_usable as require_usable_server
+from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
@@ -111,9 +113,11 @@ async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: boo
     except StorageError as problem:
         return [unreadable("database", problem)]
     try:
+        await database.read(lambda connection: require_usable_server(connection, database.name))
         if await database.read(revision) is None:
             kept = "reached; its tables are created with the first write"
             return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
+        await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
         return [*findings, await _contents(database)] if deep else findings
     except StorageError as problem:
