@@ -156,6 +156,22 @@ async def test_doctor_and_opening_tell_why_a_server_cannot_be_used(
         await Memory.open(settings)
 
 
+async def test_doctor_looks_at_the_stores_of_agents_too(server: Server, tmp_path: Path):
+    settings = Settings.load(
+        {
+            "data_dir": tmp_path / "data",
+            "storage": {"url": server.url_for(tmp_path / "any.db")},
+            "stores": {"far": {"url": _elsewhere(server.url("any"))}},
+            "agents": {"analyst": {"store": "far"}, "clerk": {"store": "far"}, "guest": {}},
+        }
+    )
+    found = {it.part: it for it in (await diagnose(settings)).findings}
+    assert found["database"].verdict == "ok"
+    assert found["analyst: database"].verdict == "problem"
+    assert "cannot be reached" in found["analyst: database"].message
+    assert not {"clerk: database", "guest: database"} & found.keys()
+
+
 @pytest.mark.parametrize("login", ["ann:s3cret@{}/memory", "{}/memory?user=ann&password=s3cret"])
 async def test_the_password_is_never_told(server: Server, tmp_path: Path, login: str):
     kind = server.url("any").partition("://")[0]
