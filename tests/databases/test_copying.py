@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from recollect import Memory
 from recollect.assemble.stores import copy_store
-from recollect.errors import StorageError
+from recollect.errors import InvalidInput, NotFound, StorageError
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import Server
@@ -98,3 +100,56 @@ async def test_a_copy_that_was_interrupted_is_no_memory_and_goes_on(
         assert len((await memory.list(limit=100)).items) == 30
     with pytest.raises(StorageError, match="has memory in it already"):
         await copy_store(source, target)
+
+
+async def test_a_copy_is_a_memory_only_when_its_contents_are_there_too(
+    server: Server, empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.undo()
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
+    source, target = _file(tmp_path), _on(server, empty, tmp_path / "there")
+    async with Memory.open(source) as memory:
+        await _fill(memory)
+
+    async def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr("recollect.transfer.backup.copy_contents", stop)
+        with pytest.raises(KeyboardInterrupt):
+            await copy_store(source, target)
+    with pytest.raises(StorageError, match="not finished"):
+        await Memory.open(target)
+    assert (await copy_store(source, target)).contents == 1
+
+
+async def test_a_place_without_a_memory_is_not_copied_and_not_made(
+    server: Server, empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.undo()
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
+    for source in (_on(server, empty, tmp_path), _file(tmp_path)):
+        with pytest.raises(NotFound, match="no memory"):
+            await copy_store(source, _file(tmp_path / "there"))
+    assert not (tmp_path / "memory.db").exists()
+    async with Memory.open(_file(tmp_path)) as memory:
+        await memory.remember("something")
+    for pair in ((_file(tmp_path), "in_memory://"), ("in_memory://", _file(tmp_path))):
+        with pytest.raises(InvalidInput, match="ends with"):
+            await copy_store(*(Settings.at(it) if isinstance(it, str) else it for it in pair))
+
+
+async def test_a_file_of_another_program_is_not_copied_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.undo()
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
+    async with Memory.open(_file(tmp_path)) as memory:
+        await memory.remember("something")
+    theirs = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(theirs)) as connection:
+        connection.execute("CREATE TABLE jobs (id)")
+    before = theirs.read_bytes()
+    with pytest.raises(StorageError, match="another program"):
+        await copy_store(_file(tmp_path), Settings.at(theirs))
+    assert theirs.read_bytes() == before

@@ -487,6 +487,7 @@ async def test_a_failing_store_is_told_with_a_fitting_status(
 ):
     cases: list[tuple[Exception, int, str]] = [
         (StorageBusy("busy"), 503, "storage_busy"),
+        (StorageError("away", code="database_unreachable"), 503, "database_unreachable"),
         (StorageError("full", code="disk_full"), 507, "disk_full"),
         (StorageError("broken", code="database_corrupt"), 500, "database_corrupt"),
         (RecollectError("odd"), 500, "error"),

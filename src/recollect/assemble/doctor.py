@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 from recollect.assemble.embedding import check_embedder, embedder_in_use
@@ -17,6 +18,8 @@ from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
 from recollect.backends.sql.scope_models import SqlScopeModels
+from recollect.backends.sql.server_schema import require_usable as require_usable_server
+from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
@@ -62,26 +65,52 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
     findings = await asyncio.to_thread(look_around, places)
     findings.append(embedder_finding(tried, embedder_in_use(settings)))
     findings += await _models(settings)
+    findings += await _examine_store(settings, tried, deep=deep)
+    for agent, own in _own_stores(settings):
+        found = await _examine_store(own, tried, deep=deep)
+        findings += [replace(it, part=f"{agent}: {it.part}") for it in found if _matters(it)]
+    return Diagnosis.of(findings)
+
+
+def _own_stores(settings: Settings) -> list[tuple[str, Settings]]:
+    """Return the other stores that agents have of their own, each with the first of its agents."""
+    seen = {settings.store_of(settings.scope.agent)}
+    stores: list[tuple[str, Settings]] = []
+    for agent in settings.agents:
+        if settings.has_own_store(agent) and (key := settings.store_of(agent)) not in seen:
+            seen.add(key)
+            stores.append((agent, settings.of_agent(agent)))
+    return stores
+
+
+def _matters(finding: Finding) -> bool:
+    return finding.part == "database" or finding.verdict != "ok"
+
+
+async def _examine_store(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+    """Return the findings of the store that the settings name."""
     if settings.server_url:
-        return Diagnosis.of([*findings, *await _examine_server(settings, tried, deep=deep)])
+        return await _examine_server(settings, tried, deep=deep)
     if settings.is_journal:
-        return Diagnosis.of([*findings, *await _examine_journal(settings, tried, deep=deep)])
+        return await _examine_journal(settings, tried, deep=deep)
+    return await _examine_file(settings, tried, deep=deep)
+
+
+async def _examine_file(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+    """Return the findings of a database file."""
     is_temporary = settings.is_temporary
     try:
         if not is_temporary:
             await asyncio.to_thread(require_usable, settings.database)
     except StorageError as problem:
-        return Diagnosis.of([*findings, unreadable("database", problem)])
+        return [unreadable("database", problem)]
     if is_temporary or not settings.database.exists():
-        missing = nothing_stored(settings.database, is_temporary=is_temporary)
-        return Diagnosis.of([*findings, missing])
+        return [nothing_stored(settings.database, is_temporary=is_temporary)]
     database = database_at(settings, settings.database)
     try:
-        findings += await _doctor(settings, database, tried).examine()
+        findings = await _doctor(settings, database, tried).examine()
         findings += await _older(database)
-        if deep:
-            findings.append(await _contents(database))
-        return Diagnosis.of(findings)
+        return [*findings, await _contents(database)] if deep else findings
     finally:
         await database.close()
 
@@ -111,9 +140,11 @@ async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: boo
     except StorageError as problem:
         return [unreadable("database", problem)]
     try:
+        await database.read(lambda connection: require_usable_server(connection, database.name))
         if await database.read(revision) is None:
             kept = "reached; its tables are created with the first write"
             return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
+        await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
         return [*findings, await _contents(database)] if deep else findings
     except StorageError as problem:

@@ -16,11 +16,11 @@ from recollect.assemble.memory import settings_at
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.audit_log import require_newest
 from recollect.backends.sql.companions import Reserve
-from recollect.backends.sql.migrate import bring_up_to_date, require_usable
+from recollect.backends.sql.migrate import bring_up_to_date, require_usable, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import make_file, make_folder
-from recollect.errors import InvalidInput, RecollectError, StorageError
+from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
 from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def server_at(settings: Settings) -> ServerDatabase:
 
 
 def _open_server(settings: Settings) -> Database:
-    from recollect.backends.sql.server_database import bring_server_up_to_date
+    from recollect.backends.sql.server_schema import bring_server_up_to_date
 
     database = server_at(settings)
     try:
@@ -262,12 +262,18 @@ async def copy_store(
     """Copy every table, archived content and ledger of a store to an empty one."""
     from recollect.backends.objects import open_blobs
     from recollect.backends.sql.journaled_database import JournaledDatabase
-    from recollect.backends.sql.table_copy import copy_tables
+    from recollect.backends.sql.table_copy import copy_tables, finish
     from recollect.domain.transfer import Copied
     from recollect.transfer.backup import copy_contents
 
     if source.store_name == target.store_name:
         raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
+    if source.is_temporary or target.is_temporary:
+        raise InvalidInput(
+            "Memory in a process ends with it and cannot be copied",
+            hint="Give a file, a server's URL or json:///FOLDER.",
+        )
+    await asyncio.to_thread(_require_memory, source)
     origin = await asyncio.to_thread(open_database, source)
     try:
         made = await asyncio.to_thread(_new_database, target)
@@ -284,6 +290,7 @@ async def copy_store(
                 blobs, open_blobs(source.blobs), open_blobs(target.blobs)
             )
             await asyncio.to_thread(_copy_companions, origin, made)
+            await asyncio.to_thread(finish, made)
         finally:
             await made.close()
     finally:
@@ -291,15 +298,52 @@ async def copy_store(
     return Copied(rows=rows, contents=contents.copied, lost=tuple(contents.lost))
 
 
+def _require_memory(settings: Settings) -> None:
+    """Refuse a source that has no memory, which opening it would make."""
+    if not _has_memory(settings):
+        raise NotFound(
+            f"There is no memory in {settings.store_name}; nothing was copied",
+            code="no_such_memory",
+            hint="Check what is given with --from; `recollect where` shows the usual place.",
+        )
+
+
+def _has_memory(settings: Settings) -> bool:
+    if settings.server_url:
+        database = server_at(settings)
+        try:
+            return database.read_here(revision) is not None
+        finally:
+            database.close_here()
+    if settings.is_journal:
+        from recollect.backends.sql.journaled_database import journal_of
+
+        return journal_of(settings.database).exists()
+    return settings.database.exists()
+
+
 def _new_database(settings: Settings) -> Database:
     """Open a database without creating its tables, which are copied."""
     if settings.server_url:
-        return server_at(settings)
+        return _new_server(settings)
     make_folder(settings.database.parent)
     if settings.is_journal:
         return journal_at(settings)
+    require_usable(settings.database)
     make_file(settings.database)
     return database_at(settings, settings.database)
+
+
+def _new_server(settings: Settings) -> ServerDatabase:
+    from recollect.backends.sql.server_schema import require_usable as require_usable_server
+
+    database = server_at(settings)
+    try:
+        database.read_here(lambda connection: require_usable_server(connection, database.name))
+    except RecollectError:
+        database.close_here()
+        raise
+    return database
 
 
 def _blobs(connection: Connection) -> list[Blob]:

@@ -38,6 +38,7 @@ _MEDIA_TYPE: Final = "application/problem+json"
 _TRY_AGAIN: Final = (
     "Nothing was changed. Correct the request and send it again; /openapi.json tells what it takes."
 )
+_UNREACHABLE: Final = "database_unreachable"
 _STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
     (InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
     # While it serves, a setting is met as what a request names: a model that is not there.
@@ -51,6 +52,10 @@ _STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
     (Closed, HTTPStatus.SERVICE_UNAVAILABLE),
     (NotAvailable, HTTPStatus.NOT_IMPLEMENTED),
 )
+_STATUSES_BY_CODE: Final[Mapping[str, HTTPStatus]] = {
+    "disk_full": HTTPStatus.INSUFFICIENT_STORAGE,
+    _UNREACHABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+}
 # What the framework found wrong with a request, in our words.
 _CODES: Final[Mapping[str, str]] = {
     "missing": "missing_field",
@@ -92,7 +97,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     413: "The body is too large",
     429: "Too many requests of this key; try again after `Retry-After` seconds",
     422: "A value cannot be taken; nothing was changed",
-    503: "The database is busy; try again after `Retry-After` seconds",
+    503: "The database is busy or away; try again after `Retry-After` seconds",
 }
 _CONTENT: Final = {_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
@@ -157,8 +162,8 @@ def tell_problems(app: FastAPI) -> None:
 
 def status_of(error: RecollectError) -> HTTPStatus:
     """The HTTP status that stands for one of our errors."""
-    if error.code == "disk_full":
-        return HTTPStatus.INSUFFICIENT_STORAGE
+    if (status := _STATUSES_BY_CODE.get(error.code)) is not None:
+        return status
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             return status
@@ -169,7 +174,7 @@ def _of_ours(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RecollectError)
     status = status_of(error)
     headers: dict[str, str] = {}
-    if isinstance(error, StorageBusy):
+    if isinstance(error, StorageBusy) or error.code == _UNREACHABLE:
         headers["Retry-After"] = "1"
     if isinstance(error, TooManyRequests):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))

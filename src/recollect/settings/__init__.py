@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from pydantic import (
     BaseModel,
@@ -16,6 +16,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from recollect.domain.archive import contents_beside
 from recollect.domain.files import data_folder
@@ -268,9 +269,24 @@ def _describe(problem: Any, variables: Mapping[tuple[str, ...], str]) -> str:
     named = [name for at, name in variables.items() if at[: len(place)] == place]
     origin = f" (from {', '.join(named)})" if named else ""
     if problem["type"] != "extra_forbidden":
-        return f"{name} = {problem['input']!r}: {problem['msg']}{origin}"
+        value = f" = {problem['input']!r}" if _may_be_told(place, problem["input"]) else ""
+        return f"{name}{value}: {problem['msg']}{origin}"
     similar = difflib.get_close_matches(name, _names(Settings), n=1)
     return f"{name} is unknown{origin}" + (f", did you mean {similar[0]}?" if similar else "")
+
+
+def _may_be_told(place: tuple[str, ...], value: object) -> bool:
+    """Return whether a value can be displayed: it is no secret, and no section with one."""
+    inner: Any = Settings
+    field: FieldInfo | None = None
+    for part in place:
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            field = inner.model_fields.get(part)
+            inner = None if field is None else field.annotation
+        else:
+            # The name of an entry, such as a store.
+            inner = next((it for it in get_args(inner) if it not in (str, Ellipsis)), None)
+    return field is not None and field.repr and not isinstance(value, Mapping | BaseModel)
 
 
 def _names(section: type[BaseModel], before: str = "") -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from recollect.errors import SettingsError
 
@@ -121,6 +121,7 @@ _LOCAL_URLS: Final[Mapping[str, str]] = {
     "json": "json:///PATH/FOLDER",
     "in_memory": "in_memory://",
 }
+_SECRET_OPTION: Final = re.compile(r"\b(password|passwd|sslpassword|ssl_key_password)=[^&]*")
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 
@@ -163,9 +164,24 @@ def checked_url(url: str) -> str:
     if not is_server_url(url):
         known = "postgresql://USER:PASSWORD@HOST/DATABASE or mysql://USER:PASSWORD@HOST/DATABASE"
         raise ValueError(f"must look like {known}, {' or '.join(_LOCAL_URLS.values())}")
-    if not urlsplit(url).path.strip("/"):
+    parts = urlsplit(url)
+    # Such a character ends the part that it is in, so that the password would be read as a place.
+    is_cut = "@" in parts.path or bool(parts.fragment) or not _has_a_port_or_none(parts)
+    if is_cut:
+        raise ValueError(
+            "must have a number as its port, and no special characters in its password: "
+            "write / as %2F, @ as %40, # as %23, ? as %3F and : as %3A"
+        )
+    if not parts.path.strip("/"):
         raise ValueError("must end with the name of a database")
     return url
+
+
+def _has_a_port_or_none(parts: SplitResult) -> bool:
+    try:
+        return parts.port is not None or not parts.netloc.endswith(":")
+    except ValueError:
+        return False
 
 
 def driver_url(url: str) -> str:
@@ -187,5 +203,8 @@ def folder_name(url: str) -> str:
 
 def told_url(url: str) -> str:
     """Return a URL without the password, for display."""
-    parts = urlsplit(url)
-    return url if parts.password is None else url.replace(f":{parts.password}@", ":***@", 1)
+    scheme, separator, rest = url.partition("://")
+    login, at, place = rest.rpartition("@")
+    user, colon, _ = login.partition(":")
+    place = _SECRET_OPTION.sub(r"\1=***", place)
+    return f"{scheme}{separator}{user}{':***' * bool(colon)}{at}{place}"

@@ -274,3 +274,47 @@ def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch):
 def test_a_time_that_leaves_the_calendar_is_told_before_it_is_needed(tree: dict[str, Any]):
     with pytest.raises(SettingsError, match="less than or equal to 1000000"):
         Settings.load(tree)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:s3cret/x@host/memory",
+        "postgresql://ann:123/s3cret@host/memory",
+        "postgresql://ann:s3cret#x@host/memory",
+        "postgresql://ann:123#s3cret@host/memory",
+        "postgresql://ann:s3cret?x@host/memory",
+        "mysql://ann:s3cret@host:/memory",
+        "mysql://ann:s3cret@one:1,two:2/memory",
+        "mysql://ann:s3cret@host/",
+    ],
+)
+def test_a_url_that_cannot_be_used_is_refused_without_its_password(url: str):
+    stores: tuple[dict[str, Any], ...] = (
+        {"storage": {"url": url}},
+        {"stores": {"other": {"url": url}}},
+    )
+    for given in stores:
+        with pytest.raises(SettingsError, match=r"url: ") as refused:
+            Settings.load(given)
+        assert "s3cret" not in str(refused.value)
+
+
+def test_a_section_that_cannot_be_used_is_refused_without_its_secrets():
+    with pytest.raises(SettingsError, match="has no path") as refused:
+        Settings.load({"stores": {"other": {"url": "mysql://ann:s3cret@host/x", "path": "x.db"}}})
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("postgresql://ann:a%40b:c@host:1/x?sslmode=require", "ann:***@host:1/x?sslmode=require"),
+        ("postgresql://host/x?user=ann&password=s3cret", "host/x?user=ann&password=***"),
+        ("mysql://ann@host/x?passwd=s3cret&ssl_ca=/ca.pem", "ann@host/x?passwd=***&ssl_ca=/ca.pem"),
+        ("postgresql:///x?host=/run/postgresql", "/x?host=/run/postgresql"),
+    ],
+)
+def test_a_url_is_told_without_its_password(url: str, told: str):
+    name = Settings.load({"storage": {"url": url}}).store_name
+    assert name == f"{url.partition('://')[0]}://{told}"

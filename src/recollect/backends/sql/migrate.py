@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # In the place of a revision while tables are copied into a database.
 COPYING: Final = "copying"
-_EVERY_SCHEMA_HAS: Final = frozenset({"alembic_version", "scopes", "records", "units"})
+EVERY_SCHEMA_HAS: Final = frozenset({"alembic_version", "scopes", "records", "units"})
 
 
 def bring_up_to_date(database: SqliteDatabase) -> None:
@@ -62,7 +62,7 @@ def stored_revision(connection: sqlite3.Connection, path: Path) -> str | None:
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     if not names:
         return None
-    if not names >= _EVERY_SCHEMA_HAS:
+    if not names >= EVERY_SCHEMA_HAS:
         raise StorageError(
             f"{path} belongs to another program; nothing was changed",
             code="not_our_database",

@@ -10,7 +10,7 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
+from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
@@ -27,8 +27,6 @@ from recollect.backends.objects import ObjectBlobs, open_blobs
 from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
 from recollect.backends.sql.dialects.server import identity_of
 from recollect.backends.sql.forget_ledger import LedgerNotes
-from recollect.backends.sql.migrate import bring, revision
-from recollect.backends.sql.schema import HEAD_REVISION, metadata
 from recollect.domain.archive import contents_beside
 from recollect.errors import Closed, StorageBusy, StorageError
 from recollect.ports.runtime import note_use
@@ -103,7 +101,9 @@ class ServerDatabase:
         notes = (contents or open_blobs(contents_beside(beside))).notes(lambda: self.identity)
         self.ledger = LedgerNotes(notes)
         self.anchor = AnchorNotes(notes)
-        self.name = url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
+        # Options are left out: one of them may be a password.
+        plain = url.set(drivername=url.get_backend_name(), query={})
+        self.name = plain.render_as_string(hide_password=True)
         self.path = beside
         self.has_written = False
         self._reading = _engine(url, "REPEATABLE READ", self.ledger, connections)
@@ -273,7 +273,7 @@ def _knowing(for_ever: dict[str, int]) -> Callable[[Any, ConnectionPoolEntry], N
 
 def _engine(url: URL, isolation: str, ledger: LedgerNotes, connections: int) -> Engine:
     try:
-        return create_engine(
+        engine = create_engine(
             url,
             poolclass=QueuePool,
             pool_size=connections,
@@ -289,12 +289,43 @@ def _engine(url: URL, isolation: str, ledger: LedgerNotes, connections: int) -> 
             code="driver_missing",
             hint=f"pip install 'recollect[{extra}]'",
         ) from None
+    event.listen(engine, "do_connect", _connect)
+    return engine
+
+
+def _connect(dialect: Dialect, _: object, arguments: Sequence[Any], options: Any) -> Any:
+    try:
+        return dialect.connect(*arguments, **options)
+    except TypeError as unknown:
+        # PyMySQL takes every option as an argument.
+        raise StorageError(
+            f"The driver does not know an option of the URL: {unknown}",
+            code="bad_option",
+            hint="Options stand behind the question mark; MySQL's TLS is ssl_ca=/path/ca.pem.",
+        ) from None
 
 
 def _connect_arguments(url: URL) -> dict[str, Any]:
-    if url.get_backend_name() == "postgresql":
-        return {"connect_timeout": _CONNECT_SECONDS, "application_name": "recollect"}
-    return {"connect_timeout": _CONNECT_SECONDS, "charset": "utf8mb4"}
+    """Return what a connection is opened with, whatever the server's own defaults are."""
+    wanted: dict[str, Any] = {}
+    if "connect_timeout" not in url.query:
+        wanted["connect_timeout"] = _CONNECT_SECONDS
+    if url.get_backend_name() != "postgresql":
+        # Without a strict mode MySQL cuts off what is too long, and says nothing.
+        return {**wanted, "charset": "utf8mb4", "sql_mode": "STRICT_TRANS_TABLES"}
+    if "application_name" not in url.query:
+        wanted["application_name"] = "recollect"
+    if "prepare_threshold" in url.query:
+        wanted["prepare_threshold"] = _number_or_none(url.query["prepare_threshold"])
+    return {**wanted, "client_encoding": "utf8"}
+
+
+def _number_or_none(given: str | Sequence[str]) -> int | None:
+    """Return how often a statement runs before it is prepared; None is never.
+
+    A pooler that hands out connections by transaction may not know prepared statements.
+    """
+    return int(given) if isinstance(given, str) and given.isdecimal() else None
 
 
 # --- What an error of a database server means to the person who meets it --------------------------
@@ -316,12 +347,19 @@ class Fault:
                 # PyMySQL: the number tells more than the state beside it.
                 return cls(str(number), text)
             case _:
-                return cls(getattr(inner, "sqlstate", None) or "", str(inner).strip())
+                text = str(inner).strip()
+                code = getattr(inner, "sqlstate", None)
+                return cls(code or next((it for sign, it in _SIGNS if sign in text), ""), text)
+
+    @property
+    def told(self) -> str:
+        """Return what the server says, without the place in the statement."""
+        return self.text.partition("\n")[0]
 
     @property
     def is_passing(self) -> bool:
         """Return whether the same work, done again, may well succeed."""
-        return self.code in _PASSING
+        return self.code in _PASSING or self.code in _BUSY
 
     @property
     def is_taken(self) -> bool:
@@ -329,14 +367,15 @@ class Fault:
         return self.code in _TAKEN
 
 
-# Deadlocks, conflicts of snapshots and locks that were waited for too long.
-_PASSING: Final = frozenset({"40001", "40P01", "55P03", "1213", "1205", "1020"})
+# Deadlocks, conflicts of snapshots, locks that were waited for too long, a server that starts.
+_PASSING: Final = frozenset({"40001", "40P01", "55P03", "57P03", "1213", "1205", "1020"})
 _TAKEN: Final = frozenset({"23505", "1062"})
 
 _UNREACHABLE: Final = (
     "database_unreachable",
-    "The database server {name} cannot be reached",
-    "Check that it runs, and the host and port in the URL; `recollect doctor` tries again.",
+    "The database server {name} cannot be reached: {text}",
+    "Check that it runs, and the host, port and options in the URL; `recollect doctor` tries "
+    "again.",
 )
 _LOGIN: Final = (
     "database_login",
@@ -351,8 +390,8 @@ _NO_DATABASE: Final = (
 _PERMISSION: Final = (
     "database_permission",
     "The user of {name} may not do that: {text}",
-    "Grant it all rights on this database; it makes its own tables (CREATE, and for PostgreSQL "
-    "also USAGE on the schema).",
+    "It makes its own tables. PostgreSQL: ALTER DATABASE … OWNER TO this user; MySQL, which says "
+    "the same of a database that is not there: GRANT ALL ON ….* TO this user.",
 )
 _READ_ONLY: Final = (
     "database_read_only",
@@ -372,29 +411,35 @@ _LOST: Final = (
 _MEANINGS: Final = {
     **dict.fromkeys(("28P01", "28000", "1045", "1698"), _LOGIN),
     **dict.fromkeys(("3D000", "1049"), _NO_DATABASE),
-    **dict.fromkeys(("42501", "1142", "1044", "1227", "1370"), _PERMISSION),
+    **dict.fromkeys(("42501", "3F000", "1142", "1044", "1227", "1370"), _PERMISSION),
     **dict.fromkeys(("25006", "1290", "1792", "1836"), _READ_ONLY),
     **dict.fromkeys(("53100", "1021", "1114"), _DISK_FULL),
-    **dict.fromkeys(("57P01", "57P02", "57P03", "08006", "08003", "2006", "2013", "2055"), _LOST),
-    **dict.fromkeys(("08001", "2002", "2003", "2005"), _UNREACHABLE),
+    **dict.fromkeys(("57P01", "57P02", "08006", "08003", "2006", "2013", "2055"), _LOST),
+    **dict.fromkeys(("08001", "57P03", "2002", "2003", "2005"), _UNREACHABLE),
 }
-# Errors on connecting have no number in PostgreSQL.
-_TEXTS: Final = (
-    ("authentication failed", _LOGIN),
-    ("no password supplied", _LOGIN),
-    ('role "', _LOGIN),
-    ("does not exist", _NO_DATABASE),
-    ("terminating connection", _LOST),
-    ("server closed the connection", _LOST),
-    ("connection is closed", _LOST),
-    ("connection is lost", _LOST),
-    ("onnection refused", _UNREACHABLE),
-    ("connection failed", _UNREACHABLE),
-    ("could not", _UNREACHABLE),
-    ("timeout expired", _UNREACHABLE),
-    ("No such file", _UNREACHABLE),
-    ("failed to resolve", _UNREACHABLE),
-    ("name resolution", _UNREACHABLE),
+# The number of an error that has none: psycopg gives none for those on connecting.
+_SIGNS: Final = (
+    ("too many c", "53300"),
+    ("remaining connection slots", "53300"),
+    ("authentication failed", "28P01"),
+    ("no password supplied", "28P01"),
+    ("permission denied", "42501"),
+    ('role "', "28000"),
+    ("does not exist", "3D000"),
+    ("starting up", "57P03"),
+    ("shutting down", "57P03"),
+    ("terminating connection", "57P01"),
+    ("server closed the connection", "08006"),
+    ("connection is closed", "08006"),
+    ("connection is lost", "08006"),
+    ("onnection refused", "08001"),
+    ("connection failed", "08001"),
+    ("connection is bad", "08001"),
+    ("could not", "08001"),
+    ("timeout expired", "08001"),
+    ("No such file", "08001"),
+    ("failed to resolve", "08001"),
+    ("name resolution", "08001"),
 )
 _BUSY: Final = frozenset({"53300", "1040", "1203", "1226"})
 
@@ -402,75 +447,21 @@ _BUSY: Final = frozenset({"53300", "1040", "1203", "1226"})
 def server_error(error: BaseException, name: str) -> StorageError:
     """Return one of our errors for a driver's, with what to do about it."""
     fault = Fault.of(error)
-    if fault.is_passing:
-        return StorageBusy(
-            "Others kept writing to the same place; nothing of this call was written",
-            hint="Try again; if it stays so, look for a process that holds a long transaction.",
-        )
     if fault.code in _BUSY:
         return StorageBusy(
             f"The database server {name} has no connection left; nothing was written",
             hint="Raise max_connections there, or lower storage.connections here.",
         )
-    meaning = _MEANINGS.get(fault.code)
-    if meaning is None and not fault.code:
-        meaning = next((it for sign, it in _TEXTS if sign in fault.text), None)
-    if meaning is None:
-        return StorageError(f"The database refused: {fault.text}")
-    code, message, hint = meaning
-    return StorageError(message.format(name=name, text=fault.text), code=code, hint=hint)
+    if (meaning := _MEANINGS.get(fault.code)) is not None:
+        code, message, hint = meaning
+        return StorageError(message.format(name=name, text=fault.told), code=code, hint=hint)
+    if fault.is_passing:
+        return StorageBusy(
+            "Others kept writing to the same place; nothing of this call was written",
+            hint="Try again; if it stays so, look for a process that holds a long transaction.",
+        )
+    return StorageError(f"The database refused: {fault.told}")
 
 
 # What SQLAlchemy raises for anything that a driver or the server says.
 SERVER_ERRORS: Final = (SQLAlchemyError,)
-
-
-# --- Bringing a server's database to the schema this version knows --------------------------------
-
-
-# Whoever makes or changes the tables holds this lock; any number that others hardly use.
-_LOCK_NUMBER: Final = 7_077_001
-_LOCK_NAME: Final = "recollect.schema"
-_LOCK_SECONDS: Final = 60
-
-
-def bring_server_up_to_date(database: ServerDatabase) -> None:
-    """Create or upgrade the tables; does nothing when they are current."""
-    if database.read_here(revision) != HEAD_REVISION:
-        database.write_here(lambda connection: _bring_alone(connection, database.name))
-
-
-def _bring_alone(connection: Connection, name: str) -> None:
-    if connection.dialect.name == "postgresql":
-        # Given back at the end of the transaction, in which everything is made or nothing.
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK_NUMBER})")
-        _require_ours(connection, name)
-        bring(connection, name)
-        return
-    # MySQL commits after every table: one that was interrupted goes on where it stopped.
-    if not connection.exec_driver_sql(f"SELECT GET_LOCK('{_LOCK_NAME}', {_LOCK_SECONDS})").scalar():
-        raise StorageError(
-            f"another program has been changing the tables of {name} for {_LOCK_SECONDS} seconds; "
-            "nothing was changed",
-            code="database_busy",
-            hint="Open it again when the other program is done.",
-        )
-    try:
-        bring(connection, name)
-        # Whoever gets the lock next must find the schema's number.
-        connection.exec_driver_sql("COMMIT")
-    finally:
-        connection.exec_driver_sql(f"SELECT RELEASE_LOCK('{_LOCK_NAME}')")
-
-
-def _require_ours(connection: Connection, name: str) -> None:
-    """Refuse a database in which another program has tables of our names."""
-    if revision(connection) is not None:
-        return
-    taken = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
-    if taken:
-        raise StorageError(
-            f"{name} has tables of another program ({', '.join(taken[:3])} …); nothing was changed",
-            code="not_our_database",
-            hint="Give a database of its own: CREATE DATABASE recollect.",
-        )

@@ -40,7 +40,10 @@ class TableContents:
 def copy_tables(
     source: Connection, target: Database, name: str, progress: Progress | None = None
 ) -> dict[str, int]:
-    """Copy every row of a snapshot; returns how many each table has, once both are the same."""
+    """Copy every row of a snapshot; returns how many each table has, once both are the same.
+
+    The copy stays unfinished until `finish` is called, after what lies beside the tables.
+    """
     target.write_here(lambda connection: _prepare(connection, target.name))
     tables = metadata.sorted_tables
     total = sum(_count(source, table) for table in tables)
@@ -53,9 +56,12 @@ def copy_tables(
                 progress(done, total)
     generation = dialect_of(source).generation(source)
     target.write_here(lambda connection: derive(connection, generation))
-    counts = _require_same(source, target, name)
+    return _require_same(source, target, name)
+
+
+def finish(target: Database) -> None:
+    """Let a copy be opened as a memory."""
     target.write_here(lambda connection: _mark(connection, schema.HEAD_REVISION))
-    return counts
 
 
 def _prepare(connection: Connection, name: str) -> None:
@@ -123,7 +129,8 @@ def _require_same(source: Connection, target: Database, name: str) -> dict[str, 
                 f"The copy differs from {name} in {table.name}: {copied.rows:,} rows instead of "
                 f"{wanted.rows:,}, or other contents. It was left unfinished",
                 code="copy_differs",
-                hint="Somebody may have written to the target; empty it and copy again.",
+                hint="Somebody may have written to one of them meanwhile; empty the target and "
+                "copy again.",
             )
         counts[table.name] = wanted.rows
     return counts

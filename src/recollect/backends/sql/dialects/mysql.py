@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, LargeBinary, String, text
 from sqlalchemy.dialects import mysql
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import Float, Text, TypeEngine
 
 from recollect.backends.sql.dialects.base import Terms, token, tokens
@@ -16,6 +17,8 @@ from recollect.backends.sql.prepared_statement import PreparedStatement
 
 _OLDEST_MYSQL: Final = (8, 0, 17)
 _OLDEST_MARIADB: Final = (10, 6)
+# How a server refuses a statement that this user may not run, on a table or on a database.
+_MAY_NOT: Final = (1142, 1044)
 _COLLATIONS: Final = (
     "SELECT table_name, table_collation FROM information_schema.tables WHERE table_schema = "
     "DATABASE() AND table_name IN ('scopes', 'records', 'turns', 'jobs', 'state', 'record_tags')"
@@ -117,6 +120,9 @@ class MysqlDialect(ServerDialect):
             told = ", ".join(tables[:3])
             remedy = f"ALTER TABLE … CONVERT TO CHARACTER SET utf8mb4 COLLATE {wanted}."
             unmet.append((f"tables compare names loosely ({told}): two people may be one", remedy))
+        if not _may_create(connection):
+            remedy = "GRANT ALL ON this database TO this user."
+            unmet.append(("this user may not make tables", remedy))
         return unmet
 
     def add_tokens(
@@ -143,6 +149,15 @@ class MysqlDialect(ServerDialect):
     ) -> list[int]:
         query = " ".join(token(space, key) for key in keys)
         return list(connection.execute(_NEWEST, {"query": query, "most": most}).scalars())
+
+
+def _may_create(connection: Connection) -> bool:
+    """Return whether this user may make tables; none is made, since the original is not there."""
+    try:
+        connection.exec_driver_sql("CREATE TABLE recollect_copy LIKE recollect_original")
+    except DBAPIError as refusal:
+        return refusal.orig is None or refusal.orig.args[0] not in _MAY_NOT
+    return True
 
 
 def collation_of(connection: Connection) -> str:

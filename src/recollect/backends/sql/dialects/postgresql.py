@@ -83,8 +83,8 @@ class PostgresqlDialect(ServerDialect):
             remedy = "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and copy memory there."
             unmet.append((f"its encoding is {encoding}, which cannot hold every text", remedy))
         if not ask("SELECT has_schema_privilege(current_schema(), 'CREATE')"):
-            remedy = "GRANT USAGE, CREATE ON SCHEMA public TO this user."
-            unmet.append(("this user may not make tables, which an upgrade needs", remedy))
+            remedy = "ALTER DATABASE … OWNER TO this user, or GRANT CREATE ON SCHEMA public to it."
+            unmet.append(("this user may not make tables", remedy))
         return unmet
 
     def add_tokens(
