@@ -15,7 +15,7 @@ from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
-from recollect.backends.sql.migrate import require_usable, revision
+from recollect.backends.sql.migrate import require_fit, require_usable, revision
 from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
 from recollect.domain.files import is_private
@@ -112,6 +112,7 @@ async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: boo
         return [unreadable("database", problem)]
     try:
         if await database.read(revision) is None:
+            await database.read(lambda it: require_fit(it, settings.store_name))
             kept = "reached; its tables are created with the first write"
             return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
         findings = await _doctor(settings, database, tried).examine()

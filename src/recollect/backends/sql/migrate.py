@@ -41,6 +41,7 @@ def bring(connection: Connection, name: str) -> None:
     # Asked again under the write lock: another process may have been faster.
     current = revision(connection)
     if current is None:
+        require_fit(connection, name)
         create(connection)
     elif current != HEAD_REVISION:
         upgrade(connection, name)
@@ -69,6 +70,16 @@ def stored_revision(connection: sqlite3.Connection, path: Path) -> str | None:
             hint="Give the path of a Recollect database, or of one that does not exist yet.",
         )
     return connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]
+
+
+def require_fit(connection: Connection, name: str) -> None:
+    """Refuse a server that lacks what a memory needs, before a table is made there."""
+    if unmet := dialect_of(connection).unmet(connection):
+        raise StorageError(
+            f"{name} cannot hold a memory: {'; '.join(why for why, _ in unmet)}. Nothing was made",
+            code="database_unfit",
+            hint=" ".join(remedy for _, remedy in unmet),
+        )
 
 
 def create(connection: Connection) -> None:

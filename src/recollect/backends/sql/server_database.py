@@ -25,6 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from recollect.backends.audit_anchor import AnchorNotes
 from recollect.backends.objects import ObjectBlobs, open_blobs
 from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
+from recollect.backends.sql.dialects.mysql_kinds import recognize_kind
 from recollect.backends.sql.dialects.server import identity_of
 from recollect.backends.sql.forget_ledger import LedgerNotes
 from recollect.backends.sql.migrate import bring, revision
@@ -273,7 +274,7 @@ def _knowing(for_ever: dict[str, int]) -> Callable[[Any, ConnectionPoolEntry], N
 
 def _engine(url: URL, isolation: str, ledger: LedgerNotes, connections: int) -> Engine:
     try:
-        return create_engine(
+        engine = create_engine(
             url,
             poolclass=QueuePool,
             pool_size=connections,
@@ -289,6 +290,9 @@ def _engine(url: URL, isolation: str, ledger: LedgerNotes, connections: int) -> 
             code="driver_missing",
             hint=f"pip install 'recollect[{extra}]'",
         ) from None
+    if url.get_backend_name() == "mysql":
+        recognize_kind(engine)
+    return engine
 
 
 def _connect_arguments(url: URL) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of
-from recollect.backends.sql.migrate import COPYING, create, revision
+from recollect.backends.sql.migrate import COPYING, create, require_fit, revision
 from recollect.backends.sql.rows import rows_of
 from recollect.backends.sql.schema import metadata
 from recollect.domain.job import Progress
@@ -64,6 +64,7 @@ def _prepare(connection: Connection, name: str) -> None:
     if current == COPYING:
         return
     if current is None:
+        require_fit(connection, name)
         create(connection)
     elif current != schema.HEAD_REVISION or connection.scalar(select(schema.scopes.c.id).limit(1)):
         raise StorageError(
