@@ -121,3 +121,13 @@ def test_two_that_wait_for_each_other_both_succeed(database: Database):
         ]
     assert [it.result() for it in done] == [None, None]
     assert database.read_here(_seal) == 2
+
+
+@pytest.mark.soak
+def test_a_statement_may_take_longer_than_ten_seconds(database: Database):
+    def wait(connection: Connection) -> int:
+        is_postgresql = connection.dialect.name == "postgresql"
+        connection.exec_driver_sql("SELECT pg_sleep(12)" if is_postgresql else "SELECT SLEEP(12)")
+        return _seal(connection)
+
+    assert database.read_here(wait) == 0
