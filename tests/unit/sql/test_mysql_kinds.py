@@ -18,6 +18,7 @@ from recollect.backends.sql.dialects.mysql_kinds import kind_told
         ("10.5.29-MariaDB", "MariaDB", True),
         ("5.5.5-10.5.29-MariaDB-log", "MariaDB", True),
         ("5.5.5-10.11.14-MariaDB-0+deb12u2", "MariaDB", False),
+        ("10.5.29-25-MariaDB-enterprise", "MariaDB", True),
         ("11.8.3-MariaDB", "MariaDB", False),
         ("5.7.25-OceanBase seekdb-v1.3.9.9", "seekdb", True),
         ("5.7.25-OceanBase seekdb-v1.4.0.0", "seekdb", False),

@@ -58,8 +58,8 @@ _MYSQL: Final = MysqlKind(
 _MARIADB: Final = MysqlKind(
     name="MariaDB",
     oldest=(10, 6),
-    # Before it may stand the version of the MySQL that old programs take it for.
-    version=re.compile(r"(\d+(?:\.\d+)*)-MariaDB"),
+    # A version of MySQL, for old programs, may stand before it, and a number of the edition after.
+    version=re.compile(r"(\d+(?:\.\d+)+)(?:-\d+)?-MariaDB"),
     collation="utf8mb4_nopad_bin",
 )
 _SEEKDB: Final = MysqlKind(
@@ -70,8 +70,8 @@ _SEEKDB: Final = MysqlKind(
     has_names_as_bytes=True,
     words="LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
     parser=" WITH PARSER space",
-    # It ends every statement after ten seconds. One that waits for a lock must still end then: not
-    # always does it see that two wait for each other.
+    # It ends every statement after ten seconds unless told otherwise. Waiting for a lock must still
+    # end then, because it does not notice every deadlock.
     greeting="SET ob_query_timeout = 3600000000, ob_trx_lock_timeout = 10000000",
 )
 _KINDS: Final[WeakKeyDictionary[Dialect, MysqlKind]] = WeakKeyDictionary()
