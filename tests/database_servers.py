@@ -331,12 +331,25 @@ def environment_of(path: Path) -> dict[str, str]:
 @contextmanager
 def _connected(path: Path) -> Iterator[Connection]:
     url = f"sqlite:///{path}" if Running.server is None else driver_url(place_of(path))
-    engine = create_engine(make_url(url), poolclass=NullPool)
+    engine = create_engine(make_url(url), poolclass=NullPool, connect_args=_reading_names(url))
     try:
         with engine.begin() as connection:
             yield connection
     finally:
         engine.dispose()
+
+
+def _reading_names(url: str) -> dict[str, Any]:
+    """Return how to connect so that names are read as texts, also where they are bytes."""
+    if not url.startswith("mysql"):
+        return {}
+    from pymysql.constants import FIELD_TYPE
+    from pymysql.converters import conversions
+
+    def read(value: str | bytes) -> str:
+        return value.decode() if isinstance(value, bytes) else value
+
+    return {"conv": {**conversions, FIELD_TYPE.VAR_STRING: read}}
 
 
 def ask(path: Path, statement: str) -> list[tuple[Any, ...]]:
