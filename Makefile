@@ -65,6 +65,8 @@ soak: setup ## long durability runs; writes reports/*.json
 	@mkdir -p reports
 	$(BIN)/pytest -m soak --timeout 7200
 	$(BIN)/pytest tests/properties --hypothesis-profile searching
+	@sh tools/setup.sh server seekdb
+	$(BIN)/pytest --database seekdb -m "not adapters" --timeout 7200 $(ON_SERVERS)
 
 test-api: setup ## generated requests to a real server, by schemathesis in its own environment
 	@sh tools/test_api.sh
@@ -83,4 +85,4 @@ upgrade: ## the same with the newest versions
 	@sh tools/setup.sh lock --upgrade
 
 clean: ## remove everything that make made
-	rm -rf .venv .tools tests/adapters/.venv-* tests/adapters/.sources-* training/.venv .hypothesis .pytest_cache .ruff_cache .coverage build dist reports web/node_modules src/recollect/server/console_files screenshots
+	rm -rf .venv .tools tests/adapters/.venv-* tests/adapters/.sources-* tests/databases/.venv-* training/.venv .hypothesis .pytest_cache .ruff_cache .coverage build dist reports web/node_modules src/recollect/server/console_files screenshots

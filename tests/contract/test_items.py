@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from recollect.backends.sql.items import SqlItems
-from recollect.backends.sql.migrate import bring_up_to_date
-from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.ids import new_id
 from recollect.domain.item import StoredItem
 from recollect.domain.scope import Scope
 from recollect.ports.items import ItemStore
 from tests.conftest import TurnedClock
+from tests.database_servers import open_at
 
 _ANN = Scope(user="ann")
 _BOB = Scope(user="bob")
@@ -83,6 +82,14 @@ class ItemsContract:
         assert every == sorted([("A",), ("a",), ("a", "b"), ("a%2F",), ("a/",), ("a_",), ("ab",)])
         assert await items.namespaces(_BOB, now=clock.now()) == []
 
+    async def test_a_prefix_counts_letters_however_many_bytes_they_take(
+        self, items: ItemStore, clock: TurnedClock
+    ):
+        for namespace in (("安妮",), ("安妮", "茶"), ("安妮茶",), ("安",)):
+            await items.write(_ANN, [_item(clock, *namespace)])
+        under = await items.listed(_ANN, ("安妮",), now=clock.now())
+        assert [it.namespace for it in under] == [("安妮",), ("安妮", "茶")]
+
     async def test_a_page_is_cut_in_the_order_things_were_put(
         self, items: ItemStore, clock: TurnedClock
     ):
@@ -133,7 +140,6 @@ class ItemsContract:
 class TestSqlItems(ItemsContract):
     @pytest.fixture
     async def items(self, tmp_path: Path) -> AsyncIterator[ItemStore]:
-        database = SqliteDatabase(tmp_path / "items.db")
-        bring_up_to_date(database)
+        database = open_at(tmp_path / "items.db")
         yield SqlItems(database)
-        database.close_here()
+        await database.close()

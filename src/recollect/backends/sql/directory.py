@@ -23,6 +23,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.directory import (
@@ -256,7 +257,7 @@ def _is_in(within: Workspace) -> ColumnElement[bool]:
     """Return the condition that a scope is of this workspace, agent and user."""
     parts = [_SCOPES.org == within.org, _SCOPES.workspace == within.workspace]
     # Collections of documents are no agents; `knowledge` lists them.
-    parts.append(func.substr(_SCOPES.agent, 1, len(COLLECTION_MARK)) != COLLECTION_MARK)
+    parts.append(~begins_with(_SCOPES.agent, COLLECTION_MARK))
     for column, name in ((_SCOPES.agent, within.agent), (_SCOPES.user, within.user)):
         if name is not None:
             parts.append(column == ("" if name == NOBODY else name))

@@ -24,6 +24,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
 from recollect.domain.item import Namespace, StoredItem, decoded, encoded
@@ -224,8 +225,7 @@ def _is_under(prefix: Namespace, is_exact: bool) -> ColumnElement[bool]:
     text = encoded(prefix)
     if is_exact:
         return _TABLE.namespace == text
-    # Equal, not like: a database may take letters of either case for the same there.
-    return func.substr(_TABLE.namespace, 1, len(text)) == text if text else true()
+    return begins_with(_TABLE.namespace, text) if text else true()
 
 
 def _is_live(now: datetime) -> ColumnElement[bool]:

@@ -71,6 +71,16 @@ def stored_revision(connection: sqlite3.Connection, path: Path) -> str | None:
     return connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]
 
 
+def require_fit(connection: Connection, name: str) -> None:
+    """Refuse a server that lacks what a memory needs, before a table is made there."""
+    if unmet := dialect_of(connection).unmet(connection):
+        raise StorageError(
+            f"{name} cannot hold a memory: {'; '.join(why for why, _ in unmet)}. Nothing was made",
+            code="database_unfit",
+            hint=" ".join(remedy for _, remedy in unmet),
+        )
+
+
 def create(connection: Connection) -> None:
     """Make the newest schema straight away; a test holds that migrations lead to the same."""
     dialect_of(connection).create_tables(connection)

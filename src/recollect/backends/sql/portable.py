@@ -12,9 +12,9 @@ from sqlalchemy.sql import Insert
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement, GenericFunction
 
-# Users "Ann", "ann" and "ann " are three people.
-MARIADB_COLLATION: Final = "utf8mb4_nopad_bin"
-MYSQL_COLLATION: Final = "utf8mb4_0900_bin"
+from recollect.backends.sql.dialects.mysql_kinds import kind_of
+
+_LONGEST_NAME: Final = 255
 
 
 def listed(name: str) -> Select[Any]:
@@ -39,6 +39,11 @@ def count_where(condition: ColumnElement[bool]) -> ColumnElement[int]:
 def holds(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
     """Return that a text has another one in it, letter by letter."""
     return _Place(column, text) > 0
+
+
+def begins_with(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    """Return that a text begins with another one, letter by letter."""
+    return _Place(column, text) == 1
 
 
 def first_version() -> ColumnElement[int]:
@@ -101,12 +106,9 @@ def _postgresql_members(element: FunctionElement[Any], compiler: SQLCompiler, **
 @compiles(_Texts, "mysql")
 @compiles(_Texts, "mariadb")
 def _mysql_texts(element: FunctionElement[Any], compiler: SQLCompiler, **given: Any) -> str:
-    is_mariadb = getattr(compiler.dialect, "is_mariadb", False)
-    collation = MARIADB_COLLATION if is_mariadb else MYSQL_COLLATION
-    return (
-        f"JSON_TABLE({compiler.process(element.clauses, **given)}, '$[*]' COLUMNS "
-        f"(value VARCHAR(255) CHARACTER SET utf8mb4 COLLATE {collation} PATH '$'))"
-    )
+    listed = compiler.process(element.clauses, **given)
+    name = kind_of(compiler.dialect).name_type(_LONGEST_NAME)
+    return f"JSON_TABLE({listed}, '$[*]' COLUMNS (value {name} PATH '$'))"
 
 
 @compiles(_Numbers, "mysql")

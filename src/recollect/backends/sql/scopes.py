@@ -11,7 +11,6 @@ from sqlalchemy import (
     Integer,
     String,
     bindparam,
-    func,
     literal_column,
     select,
     tuple_,
@@ -21,7 +20,13 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.database import remembered
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import UNIT_BITS, space_of
-from recollect.backends.sql.portable import InsertOrIgnore, first_version, listed, listed_numbers
+from recollect.backends.sql.portable import (
+    InsertOrIgnore,
+    begins_with,
+    first_version,
+    listed,
+    listed_numbers,
+)
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.domain.document import collection_owner
@@ -40,7 +45,7 @@ _COLLECTIONS_OF: Final = PreparedStatement(
     select(schema.scopes).where(
         *(_TABLE[name] == bindparam(f"of_{name}") for name in ("org", "workspace")),
         _TABLE.user.in_(listed("users")),
-        func.substr(_TABLE.agent, 1, len(COLLECTION_MARK)) == COLLECTION_MARK,
+        begins_with(_TABLE.agent, COLLECTION_MARK),
     )
 )
 

@@ -25,6 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from recollect.backends.audit_anchor import AnchorNotes
 from recollect.backends.objects import ObjectBlobs, open_blobs
 from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
+from recollect.backends.sql.dialects.mysql_kinds import recognize_kind
 from recollect.backends.sql.dialects.server import identity_of
 from recollect.backends.sql.forget_ledger import LedgerNotes
 from recollect.domain.archive import contents_beside
@@ -290,6 +291,8 @@ def _engine(url: URL, isolation: str, ledger: LedgerNotes, connections: int) -> 
             hint=f"pip install 'recollect[{extra}]'",
         ) from None
     event.listen(engine, "do_connect", _connect)
+    if url.get_backend_name() == "mysql":
+        recognize_kind(engine)
     return engine
 
 

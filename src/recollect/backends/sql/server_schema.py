@@ -9,8 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, inspect
 
-from recollect.backends.sql.dialects import dialect_of
-from recollect.backends.sql.migrate import EVERY_SCHEMA_HAS, bring, revision
+from recollect.backends.sql.migrate import EVERY_SCHEMA_HAS, bring, require_fit, revision
 from recollect.backends.sql.schema import HEAD_REVISION, metadata
 from recollect.backends.sql.server_database import ServerDatabase
 from recollect.errors import StorageError
@@ -66,14 +65,8 @@ def require_usable(connection: Connection, name: str) -> None:
             code="not_our_database",
             hint="Give a database of its own: CREATE DATABASE recollect.",
         )
-    unmet = [] if has_ours else dialect_of(connection).unmet(connection)
-    if unmet:
-        raise StorageError(
-            f"{name} cannot be used: {'; '.join(problem for problem, _ in unmet)}; "
-            "nothing was changed",
-            code="database_unfit",
-            hint=" ".join(remedy for _, remedy in unmet),
-        )
+    if not has_ours:
+        require_fit(connection, name)
 
 
 def _is_foreign(connection: Connection, *, has_revision: bool) -> bool:

@@ -1,4 +1,4 @@
-"""MySQL and MariaDB: full text by FULLTEXT over our own terms, names compared to the letter."""
+"""MySQL, MariaDB, seekdb: FULLTEXT over our own terms, names compared to the letter."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import Float, Text, TypeEngine
 
 from recollect.backends.sql.dialects.base import Terms, token, tokens
+from recollect.backends.sql.dialects.mysql_kinds import Name, kind_of
 from recollect.backends.sql.dialects.server import ServerDialect
-from recollect.backends.sql.portable import MARIADB_COLLATION, MYSQL_COLLATION
 from recollect.backends.sql.prepared_statement import PreparedStatement
 
-_OLDEST_MYSQL: Final = (8, 0, 17)
-_OLDEST_MARIADB: Final = (10, 6)
 # How a server refuses a statement that this user may not run, on a table or on a database.
 _MAY_NOT: Final = (1142, 1044)
 _COLLATIONS: Final = (
     "SELECT table_name, table_collation FROM information_schema.tables WHERE table_schema = "
     "DATABASE() AND table_name IN ('scopes', 'records', 'turns', 'jobs', 'state', 'record_tags')"
+)
+_COLLATION: Final = text(
+    "SELECT collation_name FROM information_schema.collations WHERE collation_name = :name"
 )
 _ADD: Final = PreparedStatement(
     text("INSERT INTO unit_tokens (unit_id, tokens) VALUES (:unit, :tokens)")
@@ -47,7 +48,7 @@ _COUNTED: Final = (
 
 
 class MysqlDialect(ServerDialect):
-    """MySQL 8 and MariaDB 10.6, and newer."""
+    """MySQL 8, MariaDB 10.6 and seekdb 1.4, and newer."""
 
     add_counts = text(
         "INSERT INTO term_counts (space, term, units) SELECT :space, counted.term, counted.units "
@@ -65,7 +66,7 @@ class MysqlDialect(ServerDialect):
             case Text():
                 return mysql.LONGTEXT()
             case String():
-                return mysql.VARCHAR(type_.length)
+                return Name(type_.length)
             case LargeBinary():
                 return mysql.LONGBLOB()
             case Float():
@@ -78,7 +79,7 @@ class MysqlDialect(ServerDialect):
         return {
             "mysql_engine": "InnoDB",
             "mysql_charset": "utf8mb4",
-            "mysql_collate": collation_of(connection),
+            "mysql_collate": kind_of(connection.dialect).collation,
             # Rows of long texts would not fit on a page otherwise.
             "mysql_row_format": "DYNAMIC",
         }
@@ -87,12 +88,13 @@ class MysqlDialect(ServerDialect):
         # InnoDB goes on from the highest number by itself.
         pass
 
-    def full_text(self) -> Sequence[str]:
+    def full_text(self, connection: Connection) -> Sequence[str]:
+        kind = kind_of(connection.dialect)
         return (
             "CREATE TABLE IF NOT EXISTS unit_tokens (unit_id BIGINT PRIMARY KEY, "
-            "tokens LONGTEXT CHARACTER SET ascii COLLATE ascii_bin NOT NULL, "
+            f"tokens {kind.words} NOT NULL, "
             "gone_at BIGINT NOT NULL DEFAULT 0, INDEX ix_unit_tokens_gone_at (gone_at), "
-            "FULLTEXT INDEX ix_unit_tokens_tokens (tokens)) ENGINE=InnoDB",
+            f"FULLTEXT INDEX ix_unit_tokens_tokens (tokens){kind.parser}) ENGINE=InnoDB",
         )
 
     def size(self, connection: Connection) -> int:
@@ -103,18 +105,20 @@ class MysqlDialect(ServerDialect):
         return int(size or 0)
 
     def describe(self, connection: Connection) -> str:
-        version = str(connection.exec_driver_sql("SELECT VERSION()").scalar_one())
-        return version if "MariaDB" in version else f"MySQL {version}"
+        told = _told(connection)
+        name = kind_of(connection.dialect).name
+        return told if name in told else f"{name} {told}"
 
     def unmet(self, connection: Connection) -> list[tuple[str, str]]:
         unmet: list[tuple[str, str]] = []
-        version = connection.dialect.server_version_info or ()
-        is_mariadb = getattr(connection.dialect, "is_mariadb", False)
-        oldest = _OLDEST_MARIADB if is_mariadb else _OLDEST_MYSQL
-        if version < oldest:
-            name = "MariaDB" if is_mariadb else "MySQL"
-            unmet.append((f"it is older than {name} {'.'.join(map(str, oldest))}", "Upgrade it."))
-        wanted = collation_of(connection)
+        kind = kind_of(connection.dialect)
+        if kind.is_too_old(_told(connection)):
+            oldest = ".".join(map(str, kind.oldest))
+            unmet.append((f"it is older than {kind.name} {oldest}", "Upgrade it."))
+        wanted = kind.collation
+        if connection.execute(_COLLATION, {"name": wanted}).first() is None:
+            remedy = "Use MySQL 8.0.17, MariaDB 10.6, seekdb 1.4, or a newer one of these."
+            unmet.append((f"it has no {wanted}, by which every letter of a name counts", remedy))
         others = connection.exec_driver_sql(_COLLATIONS).all()
         if tables := sorted(name for name, collation in others if collation != wanted):
             told = ", ".join(tables[:3])
@@ -160,7 +164,5 @@ def _may_create(connection: Connection) -> bool:
     return True
 
 
-def collation_of(connection: Connection) -> str:
-    """Return the collation by which texts are equal only when every letter is."""
-    is_mariadb = getattr(connection.dialect, "is_mariadb", False)
-    return MARIADB_COLLATION if is_mariadb else MYSQL_COLLATION
+def _told(connection: Connection) -> str:
+    return str(connection.exec_driver_sql("SELECT VERSION()").scalar_one())

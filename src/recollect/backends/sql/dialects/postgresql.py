@@ -51,7 +51,7 @@ class PostgresqlDialect(ServerDialect):
             return postgresql.VARCHAR(type_.length, collation="C")
         return type_
 
-    def full_text(self) -> Sequence[str]:
+    def full_text(self, connection: Connection) -> Sequence[str]:
         return (
             "CREATE TABLE unit_tokens (unit_id BIGINT PRIMARY KEY, tokens TSVECTOR NOT NULL)",
             "CREATE INDEX ix_unit_tokens_tokens ON unit_tokens USING gin (tokens)",

@@ -88,7 +88,7 @@ class ServerDialect(ABC):
         """Return the type that a column of ours has here."""
 
     @abstractmethod
-    def full_text(self) -> Sequence[str]:
+    def full_text(self, connection: Connection) -> Sequence[str]:
         """Return the statements that make the full text."""
 
     def table_options(self, connection: Connection) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class ServerDialect(ABC):
 
     def create_tables(self, connection: Connection) -> None:
         self._tables(self.table_options(connection)).create_all(connection)
-        for statement in self.full_text():
+        for statement in self.full_text(connection):
             connection.exec_driver_sql(statement)
         for name in (_GENERATION, SEAL):
             connection.execute(InsertOrIgnore(counters), {"name": name, "value": 0})
