@@ -27,10 +27,12 @@ test: lint adapter-environments console system-packages ## everything a change m
 coverage: setup ## which lines of the package the tests reach
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --ignore tests/console
 
-test-databases: setup ## integration tests and journeys on PostgreSQL and MariaDB, contracts on a journal
-	$(BIN)/pytest -n 2 --dist worksteal --database json tests/contract
-	$(BIN)/pytest -n 2 --dist worksteal --database postgresql tests
-	$(BIN)/pytest -n 2 --dist worksteal --database mysql tests
+test-databases: adapter-environments console system-packages ## every test that stores something on PostgreSQL and MariaDB, contracts on a journal
+	@sh tools/run_tests.sh --database json tests/contract
+	@sh tools/run_tests.sh --database postgresql --ignore tests/console --ignore tests/unit
+	@sh tools/run_tests.sh --database postgresql tests/console
+	@sh tools/run_tests.sh --database mysql --ignore tests/console --ignore tests/unit
+	@sh tools/run_tests.sh --database mysql tests/console
 
 lint: setup ## format check, ruff, pyright strict, import-linter, known vulnerabilities
 	$(BIN)/ruff format --check .

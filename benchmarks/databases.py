@@ -62,7 +62,14 @@ class InventedVectors:
 
 
 def settings(folder: Path, **storage: str) -> Settings:
-    return Settings.load({"data_dir": folder, "storage": storage, "writing": {"judge": "rules"}})
+    return Settings.load(
+        {
+            "data_dir": folder,
+            "storage": storage,
+            "writing": {"judge": "rules"},
+            "recall": {"read_hits": 0},
+        }
+    )
 
 
 async def fill(place: Settings, writer: Writer, units: int) -> None:

@@ -1,9 +1,9 @@
 """Write the files that are shipped: `python -m training.export WEIGHTS STUDENT OUT`.
 
 WEIGHTS holds MiniLM's model.safetensors (the English rows), STUDENT what `training.embedder.train`
-wrote, and --judge what `training.judge.train` wrote. OUT gets the word rows in 8 bits, which both
-models share, the graphs, the tokenizer, and the sha256 of each. The same input gives the same
-bytes.
+wrote, --judge what `training.judge.train` and --answers what `training.answers.train` wrote. OUT
+gets the word rows in 8 bits, which the models share, the graphs, the tokenizer, and the sha256 of
+each. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from training.tensors import read_tensors
 
 SHAPE = graph.BertShape(layers=6, heads=12, hidden=384)
 HEADS = {"relation": "own", "entailment": "nli", "paraphrase": "para"}
+ANSWER_HEADS = {"answer": "answer"}
 _WORD_ROWS = "embeddings.word_embeddings.weight"
 
 
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--judge", type=Path)
+    parser.add_argument("--answers", type=Path)
     given = parser.parse_args()
     english = read_tensors((given.weights / "model.safetensors").read_bytes())[_WORD_ROWS]
     parts = read_parts(given.student)
@@ -41,6 +43,8 @@ def main() -> None:
     files["tokenizer.json"] = given.tokenizer.read_bytes()
     if given.judge:
         files["judge.onnx"] = graph.build_judge(read_parts(given.judge), SHAPE, HEADS)
+    if given.answers:
+        files["answers.onnx"] = graph.build_judge(read_parts(given.answers), SHAPE, ANSWER_HEADS)
     given.out.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (given.out / name).write_bytes(data)

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from training.answers.groups import PUBLIC
 from training.judge.own import DATA, read_lines
 from training.judge.slots import Slots
 from training.judge.variants import read_cards
@@ -25,7 +26,8 @@ def write_sources(folder: Path, count: int = 240) -> None:
     together = [("kdconv", *chinese) for _, chinese in said]
     _write_rows(folder / "par.tsv.xz", parallel)
     _write_rows(folder / "zz.tsv.xz", together)
-    _write_json(folder / "DRCD" / "DRCD_dev.json", {"data": [_article(said)]})
+    for name in PUBLIC:
+        _write_json(folder / name, {"data": [_article(said)]})
     turns = [{"utterance": english[0]} for english, _ in said]
     _write_json(folder / "dstc8" / "01.json", [{"turns": turns}])
     words = {word: len(said) for _, chinese in said for word in chinese[0][:2]}
@@ -66,8 +68,17 @@ def sentences(count: int) -> list[tuple[list[str], list[str]]]:
 def _article(said: list[tuple[list[str], list[str]]]) -> dict[str, Any]:
     return {
         "paragraphs": [
-            {"context": chinese[1], "qas": [{"question": f"{chinese[0]}吗？"}]}
-            for _, chinese in said
+            {
+                "context": f"{chinese[1]}。{chinese[0]}。",
+                "qas": [
+                    {
+                        "id": str(at),
+                        "question": f"{chinese[0]}吗？",
+                        "answers": [{"answer_start": 0}],
+                    }
+                ],
+            }
+            for at, (_, chinese) in enumerate(said)
         ]
     }
 

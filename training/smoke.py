@@ -37,6 +37,11 @@ def run_all(folder: Path) -> None:
         "--seeds", 2, "--batch", 16, *cpu)  # fmt: skip
     run("export", weights, work / "student", folder / "shipped", *tokenizer,
         "--judge", out / "judge")  # fmt: skip
+    run("answers.groups", sources, work)
+    run("answers.train", work, folder / "shipped", out / "answers", "--steps", _STEPS,
+        "--seeds", 2, "--batch", 4, *cpu)  # fmt: skip
+    run("export", weights, work / "student", folder / "shipped", *tokenizer,
+        "--judge", out / "judge", "--answers", out / "answers")  # fmt: skip
     shipped = sorted(json.loads((folder / "shipped" / "sha256.json").read_text("utf-8")))
     print("shipped", shipped)
 

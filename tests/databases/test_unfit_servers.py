@@ -19,7 +19,7 @@ from recollect.domain.stats import Finding
 from recollect.errors import StorageError
 from recollect.settings import Settings
 from recollect.settings.place import driver_url
-from tests.database_servers import Server
+from tests.database_servers import Server, storage_of
 
 pytestmark = pytest.mark.server
 
@@ -89,7 +89,9 @@ async def test_nothing_is_copied_to_a_server_that_lacks_something(
     needed: dict[str, Any],
     words: str,
 ):
-    source = Settings.load({"data_dir": tmp_path / "source"})
+    source = Settings.load({"storage": storage_of(tmp_path / "source.db")})
+    async with Memory.open(source) as memory:
+        await memory.remember("Ann keeps a teapot")
     _lack(monkeypatch, **needed)
     with pytest.raises(StorageError, match=words):
         await copy_store(source, settings)

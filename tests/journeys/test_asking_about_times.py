@@ -81,10 +81,10 @@ async def test_a_time_never_filters(diary: Memory):
 
 
 async def test_of_two_that_fit_alike_the_one_of_that_time_comes_first(memory: Memory):
-    await memory.remember("Dinner with Lena: soup and bread", first_observed=_WEDNESDAY - 90 * _DAY)
     then = await memory.remember("Dinner with Lena: rice and fish", first_observed=_WEDNESDAY)
+    await memory.remember("Dinner with Lena: soup and bread", first_observed=_ASKED)
     plain = await memory.recall("dinner with Lena", asked_at=_ASKED)
-    assert plain[0].id != then.id, "of equals the first one written comes first"
+    assert plain[0].id != then.id, "of equals the newest one comes first"
     timed = await memory.recall("dinner with Lena last Wednesday", asked_at=_ASKED, min_score=_LOW)
     assert timed[0].id == then.id
     assert len(timed) == 2, "the other one is still found"

@@ -77,7 +77,7 @@ She will love it. When is her party? | Next Saturday at our house, around six in
 async def test_questions_about_something_else_find_nothing_in_everyday_talk(memory: Memory):
     for day, line in enumerate(_TALK.splitlines()):
         for speaker, content in zip(("Ben", "Mia"), line.split(" | "), strict=True):
-            said = {"role": "user", "speaker": speaker, "content": content}
+            said = {"role": "user", "name": speaker, "content": content}
             await memory.observe([said], session=f"day {day // 3}")
     questions = (_DATA / "unrelated_questions.txt").read_text(encoding="utf-8").splitlines()
     silent = [len(await memory.recall(question)) == 0 for question in questions]

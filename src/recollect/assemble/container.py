@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store, Writes
     from recollect.ports.upkeep import UpkeepReader
+    from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.fresh_links import FreshLinks, LinkAmong
     from recollect.recall.late_vectors import LateVectors
@@ -186,6 +187,13 @@ class Wiring(Parts):
         return second_look(self.settings)
 
     @cached_property
+    def _answering(self) -> Answering | None:
+        from recollect.assemble.recall import answering_of
+
+        # A reranker reads the hits already.
+        return answering_of(self.settings) if self._reranking is None else None
+
+    @cached_property
     def own_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
 
@@ -199,6 +207,7 @@ class Wiring(Parts):
             self.late_vectors,
             self.fresh_links,
             self._reranking,
+            self._answering,
             self.clock,
             self.meter,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.backends.sql.archives import SqlArchives
 from recollect.domain.context import ContextOptions
 from recollect.models.rerankers import RerankerChoice, open_reranker
+from recollect.recall.answering import Answering
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.cache import CachedRecaller, CacheOptions
 from recollect.recall.entity_path import EntityPath
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.domain.embedding import MemoryCalibration
     from recollect.domain.meter import Meter
     from recollect.lifecycle.usage import Usage
+    from recollect.ports.judge import Answerer
     from recollect.ports.language_model import TokenCounter
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
@@ -50,6 +52,7 @@ def recaller_of(
     late: LateVectors,
     fresh_links: FreshLinks,
     reranking: Reranking | None,
+    answering: Answering | None,
     clock: Clock,
     meter: Meter,
 ) -> CachedRecaller:
@@ -66,6 +69,7 @@ def recaller_of(
         recall_options(settings, meaning.calibration),
         fresh_links,
         reranking,
+        answering,
     )
     options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
     return CachedRecaller(recaller, store, meaning, clock, options, meter)
@@ -234,3 +238,19 @@ def _options(settings: Settings) -> PrefetchOptions:
         clause_hits=recall.clause_hits,
         document_tokens=settings.knowledge.context_tokens,
     )
+
+
+# --- Settings → the local model that compares hits with the question ------------------------------
+
+
+def answering_of(settings: Settings) -> Answering | None:
+    """Return the step that reads the best hits; None if it is off."""
+    if not settings.recall.read_hits:
+        return None
+
+    def load() -> Answerer | None:
+        from recollect.models.local_model import open_answerer
+
+        return open_answerer(settings.embedding.folder)
+
+    return Answering(load, hits=settings.recall.read_hits)

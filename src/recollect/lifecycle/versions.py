@@ -85,6 +85,8 @@ class Versions:
             back = earlier.evolve(
                 version=current.version + 1,
                 updated_at=now,
+                # Who undoes a change says that what was before it holds.
+                last_confirmed=now,
                 details=_with_later_uses(earlier, current),
                 **{name: getattr(current, name) for name in _NOT_UNDONE},
             )

@@ -1,6 +1,6 @@
-"""The local default models: a bilingual embedder and a judge, and the files that they share.
+"""The local default models: a bilingual embedder, a judge, an answerer, and the files they share.
 
-The files come in a data package, are verified by their sha256 and are used in place. Both models
+The files come in a data package, are verified by their sha256 and are used in place. All models
 use the same table of word vectors, one byte per number, mapped into memory once.
 """
 
@@ -11,6 +11,7 @@ import io
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
@@ -33,6 +34,7 @@ DATA_PACKAGE: Final = "recollect_embedder"
 DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
 JUDGE: Final = "judge.onnx"
+ANSWERER: Final = "answers.onnx"
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "words.npy"
 _SCALES: Final = "scales.npy"
@@ -156,11 +158,57 @@ def _array(data: bytes) -> NDArray[Any]:
     return np.load(io.BytesIO(data), allow_pickle=False)
 
 
-# --- The local judge: a small cross-encoder for the relation of a new statement to an old one -----
+# --- The local judge and the local answerer, two small cross-encoders -----------------------------
 
 _MAX_SIDE_TOKENS: Final = 72
-_OUTPUT: Final = "relation"
+_MAX_QUESTION_TOKENS: Final = 40
+# Of a question and all texts together: reading takes about a tenth of a millisecond a token.
+_MAX_READ_TOKENS: Final = 320
 _FIRST, _BETWEEN = 101, 102
+# A text of this many characters has more tokens than are read.
+_MAX_READ_CHARS: Final = 1_000
+
+
+class _CrossEncoder:
+    """Reads two texts together and returns the scores of one of its outputs. Thread-safe."""
+
+    def __init__(
+        self,
+        load: Callable[[], SharedFiles],
+        open_session: Callable[[bytes], Session],
+        file: str,
+        output: str,
+    ) -> None:
+        self._load = load
+        self._open_session = open_session
+        self._file = file
+        self._output = output
+        self._parts: tuple[SharedFiles, Session, Tokenizer] | None = None
+
+    def pieces(self, text: str) -> list[int]:
+        """Return the tokens of a text, as far as they are read."""
+        return self._loaded()[2].pieces(fold(text))
+
+    def scores(self, pairs: Sequence[tuple[list[int], list[int]]]) -> NDArray[np.float32]:
+        """Return a row of scores for each pair."""
+        shared, session, _ = self._loaded()
+        joined = [_join(first, second) for first, second in pairs]
+        ids = np.zeros((len(joined), max(len(it) for it, _ in joined)), np.int64)
+        kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
+        for row, (tokens, sides) in enumerate(joined):
+            ids[row, : len(tokens)] = tokens
+            kinds[row, : len(tokens)] = sides
+            mask[row, : len(tokens)] = 1
+        feed = {"words": shared.words.of(ids), "kinds": kinds, "attention_mask": mask}
+        (scores,) = session.run([self._output], feed)
+        return np.asarray(scores, np.float32)
+
+    def _loaded(self) -> tuple[SharedFiles, Session, Tokenizer]:
+        if self._parts is None:
+            shared = self._load()
+            session = self._open_session(shared.files[self._file])
+            self._parts = shared, session, Tokenizer(shared.files[TOKENIZER], _MAX_SIDE_TOKENS)
+        return self._parts
 
 
 class LocalJudge:
@@ -172,34 +220,58 @@ class LocalJudge:
         *,
         open_session: Callable[[bytes], Session] = open_session,
     ) -> None:
-        self._load = load
-        self._open_session = open_session
-        self._parts: tuple[SharedFiles, Session, Tokenizer] | None = None
+        self._encoder = _CrossEncoder(load, open_session, JUDGE, "relation")
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return a row of four scores for each pair (old statement, new statement)."""
-        shared, session, tokenizer = self._loaded()
-        joined = [
-            _join(tokenizer.pieces(fold(old)), tokenizer.pieces(fold(new))) for old, new in pairs
-        ]
-        if not joined:
+        if not pairs:
             return np.empty((0, 4), np.float32)
-        ids = np.zeros((len(joined), max(len(it) for it, _ in joined)), np.int64)
-        kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
-        for row, (tokens, sides) in enumerate(joined):
-            ids[row, : len(tokens)] = tokens
-            kinds[row, : len(tokens)] = sides
-            mask[row, : len(tokens)] = 1
-        feed = {"words": shared.words.of(ids), "kinds": kinds, "attention_mask": mask}
-        (scores,) = session.run([_OUTPUT], feed)
-        return np.asarray(scores, np.float32)
+        read = self._encoder.pieces
+        return self._encoder.scores([(read(old), read(new)) for old, new in pairs])
 
-    def _loaded(self) -> tuple[SharedFiles, Session, Tokenizer]:
-        if self._parts is None:
-            shared = self._load()
-            session = self._open_session(shared.files[JUDGE])
-            self._parts = shared, session, Tokenizer(shared.files[TOKENIZER], _MAX_SIDE_TOKENS)
-        return self._parts
+
+class LocalAnswerer:
+    """Scores how clearly texts answer a question. Thread-safe."""
+
+    def __init__(
+        self,
+        load: Callable[[], SharedFiles],
+        *,
+        open_session: Callable[[bytes], Session] = open_session,
+    ) -> None:
+        self._encoder = _CrossEncoder(load, open_session, ANSWERER, "answer")
+
+    def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a number for each text; above 0 it rather answers the question.
+
+        What is longer than the model has learnt to read is not a number, nor is what comes after
+        so much as can be read while somebody waits.
+        """
+        found = np.full(len(texts), np.nan, np.float32)
+        asked = self._read(question)
+        if len(asked) > _MAX_QUESTION_TOKENS:
+            return found
+        places: list[int] = []
+        pairs: list[tuple[list[int], list[int]]] = []
+        left = _MAX_READ_TOKENS
+        for place, text in enumerate(texts):
+            pieces = self._read(text)
+            left -= len(asked) + len(pieces)
+            if left < 0:
+                break
+            if len(pieces) < _MAX_SIDE_TOKENS:
+                places.append(place)
+                pairs.append((asked, pieces))
+        # In two threads, since somebody waits for this.
+        halves = [half for half in (pairs[::2], pairs[1::2]) if half]
+        with ThreadPoolExecutor(max(1, len(halves))) as threads:
+            scores = list(threads.map(self._encoder.scores, halves))
+        for start, half in enumerate(scores):
+            found[places[start::2]] = half[:, 0]
+        return found
+
+    def _read(self, text: str) -> list[int]:
+        return self._encoder.pieces(" ".join(text[:_MAX_READ_CHARS].split()))
 
 
 class LocalClassifier:
@@ -218,6 +290,14 @@ def open_judge(folder: Path | None) -> LocalClassifier | None:
     """Return the local judge; None where its files or libraries are not installed."""
     model = local_model(folder)
     return LocalClassifier(model) if model.condition() == "ready" else None
+
+
+def open_answerer(folder: Path | None) -> LocalAnswerer | None:
+    """Return the local answerer; None where its file or libraries are not installed."""
+    model = local_model(folder)
+    if model.condition() != "ready" or ANSWERER not in model.shared().files:
+        return None
+    return LocalAnswerer(model.shared)
 
 
 def _join(old: list[int], new: list[int]) -> tuple[list[int], list[int]]:

@@ -65,6 +65,17 @@ class PairClassifier(Protocol):
         ...
 
 
+class Answerer(Protocol):
+    """A local model that reads a question and a text together. Thread-safe."""
+
+    def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.floating]:
+        """Return one number per text: the higher, the more clearly it answers the question.
+
+        A text that the model cannot judge is not a number.
+        """
+        ...
+
+
 # --- Rerankers, which judge how well texts answer a question --------------------------------------
 
 

@@ -12,7 +12,7 @@ before, and `min_score` keeps its meaning.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
@@ -159,6 +159,11 @@ class Ranked:
 
     def __iter__(self) -> Iterator[Fused]:
         return iter(self.between(0, len(self)))
+
+    def with_confidence(self, confidence: float) -> Ranked:
+        """Return the same ranking with another confidence."""
+        factor = confidence / self.confidence
+        return replace(self, scores=self.scores * factor, confidence=confidence)
 
     def turns(self, most: int) -> list[str]:
         """Return the ids of the turns among the best `most` owners."""

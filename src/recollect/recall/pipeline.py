@@ -26,6 +26,7 @@ from recollect.errors import RecollectError
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
+from recollect.recall.answering import Answering, Answers
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.candidate_loader import CandidateLoader, ScoredCandidate
 from recollect.recall.deduplicate import DuplicateDetector, arranged
@@ -62,6 +63,7 @@ _MAX_REACH_FACTOR: Final = 4
 # At least this many times the limit is scored, because near misses are reported too.
 _MIN_SCORED_FACTOR: Final = 2
 _MIN_COMPARED_HITS: Final = 2
+_NO_ANSWERS: Final = Answers()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,7 @@ class Recaller:
         options: RecallOptions,
         fresh_links: FreshLinks | None = None,
         second_look: Reranking | None = None,
+        answering: Answering | None = None,
     ) -> None:
         self._store = store
         self._units = units
@@ -118,6 +121,7 @@ class Recaller:
         self._options = options
         self._fresh_links = fresh_links
         self._reranking = second_look
+        self._answering = answering
         self._sameness = (
             DuplicateDetector(options.duplicates) if 0 < options.duplicates < 1 else None
         )
@@ -174,9 +178,14 @@ class Recaller:
             found.append(changed.found)
             fused, answer = await self._fuse_and_answer(question, found, weigher, fused.replaced)
         degraded = [note for answered in found for note in answered.degraded]
+        answers = await self._read(question, fused, weigher)
+        if answers.logits:
+            if question.only_asks:
+                fused = fused.with_confidence(answers.confidence(fused.confidence))
+            answer = await self._answer(question, fused, weigher, question.limit, answers)
 
         async def best(reach: int) -> _Answer:
-            return await self._answer(question, fused, weigher, reach)
+            return await self._answer(question, fused, weigher, reach, answers)
 
         more = best
         if self._reranking is not None:
@@ -185,7 +194,7 @@ class Recaller:
                 degraded.append(again)
             else:
                 answer, more = again, None
-        answer, links = await self._arrange(question, answer, weigher, more)
+        answer, links = await self._arrange(question, answer, weigher, more, answers)
         return Recalled(
             hits=await self._hits(question, fused, answer.kept, weigher, changed, links),
             degraded=tuple(degraded),
@@ -276,12 +285,44 @@ class Recaller:
             raise errors[0]
         return [as_found(path, answers[path]) for path in self._paths]
 
+    async def _read(self, question: Question, fused: Ranked, weigher: CandidateLoader) -> Answers:
+        """Return how clearly the best candidates answer the question."""
+        most = self._read_candidates(question)
+        if self._answering is None or not most:
+            return _NO_ANSWERS
+        best, _, _ = await self._weigh(replace(question, min_score=0.0), fused, weigher, most)
+        del best[most:]
+        return await self._answering.read(question, best, await weigher.items(best))
+
+    def _read_candidates(self, question: Question) -> int:
+        """Return how many candidates are read at most.
+
+        The model does not see when something was said, which decides about times and the past, and
+        takes one number for another.
+        """
+        if self._answering is None or question.times or question.is_about_past:
+            return 0
+        is_numbered = any(map(str.isdigit, question.text))
+        return self._answering.most if question.may_ask and not is_numbered else 0
+
     async def _answer(
-        self, question: Question, fused: Ranked, weigher: CandidateLoader, limit: int
+        self,
+        question: Question,
+        fused: Ranked,
+        weigher: CandidateLoader,
+        limit: int,
+        answers: Answers = _NO_ANSWERS,
     ) -> _Answer:
         """Return the hits that pass the filter in their final order, and the near misses."""
-        weighed, looked_at, good = await self._weigh(question, fused, weigher, limit)
+        reach = max(limit, self._read_candidates(question))
+        weighed, looked_at, good = await self._weigh(question, fused, weigher, reach)
         kept, near_misses = self._cut(question, weighed, limit)
+        if answers.logits:
+            # What answers may be far behind.
+            kept = answers.ordered([*kept, *answers.among(weighed[len(kept) :])])[:limit]
+            near_misses = tuple(
+                miss for miss in near_misses if all(miss.id != hit.fused.owner_id for hit in kept)
+            )
         if not near_misses and question.where == Filter():
             near_misses = _too_weak(fused.between(good, good + _MAX_NEAR_MISSES))
         # Searching inside the filter helps only if the filter removed something.
@@ -337,6 +378,7 @@ class Recaller:
         answer: _Answer,
         weigher: CandidateLoader,
         more: Callable[[int], Awaitable[_Answer]] | None,
+        answers: Answers,
     ) -> tuple[_Answer, Sequence[Link]]:
         """Return the answer, newest first and without duplicates, and the links of the hits.
 
@@ -345,7 +387,7 @@ class Recaller:
         reach = question.limit
         fresh = await self._judge_fresh(answer, weigher)
         while True:
-            kept, links = await self._with_followers(question, answer.kept, weigher, fresh)
+            kept, links = await self._with_followers(question, answer.kept, weigher, fresh, answers)
             items = await weigher.items(kept)
             twice = repeated(links, {hit.fused.owner_id for hit in kept} & items.keys())
             once = [hit for hit in kept if hit.fused.owner_id not in twice]
@@ -385,11 +427,12 @@ class Recaller:
         kept: list[ScoredCandidate],
         weigher: CandidateLoader,
         fresh: Sequence[Link],
+        answers: Answers,
     ) -> tuple[list[ScoredCandidate], Sequence[Link]]:
-        """Return the hits with those that follow them by a link, the newer first."""
+        """Return the hits with those that follow them by a link, best and newest first."""
         owners = [hit.fused.owner_id for hit in kept]
         links = [*await self._store.links(question.scopes, owners), *fresh]
-        if not links or question.is_about_past:
+        if question.is_about_past:
             return kept, links
         found = {hit.fused.owner_id: hit for hit in kept}
         after = followers(links)
@@ -405,8 +448,13 @@ class Recaller:
                 for newer, older in missing.items()
             ]
         )
+        hits = sorted([*kept, *added], key=lambda hit: -hit.score)
+        if self._answering is not None:
+            items = await weigher.items(hits)
+            answers = await self._answering.read_more(question, answers, added, items)
         same = {older: (newer,) for older, newer in repeated(links, found).items()}
-        return newest_first([*kept, *added], after | same), links
+        after = followers(answers.believed(links)) | same
+        return newest_first(hits, after), links
 
     def _cut(
         self, question: Question, weighed: Sequence[ScoredCandidate], limit: int

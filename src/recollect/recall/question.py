@@ -13,7 +13,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
 from recollect.language.analysis import query_terms, slight_terms, term_key
 from recollect.language.characters import fold
-from recollect.language.claims.moods import mood, plain
+from recollect.language.claims.moods import Mood, mood, plain
 from recollect.language.intent import wanted_trait, without_asking
 from recollect.language.sentences import sentences
 from recollect.language.times.calendar import date_terms
@@ -102,10 +102,21 @@ class Question:
         return lean_of(self.judged.intent)
 
     @lazy_value
+    def mood(self) -> Mood | None:
+        """Return the mood of the message; none if it has several clauses."""
+        is_one = _BETWEEN_CLAUSES.search(self.text) is None and len(sentences(self.text)) == 1
+        return mood(plain(self.text)) if is_one else None
+
+    @lazy_value
     def only_asks(self) -> bool:
         """Return whether it is a single question in one clause, and nothing else."""
-        is_one = _BETWEEN_CLAUSES.search(self.text) is None and len(sentences(self.text)) == 1
-        return is_one and mood(plain(self.text)) == "interrogative"
+        return self.mood == "interrogative"
+
+    @lazy_value
+    def may_ask(self) -> bool:
+        """Return whether it is a question, or may be one without its verb ("student number")."""
+        is_named = self.mood == "declarative" and self.judged.intent == "question"
+        return self.only_asks or is_named
 
     @lazy_value
     def is_about_answers(self) -> bool:

@@ -57,7 +57,7 @@ class Reranking:
         present = [candidate for candidate in weighed if candidate.fused.owner_id in items]
         if not present:
             return present
-        texts = [_text(candidate, items[candidate.fused.owner_id]) for candidate in present]
+        texts = [readable_text(candidate, items[candidate.fused.owner_id]) for candidate in present]
         self._calls += 1
         try:
             asked = self._reranker.scores(question.text, texts)
@@ -98,9 +98,11 @@ class Reranking:
         return note
 
 
-def _text(candidate: ScoredCandidate, item: Item) -> str:
-    """Return what the model reads of a candidate: its title and the passage that was found."""
+def readable_text(candidate: ScoredCandidate, item: Item) -> str:
+    """Return what the model reads of a candidate: title or speaker, and what was found."""
     if isinstance(item, ArchivePassage):
         return item.content
-    title = f"{item.title}\n" if isinstance(item, Record) and item.title else ""
-    return title + item.content[slice(*candidate.fused.span)]
+    passage = item.content[slice(*candidate.fused.span)]
+    if isinstance(item, Record):
+        return f"{item.title}\n{passage}" if item.title else passage
+    return f"{item.speaker}: {passage}" if item.speaker else passage

@@ -171,6 +171,10 @@ class RecallSettings(Section):
     gap: Share = Field(
         default=0.4, description="hits below this share of the best one's score are left out"
     )
+    read_hits: Annotated[int, Field(ge=0, le=50)] = Field(
+        default=6,
+        description="best hits that a local model reads together with the question; 0 = none",
+    )
     duplicates: Share = Field(
         default=0.85,
         description="share of common words from which equal hits count as one; 0 or 1 = never",

@@ -1,0 +1,224 @@
+"""Whether the best candidates answer the question, as a small local model reads them.
+
+It reads the question together with each of the best candidates and decides three things:
+
+- What answers comes before what only shares words with the question, and of what answers the newest
+  comes first: it is what holds now.
+- If nothing answers, memory rather holds no answer, however similar it is.
+- A newer hit takes the place of an older one that it is said to follow only if it answers too, or
+  if that relation is beyond doubt.
+
+The numbers were fitted to everyday conversations (docs/decisions/0029-reading-hits.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from recollect.domain.hit import Boost, Item
+from recollect.domain.record import Kind, Record
+from recollect.domain.relation import Link
+from recollect.domain.turn import Turn
+from recollect.errors import RecollectError
+from recollect.language.analysis import query_terms
+from recollect.ports.judge import Answerer
+from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.question import Question
+from recollect.recall.reranking import readable_text
+
+# The odds, as a logarithm, that one of two hits is the better answer: for each logit, for the
+# score, and for being newer, if both answer.
+_FOR_LOGIT: Final = 0.3
+_FOR_SCORE: Final = 4.5
+_FOR_NEWER: Final = 4.0
+# One other hit decides no more than this.
+_MAX_ODDS: Final = 4.0
+# The logits of what answers, and of what clearly does.
+_ANSWERS: Final = 2.0
+_CLEAR: Final = 3.0
+# A follower that answers this much less than its predecessor needs a relation this probable.
+_MUCH_LESS: Final = 2.0
+_BEYOND_DOUBT: Final = 0.85
+# In logits of the best: nothing answers, and something does.
+_NOTHING: Final = -3.5
+_SOMETHING: Final = 0.0
+# The share of the question's words in a text that is likely to be about it.
+_NEARLY_ALL: Final = 0.75
+_MAX_COMPARED_CHARS: Final = 1_000
+# Above 0, so that a recall with a low `min_score` still returns everything.
+_MIN_CONFIDENCE: Final = 0.1
+
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How clearly some candidates answer a question, as logits by owner."""
+
+    logits: Mapping[str, float] = field(default_factory=dict[str, float])
+    # When each was said or last confirmed.
+    times: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    # Whether something else may answer: a text that was not read, or one that has the question's
+    # words and which the model may have misread.
+    may_miss: bool = True
+
+    def confidence(self, otherwise: float) -> float:
+        """Return the confidence that anything answers; `otherwise` is that of the search."""
+        if not self.logits:
+            return otherwise
+        best = max(self.logits.values())
+        answered = (best - _NOTHING) / (_SOMETHING - _NOTHING)
+        found = math.sqrt(otherwise * min(1.0, max(_MIN_CONFIDENCE, answered)))
+        return max(found, otherwise) if self.may_miss else found
+
+    def among(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+        """Return those of the hits that answer."""
+        return [hit for hit in hits if self.logits.get(hit.fused.owner_id, -math.inf) >= _ANSWERS]
+
+    def ordered(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+        """Return the hits with the best answers first; each gets the score of its new place."""
+        read = [
+            hit
+            for hit in hits
+            if hit.fused.owner_id in self.logits
+            # What was replaced is below its successor in any case.
+            and hit.fused.replaced_by is None
+            # Of ways of working that one is best which helped.
+            and hit.standing.kind is not Kind.PROCEDURAL
+        ]
+        sums = {
+            hit.fused.owner_id: sum(self._odds(hit, other) for other in read if other is not hit)
+            for hit in read
+        }
+        best_first = iter(sorted(read, key=lambda hit: -sums[hit.fused.owner_id]))
+        return [
+            _moved(next(best_first), to=hit) if hit.fused.owner_id in sums else hit for hit in hits
+        ]
+
+    def believed(self, links: Iterable[Link]) -> list[Link]:
+        """Return the links by which a newer hit may take the place of an older one."""
+        return [link for link in links if self._is_believed(link)]
+
+    def _is_believed(self, link: Link) -> bool:
+        if link.probability >= _BEYOND_DOUBT:
+            return True
+        newer, older = self.logits.get(link.newer), self.logits.get(link.older)
+        return newer is None or older is None or newer >= min(_CLEAR, older - _MUCH_LESS)
+
+    def _odds(self, hit: ScoredCandidate, other: ScoredCandidate) -> float:
+        """Return the odds that the first is the better answer, as a logarithm."""
+        here, there = hit.fused.owner_id, other.fused.owner_id
+        odds = _FOR_LOGIT * (self.logits[here] - self.logits[there])
+        odds += _FOR_SCORE * (hit.score - other.score)
+        if min(self.logits[here], self.logits[there]) >= _ANSWERS:
+            odds += _FOR_NEWER * (self._is_later(hit, other) - self._is_later(other, hit))
+        return min(_MAX_ODDS, max(-_MAX_ODDS, odds))
+
+    def _is_later(self, hit: ScoredCandidate, other: ScoredCandidate) -> bool:
+        """Return whether it says later what holds; an episode only says what happened."""
+        here, there = hit.fused.owner_id, other.fused.owner_id
+        return self.times[here] > self.times[there] and hit.standing.kind is not Kind.EPISODIC
+
+
+class Answering:
+    """The step that reads the best candidates together with the question."""
+
+    def __init__(self, load: Callable[[], Answerer | None], *, hits: int) -> None:
+        """`load` opens the model; it is called in a thread, once.
+
+        If none of the best `hits` answers, as many more are read.
+        """
+        self._load = load
+        self._hits = hits
+        self._model: Answerer | None = None
+        self._is_loaded = False
+        self._loading = asyncio.Lock()
+
+    @property
+    def most(self) -> int:
+        """Return the maximum number of candidates that are read."""
+        return 2 * self._hits
+
+    async def read(
+        self, question: Question, best: Sequence[ScoredCandidate], items: Mapping[str, Item]
+    ) -> Answers:
+        """Return how clearly the best candidates answer; nothing if there is no model."""
+        found: dict[str, float] = {}
+        present = [hit for hit in best if hit.fused.owner_id in items]
+        for some in (present[: self._hits], present[self._hits : self.most]):
+            if max(found.values(), default=-math.inf) < _ANSWERS:
+                found |= await self._logits(question, some, items)
+        known = {owner: logit for owner, logit in found.items() if not math.isnan(logit)}
+        return Answers(
+            known,
+            {owner: _said_at(items[owner]) for owner in known},
+            may_miss=len(known) < len(found)
+            or any(_has_words(question, items[owner].content) for owner in known),
+        )
+
+    async def read_more(
+        self,
+        question: Question,
+        answers: Answers,
+        added: Sequence[ScoredCandidate],
+        items: Mapping[str, Item],
+    ) -> Answers:
+        """Return the answers with those of more candidates, if there were any before."""
+        new = [hit for hit in added if hit.fused.owner_id not in answers.logits]
+        if not new or not answers.logits:
+            return answers
+        more = await self.read(question, new, items)
+        return Answers({**answers.logits, **more.logits}, {**answers.times, **more.times})
+
+    async def _logits(
+        self, question: Question, hits: Sequence[ScoredCandidate], items: Mapping[str, Item]
+    ) -> dict[str, float]:
+        if not hits:
+            return {}
+        texts = [readable_text(hit, items[hit.fused.owner_id]) for hit in hits]
+        try:
+            model = await self._opened()
+            if model is None:
+                return {}
+            logits = await asyncio.to_thread(model.logits, question.text, texts)
+        except RecollectError as problem:
+            _log.warning("hits are not compared with the question: %s", problem)
+            return {}
+        owners = [hit.fused.owner_id for hit in hits]
+        return dict(zip(owners, map(float, logits), strict=True))
+
+    async def _opened(self) -> Answerer | None:
+        if not self._is_loaded:
+            async with self._loading:
+                if not self._is_loaded:
+                    self._model = await asyncio.to_thread(self._load)
+                    self._is_loaded = True
+        return self._model
+
+
+def _has_words(question: Question, text: str) -> bool:
+    """Return whether a text has nearly all words of the question."""
+    wanted = {term for key, term in question.terms.items() if key not in question.slight}
+    shared = wanted.intersection(query_terms(text[:_MAX_COMPARED_CHARS]))
+    return bool(wanted) and len(shared) >= _NEARLY_ALL * len(wanted)
+
+
+def _said_at(item: Item) -> datetime:
+    """Return when somebody last said or confirmed it."""
+    if isinstance(item, Record):
+        return item.last_confirmed
+    return item.at if isinstance(item, Turn) else item.created_at
+
+
+def _moved(hit: ScoredCandidate, *, to: ScoredCandidate) -> ScoredCandidate:
+    """Return the hit with the score of another, whose place it takes."""
+    if hit.score == to.score:
+        return hit
+    boost = Boost(reason="answers the question", factor=to.score / hit.score)
+    return hit._replace(score=to.score, boosts=(*hit.boosts, boost))
