@@ -69,3 +69,14 @@ async def test_the_answer_comes_first(
             clock.turn(days=1)
         recalled = await memory.recall(question)
     assert recalled.hits[0].content == answer
+
+
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize("read_hits", [0, 6])
+async def test_what_nothing_answers_finds_nothing(tmp_path: Path, read_hits: int):
+    settings = {"storage": storage_of(tmp_path / "m.db"), "recall": {"read_hits": read_hits}}
+    async with Memory.open(Settings.load(settings)) as memory:
+        await memory.remember("Biscuit the cat is eleven and deaf")
+        await memory.remember("Mrs Lindqvist feeds the cat when we travel")
+        recalled = await memory.recall("how much does the cat weigh?")
+    assert bool(recalled.hits) == (read_hits == 0)
