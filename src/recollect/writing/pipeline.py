@@ -65,7 +65,11 @@ _MIN_COVERED_RATIO: Final = 0.7
 
 
 def taken_by(claim: Record, stored: Sequence[Record]) -> Record | None:
-    """Return the stored record that was made from the words of a claim, if there is one."""
+    """Return the stored record that was made from the words of a claim, if there is one.
+
+    A session's episode was made from all its words, and takes none of them.
+    """
+    stored = [record for record in stored if not record.is_session_episode]
     shared = {record.id: _shared(claim.content, record.content) for record in stored}
     return max(
         (
