@@ -13,6 +13,7 @@ from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
+from recollect.domain.write import EXTRACT_IDLE, READING
 from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
@@ -23,7 +24,6 @@ from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import EmbeddingService
 from recollect.writing.jobs import DECIDE_ACTS, REREAD, ActDecider
-from recollect.writing.schedule import EXTRACT_IDLE
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
@@ -72,7 +72,7 @@ def worker_of(parts: Wiring) -> Worker:
         handlers,
         look_for_work,
         unhurried=unhurried,
-        lanes=[[INGEST_DOCUMENT], [JUDGE]],
+        lanes=[[INGEST_DOCUMENT], [JUDGE], READING],
     )
 
 

@@ -13,7 +13,7 @@ from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
-from recollect.domain.write import BufferTimes, WritePolicy
+from recollect.domain.write import EXTRACT, EXTRACT_IDLE, BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
 from recollect.ports.language_model import LanguageModels
@@ -33,13 +33,7 @@ from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Saver
-from recollect.writing.schedule import (
-    EPISODE,
-    EXTRACT,
-    EXTRACT_IDLE,
-    ExtractionSchedule,
-    Judging,
-)
+from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 

@@ -402,6 +402,9 @@ class SplitWrites:
     async def unread_sessions(self, scope: Scope) -> list[str]:
         return await self.holding(scope).unread_sessions(scope)
 
+    async def unread_turns(self, scope: Scope, session: str) -> int:
+        return await self.holding(scope).unread_turns(scope, session)
+
 
 # --- The background jobs of several stores, as an operator sees them ------------------------------
 

@@ -210,3 +210,7 @@ class Writes(Protocol):
     async def unread_sessions(self, scope: Scope) -> list[str]:
         """Return the sessions with turns that extraction has not read, oldest first."""
         ...
+
+    async def unread_turns(self, scope: Scope, session: str) -> int:
+        """Return how many turns of a session extraction has not read."""
+        ...

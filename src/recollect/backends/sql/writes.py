@@ -63,6 +63,22 @@ class SqlWrites:
 
         return await self._database.read(read)
 
+    async def unread_turns(self, scope: Scope, session: str) -> int:
+        def read(connection: Connection) -> int:
+            turns, marks = schema.turns.c, schema.watermarks.c
+            found = find_scopes(connection, [scope])
+            mark = select(func.max(marks.ordinal)).where(
+                marks.scope_id.in_(found), marks.session == session
+            )
+            unread = select(func.count()).where(
+                turns.scope_id.in_(found),
+                turns.session == session,
+                turns.ordinal > func.coalesce(mark.scalar_subquery(), 0),
+            )
+            return connection.scalar(unread) or 0
+
+        return await self._database.read(read)
+
     async def unread_sessions(self, scope: Scope) -> list[str]:
         def read(connection: Connection) -> list[str]:
             turns, marks = schema.turns.c, schema.watermarks.c
