@@ -26,7 +26,7 @@ from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
 from recollect.writing.intake import Intake, Router
-from recollect.writing.jobs import REREAD, BackgroundJudge, RereadQueue
+from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
@@ -115,6 +115,7 @@ def reading_handlers(
         EXTRACT_IDLE: extraction.run,
         EPISODE: recap.run,
         REREAD: extraction.run_again,
+        READ_AGAIN: extraction.run_lost,
         JUDGE: writing.background.run,
     }
 

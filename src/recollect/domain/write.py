@@ -68,6 +68,19 @@ class Watermark:
     before: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostReading:
+    """Turns of a session that were read without keeping what they say.
+
+    They come after the ordinal `after`, up to and including `to`.
+    """
+
+    scope: Scope
+    session: str
+    after: int
+    to: int
+
+
 EXTRACT: Final = "extract"
 """The job that reads a session."""
 EXTRACT_IDLE: Final = "extract_idle"
