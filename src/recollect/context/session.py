@@ -166,7 +166,7 @@ class Session:
         await self.close()
 
     @property
-    def pending(self) -> Pending:
+    def unread(self) -> Pending:
         """Return what was still to be read when the session was last left or ended."""
         return self._pending
 

@@ -59,9 +59,9 @@ class Session:
         self._loop = loop
 
     @property
-    def pending(self) -> Pending:
+    def unread(self) -> Pending:
         """Return what was still to be read when the session was last left or ended."""
-        return self._inner.pending
+        return self._inner.unread
 
     @property
     def id(self) -> str:
