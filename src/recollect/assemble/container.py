@@ -275,6 +275,12 @@ class Wiring(Parts):
         except RecollectError as problem:
             _log.warning("what was told before is read later: %s", problem)
 
+    async def catch_up(self) -> None:
+        """Wait for what was left unread, for as long as closing would have waited."""
+        tasks = [parts._catching_up for parts in self.opened]
+        if reading := [*filter(None, tasks)]:
+            await asyncio.wait(reading, timeout=self.settings.writing.close_seconds)
+
     async def _start(self) -> None:
         await asyncio.sleep(_START_DELAY_SECONDS)
         # In a thread, because importing takes a while and callers would wait.
