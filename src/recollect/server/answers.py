@@ -52,6 +52,9 @@ _RECORD: dict[str, Any] = {
     "last_accessed": None,
     "helped": 0,
     "rejected": 0,
+    "facet": "liking",
+    "about": "user",
+    "facet_fixed": False,
     "version": 1,
     "status": "active",
     "metadata": {},
@@ -144,6 +147,11 @@ class AnyRecord(Answer):
     last_accessed: datetime | None
     helped: int
     rejected: int
+    facet: str | None = Field(
+        description="which attribute it states; null until that is decided, empty if unknown"
+    )
+    about: str = Field(description="whom it is about: user, other, thing, or empty if unknown")
+    facet_fixed: bool = Field(description="whether a caller set them")
     version: int
     status: Status
     metadata: dict[str, Any]
@@ -533,6 +541,7 @@ class Facets(Answer):
 
     kinds: dict[str, int]
     categories: dict[str, int]
+    facets: dict[str, int]
     statuses: dict[str, int]
     tags: dict[str, int]
     agents: dict[str, int]
