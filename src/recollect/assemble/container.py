@@ -214,6 +214,7 @@ class Wiring(Parts):
             self.fresh_links,
             self._reranking,
             self._answering,
+            lambda: self.understanding.facets,
             self.clock,
             self.meter,
         )

@@ -12,6 +12,7 @@ from recollect.recall.answering import Answering
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.cache import CachedRecaller, CacheOptions
 from recollect.recall.entity_path import EntityPath
+from recollect.recall.facet_candidates import FacetCandidates
 from recollect.recall.fuse import Weights
 from recollect.recall.neighbourhood import NeighbourhoodOptions
 from recollect.recall.paths import KeywordPath, RecentPath, TimedPath, VectorPath
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from recollect.domain.embedding import MemoryCalibration
     from recollect.domain.meter import Meter
     from recollect.lifecycle.usage import Usage
+    from recollect.ports.facets import FacetReader
     from recollect.ports.judge import Answerer
     from recollect.ports.language_model import TokenCounter
     from recollect.ports.runtime import Clock
@@ -53,6 +55,7 @@ def recaller_of(
     fresh_links: FreshLinks,
     reranking: Reranking | None,
     answering: Answering | None,
+    facets: Callable[[], FacetReader | None],
     clock: Clock,
     meter: Meter,
 ) -> CachedRecaller:
@@ -70,6 +73,7 @@ def recaller_of(
         fresh_links,
         reranking,
         answering,
+        FacetCandidates(store, facets),
     )
     options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
     return CachedRecaller(recaller, store, meaning, clock, options, meter)

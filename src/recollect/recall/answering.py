@@ -30,6 +30,7 @@ from recollect.language.analysis import query_terms
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.judge import Answerer
 from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.facet_candidates import may_be_about
 from recollect.recall.question import Question
 from recollect.recall.reranking import readable_text
 
@@ -40,8 +41,9 @@ _FOR_SCORE: Final = 4.5
 _FOR_NEWER: Final = 4.0
 # One other hit decides no more than this.
 _MAX_ODDS: Final = 4.0
-# The logits of what answers, and of what clearly does.
+# The logits of what answers, of what does so that more need not be read, and of what clearly does.
 _ANSWERS: Final = 0.0
+_ENOUGH: Final = 2.0
 _CLEAR: Final = 3.0
 # A follower that answers this much less than its predecessor needs a relation this probable.
 _MUCH_LESS: Final = 2.0
@@ -54,6 +56,8 @@ _NEARLY_ALL: Final = 0.75
 _MAX_COMPARED_CHARS: Final = 1_000
 # Above 0, so that a recall with a low `min_score` still returns everything.
 _MIN_CONFIDENCE: Final = 0.1
+
+_REASON: Final = "answers the question"
 
 _log: Final = logging.getLogger(__name__)
 
@@ -70,6 +74,11 @@ class Answers:
     may_miss: bool = True
     # The turns that say several things; what follows them may be about another one.
     several: frozenset[str] = frozenset()
+    # The records among them whose facet is known.
+    records: Mapping[str, Record] = field(default_factory=dict[str, Record])
+    # Everything that was read, and what of it states the attribute that is asked for.
+    hits: tuple[ScoredCandidate, ...] = ()
+    stating: frozenset[str] = frozenset()
 
     def confidence(self, otherwise: float) -> float:
         """Return the confidence that anything answers; `otherwise` is that of the search."""
@@ -83,6 +92,25 @@ class Answers:
     def among(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
         """Return those of the hits that answer."""
         return [hit for hit in hits if self.logits.get(hit.fused.owner_id, -math.inf) >= _ANSWERS]
+
+    def lifted(self, hits: Sequence[ScoredCandidate], min_score: float) -> list[ScoredCandidate]:
+        """Return the hits with what answers beyond doubt, best first.
+
+        The search may have found such a text unlike the question and scored it low.
+        """
+        found = {hit.fused.owner_id: hit for hit in hits}
+        for hit in self.hits:
+            owner = hit.fused.owner_id
+            known, score = found.get(owner, hit), self._relevance(owner)
+            if score > known.score and (owner in found or score >= min_score):
+                boost = Boost(reason=_REASON, factor=score / known.score)
+                found[owner] = known._replace(score=score, boosts=(*known.boosts, boost))
+        return sorted(found.values(), key=lambda hit: -hit.score)
+
+    def _relevance(self, owner: str) -> float:
+        """Return the probability that a text answers; one with another attribute must be clear."""
+        doubt = 0.0 if owner in self.stating else _CLEAR
+        return 1 / (1 + math.exp(doubt - self.logits.get(owner, -math.inf)))
 
     def difference(self, one: str, other: str) -> float | None:
         """Return how much clearer one hit answers than another; None if not both were read."""
@@ -124,9 +152,18 @@ class Answers:
         here, there = hit.fused.owner_id, other.fused.owner_id
         odds = _FOR_LOGIT * (self.logits[here] - self.logits[there])
         odds += _FOR_SCORE * (hit.score - other.score)
-        if min(self.logits[here], self.logits[there]) >= _ANSWERS:
+        if min(self.logits[here], self.logits[there]) >= _ANSWERS and self._are_comparable(
+            here, there
+        ):
             odds += _FOR_NEWER * (self._is_later(hit, other) - self._is_later(other, hit))
         return min(_MAX_ODDS, max(-_MAX_ODDS, odds))
+
+    def _are_comparable(self, one: str, other: str) -> bool:
+        """Return whether both may be values of one attribute, of which the later one holds."""
+        first, second = self.records.get(one), self.records.get(other)
+        if first is None or second is None:
+            return True
+        return first.facet == second.facet and may_be_about(first, second.about)
 
     def _is_later(self, hit: ScoredCandidate, other: ScoredCandidate) -> bool:
         """Return whether it says later what holds; an episode only says what happened."""
@@ -154,13 +191,22 @@ class Answering:
         return 2 * self._hits
 
     async def read(
-        self, question: Question, best: Sequence[ScoredCandidate], items: Mapping[str, Item]
+        self,
+        question: Question,
+        best: Sequence[ScoredCandidate],
+        items: Mapping[str, Item],
+        stating: Sequence[ScoredCandidate] = (),
     ) -> Answers:
-        """Return how clearly the best candidates answer; nothing if there is no model."""
+        """Return how clearly the best candidates answer; nothing if there is no model.
+
+        The `stating` ones are read in any case: they state what is asked for.
+        """
         found: dict[str, float] = {}
         present = [hit for hit in best if hit.fused.owner_id in items]
-        for some in (present[: self._hits], present[self._hits : self.most]):
-            if max(found.values(), default=-math.inf) < _ANSWERS:
+        first = {hit.fused.owner_id: hit for hit in (*present[: self._hits], *stating)}
+        rest = [hit for hit in present[: self.most] if hit.fused.owner_id not in first]
+        for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
+            if max(found.values(), default=-math.inf) < _ENOUGH:
                 found |= await self._logits(question, some, items)
         known = {owner: logit for owner, logit in found.items() if not math.isnan(logit)}
         return Answers(
@@ -169,6 +215,13 @@ class Answering:
             may_miss=len(known) < len(found)
             or any(_has_words(question, items[owner].content) for owner in known),
             several=frozenset(owner for owner in known if _says_several(items[owner])),
+            records={
+                owner: item
+                for owner in known
+                if isinstance(item := items[owner], Record) and item.facet
+            },
+            hits=(*first.values(), *rest),
+            stating=frozenset(hit.fused.owner_id for hit in stating),
         )
 
     async def read_more(
@@ -188,6 +241,8 @@ class Answering:
             logits={**answers.logits, **more.logits},
             times={**answers.times, **more.times},
             several=answers.several | more.several,
+            records={**answers.records, **more.records},
+            hits=(*answers.hits, *more.hits),
         )
 
     async def _logits(
@@ -238,5 +293,5 @@ def _moved(hit: ScoredCandidate, *, to: ScoredCandidate) -> ScoredCandidate:
     """Return the hit with the score of another, whose place it takes."""
     if hit.score == to.score:
         return hit
-    boost = Boost(reason="answers the question", factor=to.score / hit.score)
+    boost = Boost(reason=_REASON, factor=to.score / hit.score)
     return hit._replace(score=to.score, boosts=(*hit.boosts, boost))

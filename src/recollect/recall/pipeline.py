@@ -33,6 +33,7 @@ from recollect.recall.archived import ArchivePassages
 from recollect.recall.candidate_loader import CandidateLoader, ScoredCandidate
 from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.entity_path import EntityPath
+from recollect.recall.facet_candidates import FacetCandidates
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
 from recollect.recall.intent import Intent, Judged
@@ -42,10 +43,10 @@ from recollect.recall.question import Question
 from recollect.recall.reranking import Reranking
 from recollect.recall.scan import Scan
 from recollect.recall.scoring import ScoringOptions
+from recollect.recall.session_summaries import SessionSummaries, behind_sources, sums_up
 from recollect.recall.superseded import (
     Succession,
     SupersededPath,
-    behind_sources,
     below_successors,
     counted,
     followers,
@@ -67,6 +68,8 @@ _MAX_REACH_FACTOR: Final = 4
 _MIN_SCORED_FACTOR: Final = 2
 _MIN_COMPARED_HITS: Final = 2
 _NO_ANSWERS: Final = Answers()
+# From this limit on, the last place may be taken by the summary of a session.
+_MIN_WITH_SUMMARY: Final = 3
 # Among this many of the best, a reply gives its place to the words that it replies to.
 _MAX_REPLIES: Final = 24
 
@@ -114,12 +117,14 @@ class Recaller:
         fresh_links: FreshLinks | None = None,
         second_look: Reranking | None = None,
         answering: Answering | None = None,
+        by_facet: FacetCandidates | None = None,
     ) -> None:
         self._store = store
         self._units = units
         self._paths = paths
         self._entity_path = linked
         self._superseded_path = SupersededPath(units)
+        self._summaries = SessionSummaries(store)
         self._scan = scan
         self._archives = archives
         self._clock = clock
@@ -127,6 +132,7 @@ class Recaller:
         self._fresh_links = fresh_links
         self._reranking = second_look
         self._answering = answering
+        self._by_facet = by_facet
         self._sameness = (
             DuplicateDetector(options.duplicates) if 0 < options.duplicates < 1 else None
         )
@@ -200,13 +206,35 @@ class Recaller:
             else:
                 answer, more = again, None
         answer, links = await self._arrange(question, answer, weigher, more, answers)
+        kept = await self._with_summaries(question, fused, answer.kept, weigher)
         return Recalled(
-            hits=await self._hits(question, fused, answer.kept, weigher, changed, links),
+            hits=await self._hits(question, fused, kept, weigher, changed, links),
             degraded=tuple(degraded),
             near_misses=answer.near_misses,
             intent=question.judged.intent,
             intent_reason=question.judged.reason,
         )
+
+    async def _with_summaries(
+        self,
+        question: Question,
+        fused: Ranked,
+        kept: list[ScoredCandidate],
+        weigher: CandidateLoader,
+    ) -> list[ScoredCandidate]:
+        """Return the hits, and behind them the summaries of sessions at the time in question."""
+        kept = behind_sources(kept)
+        known = {hit.fused.owner_id for hit in kept}
+        found = [it for it in await self._summaries.of(question) if it.id not in known]
+        some = fused.between(0, 1)
+        if not found or not some:
+            return kept
+        score = kept[-1].score if kept else question.min_score
+        like = some[0]._replace(owner_kind="record", replaced_by=None)
+        added = await weigher.weigh([like._replace(owner_id=record.id) for record in found])
+        room = max(question.limit - len(kept), int(question.limit >= _MIN_WITH_SUMMARY))
+        added = [hit._replace(score=score) for hit in added[:room]]
+        return [*kept[: question.limit - len(added)], *added]
 
     async def _fuse_and_answer(
         self,
@@ -296,8 +324,25 @@ class Recaller:
         if self._answering is None or not most:
             return _NO_ANSWERS
         best, _, _ = await self._weigh(replace(question, min_score=0.0), fused, weigher, most)
-        del best[most:]
-        return await self._answering.read(question, best, await weigher.items(best))
+        best = [hit for hit in best if not sums_up(hit)][:most]
+        stating = await self._stating(question, best, weigher)
+        items = await weigher.items([*best, *stating])
+        return await self._answering.read(question, best, items, stating)
+
+    async def _stating(
+        self, question: Question, best: Sequence[ScoredCandidate], weigher: CandidateLoader
+    ) -> list[ScoredCandidate]:
+        """Return the records that state what is asked for.
+
+        One that was not found gets the score of the weakest hit.
+        """
+        if self._by_facet is None or not best:
+            return []
+        known = {hit.fused.owner_id: hit for hit in best}
+        ids = [record.id for record in await self._by_facet.of(question)]
+        last = best[-1].fused._replace(owner_kind="record", replaced_by=None)
+        new = [last._replace(owner_id=record) for record in ids if record not in known]
+        return [*(known[record] for record in ids if record in known), *await weigher.weigh(new)]
 
     def _read_candidates(self, question: Question) -> int:
         """Return how many candidates are read at most.
@@ -324,7 +369,8 @@ class Recaller:
         kept, near_misses = self._cut(question, weighed, limit)
         if answers.logits:
             # What answers may be far behind.
-            kept = answers.ordered([*kept, *answers.among(weighed[len(kept) :])])[:limit]
+            found = [*kept, *answers.among(weighed[len(kept) :])]
+            kept = answers.ordered(answers.lifted(found, question.min_score))[:limit]
             near_misses = tuple(
                 miss for miss in near_misses if all(miss.id != hit.fused.owner_id for hit in kept)
             )
@@ -355,7 +401,7 @@ class Recaller:
             looked_at += len(chosen)
             weighed.sort(key=lambda candidate: -candidate.score)
         weighed = await self._as_told(question, weighed, weigher)
-        return behind_sources(question, weighed), looked_at, good
+        return behind_sources(weighed), looked_at, good
 
     async def _as_told(
         self, question: Question, weighed: list[ScoredCandidate], weigher: CandidateLoader

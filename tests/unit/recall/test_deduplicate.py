@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.domain.fields import new_record
-from recollect.domain.record import Evidence, Kind, Record
+from recollect.domain.record import SESSION_EPISODE, Evidence, Kind, Record
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn, new_turn
-from recollect.recall.deduplicate import DuplicateDetector
+from recollect.recall.deduplicate import DuplicateDetector, accounts
 
 _ANN = Scope(user="ann")
 _NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -109,3 +109,32 @@ def test_of_long_texts_any_detail_may_be_another():
     text = "The harbour of the old town was built before the war. " * 20
     long, copy, other = _record(text), _record(text), _record(f"{text} It burnt.")
     assert _SAME.repeats([long, copy, other]) == {copy.id: long.id}
+
+
+def test_a_record_its_turn_and_the_reply_to_it_fill_one_place():
+    said = _turn("I live in Leeds, by the way, and my sister plays the tuba")
+    reply = _turn("Got it, you live in Leeds.", role="assistant")
+    record = _record("User lives in Leeds").evolve(evidence=(Evidence(turn=said.id),))
+    replies = {reply.id: said.id}
+    shown = accounts([reply, said, record], replies, lambda turn, record: False)
+    assert shown == {said.id: record.id, reply.id: record.id}
+    shown = accounts([reply, said, record], replies, lambda turn, record: True)
+    assert shown == {record.id: said.id, reply.id: said.id}
+
+
+def test_a_turn_that_told_two_things_gives_way_to_the_record_that_tells_enough():
+    said = _turn("I live in Leeds, and my sister plays the tuba")
+    home, sister = (
+        _record(content).evolve(evidence=(Evidence(turn=said.id),))
+        for content in ("User lives in Leeds", "User's sister plays the tuba")
+    )
+    shown = accounts([said, sister, home], {}, lambda turn, record: record.id == sister.id)
+    assert shown == {said.id: home.id}
+
+
+def test_a_summary_of_a_session_never_stands_for_its_turns():
+    said = _turn("I live in Leeds")
+    summary = _record("User lives in Leeds.", kind=Kind.EPISODIC).evolve(
+        source=SESSION_EPISODE, evidence=(Evidence(turn=said.id),)
+    )
+    assert accounts([summary, said], {}, lambda turn, record: False) == {}
