@@ -22,6 +22,7 @@ from recollect.server import operation_answers
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
+from recollect.server.limits import Limits
 from recollect.server.problems import problems
 
 if TYPE_CHECKING:
@@ -191,8 +192,9 @@ async def import_memory(
     """
     if all_scopes:
         asking.require_server("Importing for everybody")
-    source = read(request.stream())
-    return as_json(await memory.import_from(source, all_scopes=all_scopes, skip_bad=skip_bad))
+    with _limits(request).importing(asking.key_id or asking.name):
+        source = read(request.stream())
+        return as_json(await memory.import_from(source, all_scopes=all_scopes, skip_bad=skip_bad))
 
 
 @router.put(
@@ -212,6 +214,7 @@ async def import_memory(
 )
 async def import_chat(
     memory: CallersMemory,
+    asking: Asking,
     request: Request,
     session: Annotated[
         str | None, Query(description="the conversation of messages that name none")
@@ -222,8 +225,13 @@ async def import_chat(
 
     The body is JSON lines of messages, or what ChatGPT or Claude exports, plain or compressed.
     """
-    source = read(request.stream())
-    return as_json(await memory.import_chat(source, session=session, skip_bad=skip_bad))
+    with _limits(request).importing(asking.key_id or asking.name):
+        source = read(request.stream())
+        return as_json(await memory.import_chat(source, session=session, skip_bad=skip_bad))
+
+
+def _limits(request: Request) -> Limits:
+    return cast("Limits", request.app.state.limits)
 
 
 @router.get(
