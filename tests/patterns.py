@@ -1,6 +1,6 @@
 """Every regular expression of the package, and texts that are bad for it, made from itself.
 
-Run as a program it prints the patterns as JSON lines: a process of its own sees every module compile.
+Run as a program it prints the patterns as JSON lines: only a new process sees all of them made.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ async def test_a_question_of_any_shape_lets_others_be_answered(tmp_path: Path, q
     [
         ("heading.md", "# a" + 1_200 * " " + "b"),
         ("headings.md", ("# a" + 1_200 * " " + "b\n") * 300),
-        ("comments.html", "<!--" * 20_000),
+        ("comments.html", "<p>tea</p>" + "<!--" * 20_000),
         ("tags.html", "<a href='" * 8_000),
         ("frames.txt", ("= " + 80 * " " + "x\n") * 1_000),
         ("digits.html", "<p>&#" + "1" * 5_000),

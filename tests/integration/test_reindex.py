@@ -33,7 +33,12 @@ def settings(database_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
         return fakes[choice.model]
 
     monkeypatch.setattr(catalogue, "open_embedder", open_fake)
-    return Settings.load({"storage": {"path": database_path}, "embedding": {"model": OLD}})
+    return Settings.load(
+        {
+            "storage": {"path": database_path},
+            "embedding": {"model": OLD, "offered": [NEW, "fake:none of ours"]},
+        }
+    )
 
 
 def _client(app: FastAPI) -> httpx.AsyncClient:

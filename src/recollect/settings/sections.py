@@ -268,6 +268,9 @@ class EmbeddingSettings(Section):
         description="empty = the local default; none; folder:PATH; openai:NAME; fastembed:NAME; "
         "sentence-transformers:NAME",
     )
+    offered: tuple[str, ...] = Field(
+        default=(), description="other models that a request to the server may switch to"
+    )
     dimension: Annotated[int, Field(ge=1)] | None = None
     folder: PlaceOrNone = Field(default=None, description="folder of the default model")
     pooling: Literal["mean", "cls"] | None = None

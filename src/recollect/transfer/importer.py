@@ -6,6 +6,7 @@ export made here holds only what was redacted before and also comes back unchang
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gzip
 import json

@@ -22,7 +22,10 @@ _NAMED_CHINESE: Final = re.compile(rf"(?:是|叫)(?P<value>[{HAN}]{{2,4}})$")
 
 _MAX_CHARACTERS: Final = 100
 _BEFORE_VALUE: Final = r"(?:(?:on|at|the|for|called|named|to|in)\s+){0,2}"
-_NOT_THE_OLD: Final = r"(?:\s*+(?:[,，]\s*+)?(?:and\s++)?(?:not|而?不是)\s*+(?:on |at |the )?(?P<old>[^,，。]{1,40}?))?"
+_NOT_THE_OLD: Final = (
+    r"(?:\s*+(?:[,，]\s*+)?(?:and\s++)?(?:not|而?不是)\s*+(?:on |at |the )?"
+    r"(?P<old>[^,，。]{1,40}?))?"
+)
 
 
 class Earlier(NamedTuple):
