@@ -36,7 +36,8 @@ def settings(database_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings.load(
         {
             "storage": {"path": database_path},
-            "embedding": {"model": OLD, "offered": [NEW, "fake:none of ours"]},
+            "embedding": {"model": OLD},
+            "server": {"offered_models": [NEW, "fake:none of ours"]},
         }
     )
 

@@ -69,8 +69,11 @@ class _Assets(StaticFiles):
 
     async def check_config(self) -> None:
         """Take a folder that was not built for an empty one."""
-        if self.directory is not None and Path(self.directory).is_dir():
+        if self._is_built():
             await super().check_config()
+
+    def _is_built(self) -> bool:
+        return self.directory is not None and Path(self.directory).is_dir()
 
     def file_response(
         self,

@@ -268,9 +268,6 @@ class EmbeddingSettings(Section):
         description="empty = the local default; none; folder:PATH; openai:NAME; fastembed:NAME; "
         "sentence-transformers:NAME",
     )
-    offered: tuple[str, ...] = Field(
-        default=(), description="other models that a request to the server may switch to"
-    )
     dimension: Annotated[int, Field(ge=1)] | None = None
     folder: PlaceOrNone = Field(default=None, description="folder of the default model")
     pooling: Literal["mean", "cls"] | None = None
@@ -413,6 +410,9 @@ class ServerSettings(Section):
     )
     log_requests: bool = Field(
         default=True, description="log a line for each request, without its content"
+    )
+    offered_models: tuple[str, ...] = Field(
+        default=(), description="embedding models that a request may switch to, beside the own one"
     )
     traces_endpoint: str = Field(
         default="",

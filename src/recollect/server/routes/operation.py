@@ -216,7 +216,7 @@ class ReindexWanted(Body):
 
     model: str | None = Field(
         default=None,
-        description="that of the settings, or one in embedding.offered; default: the former",
+        description="that of the settings, or one in server.offered_models; default: the former",
     )
 
 
@@ -236,13 +236,13 @@ async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = N
 
 def _require_offered(memory: Memory, model: str | None) -> None:
     """Refuse a model that the settings do not name: a request must not choose what is loaded."""
-    embedding = memory.settings.embedding
-    if model is None or model in {embedding.model, *embedding.offered}:
+    settings = memory.settings
+    if model is None or model in {settings.embedding.model, *settings.server.offered_models}:
         return
     raise NotAllowed(
         f"The settings do not offer the model {model!r}; nothing was changed",
         code="model_not_offered",
-        hint="Name it in embedding.offered, or change it with: recollect reindex --model NAME.",
+        hint="Name it in server.offered_models, or change it with: recollect reindex --model NAME.",
     )
 
 
