@@ -53,7 +53,7 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 def unpacked(file: BinaryIO, packed_bytes: int, most_bytes: int) -> BinaryIO:
     """Return a file that unpacks gzip as it is read, and fails beyond the limits."""
-    packed = cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    packed = cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
     return limited(packed, allowed_bytes(packed_bytes, most_bytes))
 
 

@@ -169,12 +169,12 @@ def _list_changes(connection: Connection, scope_id: int, version: int, part: Par
         connection.execute(update(schema.scopes).where(its).values(version=version))
 
 
-def _revoke_keys(connection: Connection, person: Person, now: int) -> list[str]:
-    """Revoke the keys of a person, and take the person off every key; return the keys' names.
+def _revoke_keys(connection: Connection, person: Person, now: int) -> list[tuple[str, str]]:
+    """Revoke a person's keys, take the person off every key; return the former's ids and names.
 
     One that others have too goes on for them.
     """
-    table, revoked = schema.keys, list[str]()
+    table, revoked = schema.keys, list[tuple[str, str]]()
     here = f"{person.org}/{person.workspace}"
     for row in rows_of(connection, select(table).where(holds(table.c.users, person.name))):
         users, workspaces = json.loads(row["users"]), json.loads(row["workspaces"])
@@ -185,7 +185,7 @@ def _revoke_keys(connection: Connection, person: Person, now: int) -> list[str]:
             "users": to_json([nobody if it == person.name else it for it in users])
         }
         if users == [person.name]:
-            revoked.append(row["name"])
+            revoked.append((row["id"], row["name"]))
             values |= {"name": nobody, "revoked_at": row["revoked_at"] or now}
             signed_in = schema.sign_ins
             connection.execute(delete(signed_in).where(signed_in.c.key_id == row["id"]))
@@ -193,10 +193,11 @@ def _revoke_keys(connection: Connection, person: Person, now: int) -> list[str]:
     return revoked
 
 
-def _acting_as(user: str, keys: Sequence[str]) -> frozenset[str]:
+def _acting_as(user: str, keys: Sequence[tuple[str, str]]) -> frozenset[str]:
     """Return the names under which somebody has acted, as a user and by keys and tokens."""
-    by_means = (f"{means}:{name}" for means in _MEANS for name in (user, *keys))
-    return frozenset({user, *by_means})
+    names = (user, *(name for _, name in keys))
+    by_means = (f"{means}:{name}" for means in _MEANS for name in names)
+    return frozenset({user, *by_means, *(key_id for key_id, _ in keys)})
 
 
 def _scopes_around(connection: Connection, person: Person, found: Found) -> list[int]:
