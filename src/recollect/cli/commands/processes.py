@@ -33,8 +33,8 @@ _MCP_PARTS: Final = frozenset({"mcp", "mcp_types"})
 _FIRST_WORDS: Final = "hello 你好"
 _Door = Literal["open", "keys", "locked"]
 _NOTICES: Final[Mapping[_Door, str]] = {
-    "open": "There are no keys: whoever uses this machine can read and change all. "
-    "`recollect keys create` makes one, and from then on it is asked for.",
+    "open": "There are no keys: whoever uses this machine may do everything here. "
+    "`recollect keys create me --role admin` makes one, and from then on it is asked for.",
     "keys": "It asks for a key: `recollect keys list` shows which there are.",
     "locked": "All keys are revoked or expired: `recollect keys create` makes another.",
 }
