@@ -139,7 +139,7 @@ async def test_imports_that_stall_hold_up_nobody_else(tmp_path: Path):
         await client.post("/v1/records", json={"content": "I like tea"})
         waiting = [asyncio.create_task(_stalled(httpx.URL(address))) for _ in range(40)]
         # Only a few are let in; whoever comes later is told so.
-        first = [await it for it, _ in zip(asyncio.as_completed(waiting), range(36), strict=False)]
+        first = [await it for _, it in zip(range(36), asyncio.as_completed(waiting), strict=False)]
         assert {*first} == {b"HTTP/1.1 429 Too Many Requests\r\n"}
         async with asyncio.timeout(20):
             saved = await client.post("/v1/records", json={"content": "I like rye"})

@@ -1,20 +1,18 @@
 """Small things that were wrong once: each was found by attacking the server."""
 
 import os
+import sqlite3
 import time
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import pytest
-from sqlalchemy import update
 
 from recollect import Memory
-from recollect.backends.sql import schema
 from recollect.domain.embedding import REEMBED
 from recollect.domain.times import to_micros
-from recollect.ports.runtime import SystemClock
 from recollect.recall.fence import fenced
 from recollect.server import console
 from recollect.server.app import create_app
@@ -76,19 +74,19 @@ def test_a_line_that_begins_with_a_name_is_left_alone():
 
 @pytest.mark.usefixtures("real_model")
 async def test_a_reindex_does_not_wait_for_a_process_that_was_killed(tmp_path: Path):
-    gone = f"{os.uname().nodename[:20].replace('/', '-')}/{2**22 + 1}/job_x"
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    database = tmp_path / "memory.db"
+    async with Memory.open(database) as memory:
         await memory.remember("The boat is blue")
         await memory.drain()
-        held = {
-            "lease_owner": gone,
-            "lease_until": to_micros(SystemClock().now() + timedelta(minutes=1)),
-        }
-        parts = memory._parts
-        database = parts.jobs._database
-        await memory.reindex(background=True)
-        its = update(schema.jobs).where(schema.jobs.c.kind == REEMBED).values(held)
-        await database.write(lambda connection: connection.execute(its).close())
-        began = time.monotonic()
-        await memory.reindex()
-        assert time.monotonic() - began < 40
+    gone = f"{os.uname().nodename[:20].replace('/', '-')}/{2**22 + 1}/job_x"
+    now = to_micros(datetime.now(UTC))
+    until = now + 60_000_000
+    with sqlite3.connect(database) as rows:
+        rows.execute(
+            "INSERT INTO jobs (id, kind, key, payload, run_after, lease_until, lease_owner,"
+            " attempts, gave_up, last_error) VALUES ('job_x', ?, 'model', ?, ?, ?, ?, 1, 0, '')",
+            (REEMBED, '{"choice": "local"}', now, until, gone),
+        )
+    async with Memory.open(database) as memory:
+        await memory.reindex(model="local")
+        assert to_micros(datetime.now(UTC)) < until
