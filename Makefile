@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test coverage test-databases adapters adapter-environments lint format soak test-api bench training-smoke lock upgrade clean console system-packages screenshots console-bench
+.PHONY: help setup serve test coverage test-databases adapters adapter-environments lint format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
@@ -72,6 +72,9 @@ soak: setup ## long durability runs; writes reports/*.json
 
 test-api: setup ## generated requests to a real server, by schemathesis in its own environment
 	@sh tools/test_api.sh
+
+attack: setup ## attack a server of one's own on the loopback address, and tell what gave way
+	@$(BIN)/python tools/attack.py
 
 bench: setup ## recall quality on every set in BENCH_DATA
 	$(BIN)/recollect bench recall --suite "$(BENCH_DATA)"

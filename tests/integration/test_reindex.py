@@ -33,7 +33,13 @@ def settings(database_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
         return fakes[choice.model]
 
     monkeypatch.setattr(catalogue, "open_embedder", open_fake)
-    return Settings.load({"storage": {"path": database_path}, "embedding": {"model": OLD}})
+    return Settings.load(
+        {
+            "storage": {"path": database_path},
+            "embedding": {"model": OLD},
+            "server": {"offered_models": [NEW, "fake:none of ours"]},
+        }
+    )
 
 
 def _client(app: FastAPI) -> httpx.AsyncClient:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from recollect.assemble.embedding import check_embedder, embedder_in_use
 from recollect.assemble.sessions import model_choice
-from recollect.assemble.stores import database_at, journal_at, server_at
+from recollect.assemble.stores import contents_of, database_at, journal_at, server_at
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.deep_check import index_faults, stored_blobs
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
@@ -31,8 +32,11 @@ from recollect.lifecycle.doctor import (
     IndexBudgets,
     Places,
     check_models,
+    content_fault,
     contents_finding,
     embedder_finding,
+    files_finding,
+    index_finding,
     look_around,
     nothing_stored,
     unreadable,
@@ -51,7 +55,8 @@ async def make_private(settings: Settings) -> None:
 async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
     """Check every part without changing anything; what cannot be opened becomes a finding.
 
-    `deep` also compares everything stored with the audit log.
+    `deep` also reads everything: texts are compared with the audit log, archived contents with
+    their hashes, and what is searched with what it was made of.
     """
     places = Places(
         settings_file=settings_file(),
@@ -110,7 +115,7 @@ async def _examine_file(settings: Settings, tried: EmbedderCheck, *, deep: bool)
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _older(database)
-        return [*findings, await _contents(database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database)] if deep else findings
     finally:
         await database.close()
 
@@ -128,7 +133,7 @@ async def _examine_journal(
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _older(database)
-        return [*findings, await _contents(database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database)] if deep else findings
     finally:
         await database.close()
 
@@ -146,7 +151,7 @@ async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: boo
             return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
         await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
-        return [*findings, await _contents(database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database)] if deep else findings
     except StorageError as problem:
         return [unreadable("database", problem)]
     finally:
@@ -200,6 +205,34 @@ async def _older(database: Database) -> list[Finding]:
         # A database that cannot be read at all is reported already.
         return [unreadable("audit", problem)] * (problem.code == "database_older")
     return []
+
+
+async def _look_deep(settings: Settings, database: Database) -> list[Finding]:
+    """Return the findings of reading everything that is stored."""
+    return [await _contents(database), await _files(settings, database), await _index(database)]
+
+
+async def _files(settings: Settings, database: Database) -> Finding:
+    """Return the finding of comparing every archived content with its hash."""
+    contents = contents_of(settings, database)
+    try:
+        blobs = await database.read(stored_blobs)
+        faults = [
+            f"{blob.key} {fault}"
+            for blob in blobs
+            if (fault := content_fault(blob, await contents.get(blob.key)))
+        ]
+    except StorageError as problem:
+        return unreadable("archived contents", problem)
+    return files_finding(len(blobs), faults)
+
+
+async def _index(database: Database) -> Finding:
+    """Return the finding of comparing what is searched with what it was made of."""
+    try:
+        return index_finding(await database.read(lambda it: [*index_faults(it)]))
+    except StorageError as problem:
+        return unreadable("search index", problem)
 
 
 async def _contents(database: Database) -> Finding:

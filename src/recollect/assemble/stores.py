@@ -19,7 +19,7 @@ from recollect.backends.sql.companions import Reserve
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
-from recollect.domain.files import make_file, make_folder
+from recollect.domain.files import is_read_only, make_file, make_folder
 from recollect.domain.write import Pending
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
 from recollect.settings.place import driver_url
@@ -119,7 +119,7 @@ def _open_file(settings: Settings) -> SqliteDatabase:
         if problem.code != "disk_full" or not Reserve(path).lend():
             raise
         database = _open_at(settings, path, is_temporary=is_temporary)
-    if not is_temporary:
+    if not is_temporary and not is_read_only(path):
         database.reserve.keep()
     return database
 

@@ -188,4 +188,5 @@ def _other_files(settings: Settings) -> Sequence[Path]:
     from recollect.backends.audit_anchor import anchor_of
 
     logs = settings.log_file.parent.glob(f"{settings.log_file.name}*")
-    return [*sorted(logs), anchor_of(settings.database)]
+    outgoing = (it for it in settings.outgoing_dir.rglob("*") if it.is_file())
+    return [*sorted(logs), *sorted(outgoing), anchor_of(settings.database)]

@@ -115,7 +115,7 @@ def _not_plain(why: str) -> InvalidInput:
 RangeUnit: TypeAlias = Literal["lines", "characters"]
 
 _RANGE: Final = re.compile(
-    r"(?:(lines?|l|characters?|chars?|c)\s*:?\s*)?l?(\d{1,18})\s*-\s*l?(\d{1,18})"
+    r"(?:(lines?|l|characters?|chars?|c)\s*+(?::\s*+)?)?l?(\d{1,18})\s*+-\s*+l?(\d{1,18})"
 )
 
 

@@ -53,6 +53,14 @@ def make_private(path: Path) -> None:
     path.chmod(_FOLDER_MODE if path.is_dir() else _FILE_MODE)
 
 
+def is_read_only(path: Path) -> bool:
+    """Return whether a path lies in a file system in which nobody can write."""
+    if os.name != "posix":
+        return False
+    nearest = next(it for it in (path, *path.absolute().parents) if it.exists())
+    return bool(os.statvfs(nearest).f_flag & os.ST_RDONLY)
+
+
 def is_private(path: Path) -> bool:
     """Return whether only the owner has access, as far as the system can tell."""
     return os.name != "posix" or not path.stat().st_mode & _OTHERS_MODE

@@ -66,7 +66,8 @@ class Verification:
     """The result of searching every store and file for the forgotten content.
 
     `also_said` are terms that the memory of others holds too, and where: they prove nothing and
-    were not searched for. `copies` are older copies of the database, which were not changed.
+    were not searched for. `copies` are older copies of the database, which were not changed. A
+    search for no term at all proves nothing.
     """
 
     terms: int
@@ -77,7 +78,8 @@ class Verification:
 
     @property
     def is_gone(self) -> bool:
-        return not self.traces
+        """Return whether something was searched for, and not found."""
+        return self.terms > 0 and not self.traces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,7 +144,9 @@ def _lines(path: Path, shape: TypeAdapter[T]) -> tuple[T, ...]:
 
 
 # A weekday adds nothing to the date, and is written in many ways.
-_WEEKDAY: Final = re.compile(r"\s*(?:\([A-Za-z]+\)|周[一二三四五六日天]|星期[一二三四五六日天])")
+_WEEKDAY: Final = re.compile(
+    r"(?<!\s)\s*+(?:\([A-Za-z]+\)|周[一二三四五六日天]|星期[一二三四五六日天])"
+)
 
 _MONTH: Final = re.compile(r"\d{4}-\d{2}")
 _NOTATIONS: Final = (

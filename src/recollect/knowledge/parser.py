@@ -16,8 +16,8 @@ from recollect.domain.document import DocumentType
 from recollect.errors import InvalidInput, NotAvailable, RecollectError
 from recollect.knowledge.parsing import BINARY_TYPES, Heading, ParsedText, parse_text
 
-_MAX_INLINE_HTML_BYTES: Final = 2**20
-_PLAIN_TYPES: Final = frozenset({"markdown", "text", "code", "json", "csv"})
+# What is longer may take long, and is read where the time limit can end it.
+_MAX_INLINE_BYTES: Final = 2**16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +38,8 @@ class Parser:
 
     async def parse(self, data: bytes, kind: DocumentType, name: str) -> ParsedText:
         """Return the text of a file; raise an error that says why it cannot be read."""
-        # Plain text is only decoded, and a small HTML page is read quickly.
-        is_harmless = kind in _PLAIN_TYPES or (
-            kind == "html" and len(data) <= _MAX_INLINE_HTML_BYTES
-        )
-        if kind not in BINARY_TYPES and is_harmless:
-            return await asyncio.to_thread(parse_text, data, kind)
+        if kind not in BINARY_TYPES and len(data) <= _MAX_INLINE_BYTES:
+            return await asyncio.to_thread(_read_here, data, kind, name)
         async with self._turn:
             answer = await self._ask(data, kind, name)
         if "error" in answer:
@@ -107,6 +103,20 @@ class Parser:
                 stderr=asyncio.subprocess.DEVNULL,
             )
         return self._child
+
+
+def _read_here(data: bytes, kind: DocumentType, name: str) -> ParsedText:
+    try:
+        return parse_text(data, kind)
+    except RecollectError:
+        raise
+    except Exception as problem:
+        # A file that nobody thought of must not wait forever to be read.
+        raise InvalidInput(
+            f"{name} cannot be read: {type(problem).__name__}: {problem}",
+            code="unreadable_document",
+            hint="Save it as another type.",
+        ) from problem
 
 
 def _problem(error: dict[str, str]) -> RecollectError:

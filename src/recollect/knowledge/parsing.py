@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from html.parser import HTMLParser
+from html import unescape
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Final
@@ -30,6 +30,9 @@ _DECLARED: Final = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_\-
 _CHINESE_PAIR: Final = re.compile(rb"[\xb0-\xf7][\xa1-\xfe]")
 _HIGH_BYTE: Final = re.compile(rb"[\x80-\xff]")
 _CONTROLS: Final = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
+_NO_CHARSETS: Final = frozenset(
+    {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
+)
 _SAMPLE_SIZE: Final = 65_536
 _DECLARATION_BYTES: Final = 2_048
 # Text has hardly any control characters.
@@ -61,10 +64,11 @@ def _decode(data: bytes, *, declared: bool) -> str:
         return data.decode(encoding, "replace")
     named = _DECLARED.search(data[:_DECLARATION_BYTES]) if declared else None
     candidates = [named[1].decode("ascii")] if named else []
+    candidates = [it for it in candidates if _is_charset(it)]
     for encoding in (*candidates, "utf-8"):
         try:
             return data.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):  # some named encodings are no encodings of text
             continue
     if _is_chinese(data[:_SAMPLE_SIZE]):
         return data.decode("gb18030", "replace")
@@ -73,6 +77,14 @@ def _decode(data: bytes, *, declared: bool) -> str:
     if lenient.count("\ufffd") <= len(_HIGH_BYTE.findall(data)) // 10:
         return lenient
     return data.decode("cp1252", "replace")
+
+
+def _is_charset(name: str) -> bool:
+    """Return whether a name is one of an encoding of texts, not of something in a text."""
+    try:
+        return codecs.lookup(name).name not in _NO_CHARSETS
+    except LookupError:
+        return False
 
 
 def _wide_encoding(sample: bytes) -> str | None:
@@ -95,7 +107,7 @@ def _is_chinese(sample: bytes) -> bool:
 # --- The headings of a text: their positions, levels and titles -----------------------------------
 
 _FENCE: Final = re.compile(r" {0,3}(```+|~~~+)")
-_ATX: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
+_ATX: Final = re.compile(r" {0,3}(#{1,6})[ \t]++(.*)")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _MAX_LINE_CHARS: Final = 100
 _SEPARATOR: Final = re.compile(r"[,;\t|]")
@@ -171,8 +183,8 @@ def _markdown(text: str) -> Iterator[Heading]:
         if fence:
             continue
         atx = _ATX.fullmatch(line)
-        if atx and atx[2]:
-            yield Heading(start=start, level=len(atx[1]), title=atx[2][:MAX_HEADING])
+        if atx and (title := _without_closing(atx[2])):
+            yield Heading(start=start, level=len(atx[1]), title=title[:MAX_HEADING])
             before = None
             continue
         underline = _UNDERLINE.fullmatch(line)
@@ -181,6 +193,11 @@ def _markdown(text: str) -> Iterator[Heading]:
             yield Heading(start=before[0], level=level, title=before[1][:MAX_HEADING])
         is_words = bool(line.strip()) and not line.startswith((" ", "\t", "-", "*", ">", "|", "+"))
         before = (start, line.strip()) if is_words and before is None else None
+
+
+def _without_closing(title: str) -> str:
+    """Return the title without the signs that may close it, as in `## Title ##`."""
+    return title.rstrip(" \t").rstrip("#").rstrip(" \t")
 
 
 def _plain(text: str) -> Iterator[Heading]:
@@ -293,20 +310,33 @@ def parse_text(data: bytes, kind: DocumentType) -> ParsedText:
 def parse_html(source: str) -> ParsedText:
     """Return the visible text of an HTML page with its headings."""
     reader = _PageReader()
-    reader.feed(source)
-    reader.close()
+    reader.read(source)
     return ParsedText(
         text=reader.text, headings=tuple(reader.headings), title=reader.title.strip()[:MAX_HEADING]
     )
 
 
-class _PageReader(HTMLParser):
-    """A parser that collects the text of a page in one pass, without a tree."""
+# The names are compared with those above only.
+_TAG_NAME: Final = re.compile(r"[A-Za-z][^\s/>]{0,40}")
+# What may hold a `>` that does not end the tag, and that which does.
+_TAG_PART: Final = re.compile(r"=\s*+(?:\"[^\"]*+\"|'[^']*+')|>")
+_RAW_END: Final = {
+    name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in ("script", "style")
+}
+
+
+class _PageReader:
+    """Collects the text of a page in one pass, without a tree.
+
+    Every search goes on where the last one ended, and one that finds nothing ends the page: the
+    parser of the standard library looks for the end of each comment and tag anew.
+    """
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self._parts: list[str] = []
         self._length = 0
+        # How many line breaks the text ends with.
+        self._breaks = 0
         self._skipping = 0
         self._preformatted = 0
         self._in_title = False
@@ -319,7 +349,42 @@ class _PageReader(HTMLParser):
     def text(self) -> str:
         return "".join(self._parts)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def read(self, source: str) -> None:
+        """Read a whole page."""
+        at = 0
+        while at < len(source):
+            begin = source.find("<", at)
+            self._show(source[at : begin if begin >= 0 else len(source)])
+            if begin < 0:
+                return
+            at = self._read_markup(source, begin)
+
+    def _read_markup(self, source: str, begin: int) -> int:
+        """Read what begins with `<`; return where it ends."""
+        if source.startswith("<!--", begin):
+            return _behind(source, "-->", begin + 4)
+        if source.startswith(("<!", "<?"), begin):
+            return _behind(source, ">", begin)
+        is_end = source.startswith("</", begin)
+        name = _TAG_NAME.match(source, begin + 1 + is_end)
+        if name is None:
+            self._show("<")
+            return begin + 1
+        end = _end_of_tag(source, name.end())
+        if end is None:
+            self._show(source[begin:])
+            return len(source)
+        tag = name[0].lower()
+        if is_end:
+            self._end_tag(tag)
+        else:
+            self._start_tag(tag)
+            if tag in _RAW_END:
+                closing = _RAW_END[tag].search(source, end)
+                return len(source) if closing is None else closing.start()
+        return end
+
+    def _start_tag(self, tag: str) -> None:
         if tag in _SKIPPED:
             self._skipping += 1
         elif tag == "title":
@@ -335,7 +400,7 @@ class _PageReader(HTMLParser):
             if tag == "li":
                 self._append("- ")
 
-    def handle_endtag(self, tag: str) -> None:
+    def _end_tag(self, tag: str) -> None:
         if tag in _SKIPPED:
             self._skipping = max(0, self._skipping - 1)
         elif tag == "title":
@@ -349,7 +414,8 @@ class _PageReader(HTMLParser):
             self._preformatted = max(0, self._preformatted - (tag == "pre"))
             self._break(1 if tag in ("li", "tr", "br") else 2)
 
-    def handle_data(self, data: str) -> None:
+    def _show(self, source: str) -> None:
+        data = _unescaped(source)
         if self._in_title:
             self.title += data
         elif not self._skipping:
@@ -369,16 +435,37 @@ class _PageReader(HTMLParser):
         if text:
             self._parts.append(text.replace("\x00", "\ufffd"))
             self._length += len(text)
+            ended = len(text) - len(text.rstrip("\n"))
+            self._breaks = ended + (self._breaks if ended == len(text) else 0)
 
     def _break(self, lines: int) -> None:
         """End the line; with `lines=2` leave one empty line, never more."""
-        if not self._parts:
-            return
-        end = "".join(self._parts[-2:])
-        missing = lines - (len(end) - len(end.rstrip("\n")))
-        if missing > 0:
+        missing = lines - self._breaks
+        if self._parts and missing > 0:
             self._parts.append("\n" * missing)
             self._length += missing
+            self._breaks = lines
+
+
+def _unescaped(source: str) -> str:
+    try:
+        return unescape(source)
+    except ValueError:  # `&#` and more digits than Python makes a number of
+        return source
+
+
+def _behind(source: str, mark: str, start: int) -> int:
+    """Return where a mark ends; the end of the page if there is none."""
+    found = source.find(mark, start)
+    return len(source) if found < 0 else found + len(mark)
+
+
+def _end_of_tag(source: str, start: int) -> int | None:
+    """Return where a tag ends; a `>` in a quoted value does not end it."""
+    for part in _TAG_PART.finditer(source, start):
+        if part[0] == ">":
+            return part.end()
+    return None
 
 
 # --- The type of a file, by its name and its first bytes ------------------------------------------

@@ -290,7 +290,7 @@ _LABEL: Final = re.compile(
     r"|(?:[-*•+>]|\d{1,3}[.)]) {1,4}(?:\**[^:*]{1,60}(?:\*|:))?)"
 )
 _NEXT_WORD: Final = re.compile(r" ([a-z]+)")
-_LAST_WORD: Final = re.compile(r"([A-Za-z]+) $")
+_LAST_WORD: Final = re.compile(r"(?<![A-Za-z])([A-Za-z]+) $")
 _STRETCHED: Final = re.compile(r"([a-z])\1\1|(?:ha){2}")
 _DERIVED: Final = re.compile(
     r".{2,}(?:(?<![jq])ing|ly|[ts]ions?|ness|ments?|[ai]ble|ful|less|ous|ism|i[sz]ed|ize|[ae]nc[ey]"
@@ -543,7 +543,7 @@ def _marked(match: re.Match[str]) -> str:
 
 _ARTICLE: Final = re.compile(r"(?:the|an?) ", re.IGNORECASE)
 _LONG_LOWER_WORD: Final = re.compile(r"(?<![A-Za-z])[a-z]{4,}")
-_CUE: Final = re.compile(r"([A-Za-z]+):? ?$")
+_CUE: Final = re.compile(r"(?<![A-Za-z])([A-Za-z]+):? ?$")
 _MAX_CUE_CHARACTERS: Final = 16
 
 

@@ -10,8 +10,9 @@ from typing import Final
 # Nobody says more in one breath; what is longer was pasted.
 _MAX_SENTENCE_CHARACTERS: Final = 1_000
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-# Rows of a table, rules and headings.
-_LAYOUT: Final = re.compile(r"\s*(?:\|.*\||[-=*_|:\s]{3,}|#{1,6} .*|\*\*[^*]+\*\*)\s*$")
+# Rules of a page; rows of a table, and headings.
+_RULE: Final = re.compile(r"[-=*_|:\s]{3,}")
+_LAYOUT: Final = re.compile(r"\|.*\|\s*|#{1,6} .*|\*\*[^*]+\*\*\s*")
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•+>]|#{1,6}|\d{1,3}[.)、]|\[[ xX]\])\s+")
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
 # A full stop ends a sentence when a space and something that may begin one follow.
@@ -24,9 +25,7 @@ _ABBREVIATION: Final = re.compile(
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without code, tables and layout marks."""
     lines = _FENCED.sub("\n", text).splitlines()
-    plain = (
-        _EMPHASIS.sub("", _LIST_MARK.sub("", line)) for line in lines if not _LAYOUT.match(line)
-    )
+    plain = (_EMPHASIS.sub("", _LIST_MARK.sub("", line)) for line in lines if not _is_layout(line))
     found = (sentence.strip() for line in plain for sentence in _sentences_of_line(line))
     # What ends with a colon only announces what follows.
     return [
@@ -34,6 +33,11 @@ def sentences(text: str) -> list[str]:
         for sentence in found
         if sentence and sentence[-1] not in ":："
     ]
+
+
+def _is_layout(line: str) -> bool:
+    is_layout = _RULE.fullmatch(line) or _LAYOUT.fullmatch(line.lstrip())
+    return is_layout is not None
 
 
 def _sentences_of_line(line: str) -> Iterator[str]:
@@ -57,7 +61,7 @@ _WIDE_CHARACTERS: Final = re.compile(
 )
 # From the best place to cut to the worst.
 _BREAKS: Final = (
-    re.compile(r"\n\s*\n+"),
+    re.compile(r"\n\s*\n"),
     re.compile(r"\n+"),
     re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；…])"),
     re.compile(r"\s+|(?<=[，、,])"),

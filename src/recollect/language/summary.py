@@ -23,11 +23,11 @@ from recollect.language.sentences import sentences
 # How much a sentence is worth keeping, and as what: a decision, a task, a fact with a number.
 # Judged by rules, in Chinese and English, from the sentence alone.
 
-_CLAUSE_END: Final = re.compile(r"(?<=[，；：])|(?<=[,;:])\s+|\s+[-–—]\s+")
+_CLAUSE_END: Final = re.compile(r"(?<=[，；：])|(?<=[,;:])\s++|(?<!\s)\s++[-–—]\s++")
 _ANY_HAN: Final = re.compile(f"[{HAN}]")
 _CODE: Final = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 _MIN_LONG_DIGITS: Final = 4
-_QUESTION: Final = re.compile(r"[?？]\s*$|[吗呢]\s*[。！]?\s*$")
+_QUESTION: Final = re.compile(r"[?？]\s*+$|[吗呢]\s*+(?:[。！]\s*+)?$")
 
 _KINDS: Final = (
     PointKind.QUESTION,

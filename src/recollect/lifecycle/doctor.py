@@ -15,6 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from recollect.context.archives.description import hash_of
+from recollect.context.archives.vault import decompressed
+from recollect.domain.archive import Blob
 from recollect.domain.audit import AuditVerdict
 from recollect.domain.embedding import EmbedderCheck, EmbedderState, EmbeddingModel
 from recollect.domain.files import is_private
@@ -194,6 +197,52 @@ def contents_finding(verdicts: Sequence[AuditVerdict]) -> Finding:
         else "",
         figures={"proved": proved, "unproved": unproved, "faults": faults},
     )
+
+
+def files_finding(count: int, faults: Sequence[str]) -> Finding:
+    """Return the finding of comparing archived contents with their hashes."""
+    return Finding(
+        part="archived contents",
+        verdict="problem" if faults else "ok",
+        message=_listed(f"{count - len(faults):,} of {count:,} match their hashes", faults),
+        hint="Copy the files that are missing or changed from a backup." if faults else "",
+        figures={"contents": count, "faults": list(faults)},
+    )
+
+
+def index_finding(faults: Sequence[str]) -> Finding:
+    """Return the finding of comparing what is searched with what it was made of."""
+    return Finding(
+        part="search index",
+        verdict="problem" if faults else "ok",
+        message=_listed(f"{len(faults):,} parts are damaged", faults)
+        if faults
+        else "what is searched follows from what is stored",
+        hint="`recollect export --all-scopes` and `recollect import` into a new database make it "
+        "anew; damaged pages need the last good copy (`recollect restore`)."
+        if faults
+        else "",
+        figures={"faults": list(faults)},
+    )
+
+
+def content_fault(blob: Blob, stored: bytes | None) -> str:
+    """Return what is wrong with an archived content; empty if nothing is."""
+    if stored is None:
+        return "is missing"
+    if hash_of(stored) != blob.stored_hash:
+        return "is not what was stored"
+    try:
+        data = decompressed(stored, blob.size)
+    except Exception:  # noqa: BLE001  (the library has errors of its own)
+        return "cannot be unpacked"
+    return "" if hash_of(data) == blob.hash else "is another content"
+
+
+def _listed(told: str, faults: Sequence[str]) -> str:
+    more = len(faults) - _MAX_LISTED_FAULTS
+    rest = [f"and {more:,} more"] if more > 0 else []
+    return "; ".join([told, *faults[:_MAX_LISTED_FAULTS], *rest])
 
 
 def _database(path: Path | str, condition: DatabaseCondition) -> Finding:

@@ -103,6 +103,8 @@ class Worker:
         await self._look()
         (lane,) = (lock for kinds, lock in self._lanes.items() if kind in kinds)
         async with lane:
+            # Somebody waits: what a killed process held is not waited for.
+            await self._jobs.free_abandoned(kind)
             job = await self._claimed([kind])
             if job is not None:
                 await self._run(job, is_awaited=True)

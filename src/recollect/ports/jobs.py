@@ -47,6 +47,10 @@ class Jobs(JobReports, Protocol):
         """Return the next due job that is not leased, now leased to `owner`."""
         ...
 
+    async def free_abandoned(self, kind: str) -> None:
+        """End the leases of processes that are known to have ended."""
+        ...
+
     async def extend(self, job: Job, lease_until: datetime) -> bool:
         """Extend the lease; return False if another worker has it."""
         ...

@@ -8,11 +8,13 @@ word after it as the name of a tag, because the tags and tokens that models know
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
 from recollect.language.characters import fold
+from recollect.language.lexicon import read_data
 from recollect.recall.note_words import WORDS
 
 SECTIONS: Final = (
@@ -22,6 +24,14 @@ SECTIONS: Final = (
     "relevant_procedures",
     "relevant_documents",
 )
+
+
+def _role_words() -> str:
+    """Return a pattern for what speakers are called, in every language that the list has."""
+    words = (it for line in tomllib.loads(read_data("roles.toml")).values() for it in line.split())
+    folded = {fold(it.replace("_", " ")) for it in words}
+    return "|".join(map(re.escape, sorted(folded, key=lambda it: (-len(it), it))))
+
 
 # Every item is a single line; this marks the original line breaks.
 _LINE_BREAK: Final = "↵"
@@ -67,10 +77,7 @@ _TEMPLATE_WORD: Final = re.compile(
 
 # Line beginnings that could pass for another speaker, a heading, a fence or an item of the block.
 _DECORATION: Final = r"(?:[^\w\\]|_)*"
-_ROLES: Final = (
-    "system|developer|assistant|user|human|ai|bot|tool|function|instructions?|prompt"
-    "|系统|开发者|助手|助理|用户|人类|工具|指令|提示词?"
-)
+_ROLES: Final = _role_words()
 _ROLE: Final = re.compile(_ROLES, re.IGNORECASE)
 _ROLE_NOUNS: Final = (
     r"\s*(?:prompts?|messages?|instructions?|override|note|notice|update|command"

@@ -23,7 +23,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
-from recollect.errors import RecollectError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.language.analysis import query_terms
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, current_snapshot, later_snapshot
@@ -59,6 +59,7 @@ MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
 # A longer question is analysed in a thread: it takes more than a few milliseconds.
 _MAX_INLINE_CHARS: Final = 2_000
+_MAX_ANALYSIS_SECONDS: Final = 10.0
 _MAX_NEAR_MISSES: Final = 5
 # The number of best hits whose names the entity path follows.
 _SEED_HITS: Final = 3
@@ -160,7 +161,7 @@ class Recaller:
             forced=None if options.intent is None else Judged(intent=options.intent, reason="set"),
         )
         if len(text) > _MAX_INLINE_CHARS:
-            await asyncio.to_thread(lambda: question.terms)
+            await _analyse(question)
         if question.where.is_indexed:
             return await self._search(question)
         return Recalled(hits=tuple(await self._scan.search(question)))
@@ -676,3 +677,16 @@ def as_found(path: Path, answer: Found | RecollectError) -> Found:
     if isinstance(answer, Found):
         return answer
     return Found(path=path.name, degraded=(f"the {path.name} path failed: {answer}",))
+
+
+async def _analyse(question: Question) -> None:
+    """Read a long question in another thread, so that others are answered in between."""
+    try:
+        async with asyncio.timeout(_MAX_ANALYSIS_SECONDS):
+            await asyncio.to_thread(question.analyse)
+    except TimeoutError:
+        raise InvalidInput(
+            f"The query takes more than {_MAX_ANALYSIS_SECONDS:g} seconds to be read",
+            code="query_too_slow",
+            hint="Ask in fewer words.",
+        ) from None

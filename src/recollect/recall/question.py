@@ -63,6 +63,11 @@ class Question:
     # An intent that is given; otherwise it is judged.
     forced: Judged | None = None
 
+    def analyse(self) -> None:
+        """Derive everything now; what is derived is kept."""
+        _ = self.terms, self.slight, self.judged, self.may_ask, self.wanted, self.times
+        _ = self.is_about_answers, self.is_about_past
+
     @lazy_value
     def subject(self) -> str:
         """Return what the question is about, without the words that only ask."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
@@ -121,6 +122,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with Memory.open(where).expecting(_FIRST_WORDS) as memory:
+            await asyncio.to_thread(transfer.remove_left_over, memory.settings.outgoing_dir)
             app.state.memory = memory
             app.state.sessions = OpenSessions()
             app.state.sign_in_methods = SignInMethods(
@@ -138,6 +140,7 @@ def create_app(
         description=ABOUT,
         openapi_tags=list(TAGS),
         lifespan=lifespan,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         responses=RESPONSES,

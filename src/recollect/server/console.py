@@ -5,12 +5,14 @@ from __future__ import annotations
 import mimetypes
 import os
 from collections.abc import Mapping
+from http import HTTPStatus
 from os import PathLike
 from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -65,6 +67,14 @@ class _Assets(StaticFiles):
     Beside a large one lies its compressed form, which a browser gets that takes it.
     """
 
+    async def check_config(self) -> None:
+        """Take a folder that was not built for an empty one."""
+        if self._is_built():
+            await super().check_config()
+
+    def _is_built(self) -> bool:
+        return self.directory is not None and Path(self.directory).is_dir()
+
     def file_response(
         self,
         full_path: PathLike[str] | str,
@@ -96,7 +106,10 @@ def add_to(app: FastAPI, files: Path = FILES) -> None:
         return FileResponse(page, headers=_PAGE_HEADERS)
 
     async def show_file(request: Request) -> Response:
-        return FileResponse(files / request.url.path.lstrip("/"))
+        file = files / request.url.path.lstrip("/")
+        if not file.is_file():
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        return FileResponse(file)
 
     for address in _PAGES:
         app.add_route(address, show_page, methods=["GET"], include_in_schema=False)

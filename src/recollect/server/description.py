@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import FileResponse, HTMLResponse
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.routing import APIRoute
 
 from recollect.server.idempotency import HEADER, READS, SECRET
@@ -120,6 +121,12 @@ router = APIRouter(include_in_schema=False)
 # A package of the same program that the framework would load from another host.
 _ASSETS: Final = Path(str(files("fastapi_swagger"))) / "resources"
 
+# In a package, and in a checkout; a test holds that it is current.
+_WRITTEN: Final = (
+    Path(__file__).with_name("openapi.json"),
+    Path(__file__).parents[3] / "docs" / "openapi.json",
+)
+
 # These pages have a style and a script in them.
 _WITH_INLINE_PARTS: Final = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-inline'; "
@@ -128,6 +135,16 @@ _WITH_INLINE_PARTS: Final = {
 }
 
 Asset = Literal["swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png"]
+
+
+@router.get("/openapi.json")
+async def api_description(request: Request) -> Response:
+    """What describes the API for programs, as it was written down: to derive it takes seconds."""
+    for written in _WRITTEN:
+        if written.is_file():
+            return FileResponse(written, media_type="application/json")
+    app = cast("FastAPI", request.app)
+    return JSONResponse(await asyncio.to_thread(app.openapi))
 
 
 @router.get("/docs")

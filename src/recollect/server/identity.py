@@ -81,18 +81,36 @@ async def identify(request: Request) -> Identity:
     return known
 
 
+async def require_still(request: Request) -> None:
+    """Refuse to go on with what was begun by a key, sign-in or token that has ended since."""
+    request.state.identity = await _find_out(request)
+
+
+async def is_still_known(request: Request) -> bool:
+    """Return whether whoever began a stream may still read it."""
+    try:
+        await require_still(request)
+    except (NotAuthenticated, NotAllowed):
+        return False
+    return True
+
+
 async def _identify(request: Request) -> Identity:
+    try:
+        return await _find_out(request)
+    except NotAuthenticated:
+        # Only wrong keys count, so that nobody can lock out who shares an address.
+        if "authorization" in request.headers:
+            limits = cast("Limits", request.app.state.limits)
+            limits.note_wrong_key(request.client.host if request.client else "")
+        raise
+
+
+async def _find_out(request: Request) -> Identity:
     methods = cast("SignInMethods", request.app.state.sign_in_methods)
     keys = cast("Memory", request.app.state.memory).access
     if (given := request.headers.get("authorization")) is not None:
-        limits = cast("Limits", request.app.state.limits)
-        client = request.client.host if request.client else ""
-        limits.require_patience(client)
-        try:
-            return await _by_header(given, keys, methods)
-        except NotAuthenticated:
-            limits.note_wrong_key(client)
-            raise
+        return await _by_header(given, keys, methods)
     if methods.is_open_here and methods.check_token is None and not await keys.has_any():
         return Identity(name="local", grant=EVERYTHING, means="open")
     if (cookie := request.cookies.get(COOKIE)) is not None:

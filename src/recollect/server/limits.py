@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -17,6 +19,9 @@ _MINUTE: Final = 60.0
 _MOST_KNOWN: Final = 10_000
 # A key that is written wrongly so often in a minute is guessed.
 _WRONG_KEYS: Final = 30
+# Whoever sends a file slowly, or a large one, leaves room for others.
+_MOST_IMPORTS: Final = 16
+_MOST_IMPORTS_OF_ONE: Final = 4
 
 
 @dataclass(slots=True)
@@ -42,11 +47,6 @@ class _Allowances:
         allowance.left -= 1
         return 0.0
 
-    def wait(self, name: str) -> float:
-        """Return after how many seconds there is one, 0 if there is."""
-        left = self._filled(name).left
-        return 0.0 if left >= 1 else (1 - left) * _MINUTE / self._per_minute
-
     def _filled(self, name: str) -> _Allowance:
         now = time.monotonic()
         allowance = self._known.pop(name, None) or _Allowance(float(self._per_minute), now)
@@ -69,6 +69,7 @@ class Limits:
         self._most_at_once = settings.concurrent_requests
         self._wrong_keys = _Allowances(_WRONG_KEYS)
         self._working: dict[str, int] = {}
+        self._imports: list[str] = []
 
     def begin(self, name: str) -> None:
         """Let a request of a key begin, or refuse it; whoever began ends, too."""
@@ -95,18 +96,31 @@ class Limits:
         else:
             self._working.pop(name, None)
 
-    def require_patience(self, client: str) -> None:
-        """Refuse another key from an address that has tried too many wrong ones."""
-        if wait := self._wrong_keys.wait(client):
+    @contextmanager
+    def importing(self, name: str) -> Iterator[None]:
+        """Let an import of a key run, or refuse it: each takes a thread and some memory."""
+        if len(self._imports) >= _MOST_IMPORTS or self._imports.count(name) >= _MOST_IMPORTS_OF_ONE:
             raise TooManyRequests(
-                "Too many wrong keys came from this address; this one was not looked at",
-                code="too_many_wrong_keys",
-                hint="Wait as Retry-After says.",
-                retry_after=wait,
+                "Too many imports are running; this one was not begun",
+                code="too_many_imports",
+                hint="Wait for one of them to end.",
+                retry_after=5,
             )
+        self._imports.append(name)
+        try:
+            yield
+        finally:
+            self._imports.remove(name)
 
     def note_wrong_key(self, client: str) -> None:
-        self._wrong_keys.take(client)
+        """Count a wrong key, and refuse to say so once too many came from an address."""
+        if wait := self._wrong_keys.take(client):
+            raise TooManyRequests(
+                "Too many wrong keys came from this address",
+                code="too_many_wrong_keys",
+                hint="Wait as Retry-After says; a right key is taken all the same.",
+                retry_after=wait,
+            )
 
 
 class LimitedRequests:

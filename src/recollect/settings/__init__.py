@@ -216,6 +216,11 @@ class Settings(Section):
     def log_file(self) -> Path:
         return self.data_dir / "logs" / "recollect.log"
 
+    @property
+    def outgoing_dir(self) -> Path:
+        """Return the folder of copies that are being sent to somebody."""
+        return self.data_dir / "outgoing"
+
     def changed(self) -> dict[str, str]:
         """Return the settings that differ from the defaults, by name, without secrets."""
         return dict(_differences(self, Settings()))

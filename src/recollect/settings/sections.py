@@ -411,6 +411,9 @@ class ServerSettings(Section):
     log_requests: bool = Field(
         default=True, description="log a line for each request, without its content"
     )
+    offered_models: tuple[str, ...] = Field(
+        default=(), description="embedding models that a request may switch to, beside the own one"
+    )
     traces_endpoint: str = Field(
         default="",
         description="OTLP address of an OpenTelemetry collector, such as"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import gzip
 import io
 import json
+import re
 import zipfile
 import zlib
 from collections import Counter
@@ -24,9 +23,19 @@ from recollect.domain.job import Progress
 from recollect.domain.scope import Caller
 from recollect.domain.transfer import ImportedChats, LineProblem
 from recollect.domain.turn import new_turn
-from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+from recollect.transfer.unpacking import (
+    GZIP,
+    ZIP,
+    allowed_bytes,
+    damaged,
+    in_thread,
+    limited,
+    opened,
+    unpacked,
+)
 from recollect.writing.observer import Observer
 
 # --- Chat histories in files: messages as JSON lines, and the exports of ChatGPT and Claude -------
@@ -35,8 +44,14 @@ from recollect.writing.observer import Observer
 
 Fields: TypeAlias = Mapping[str, Any]
 
-_ZIP: Final = b"PK\x03\x04"
-_GZIP: Final = b"\x1f\x8b"
+# A person's history of years is a tenth of this.
+MAX_FILE_BYTES: Final = 512 * 2**20
+MAX_ENTRY_CHARS: Final = 32 * 2**20
+MAX_MESSAGES: Final = 500_000
+MAX_ARCHIVE_FILES: Final = 10_000
+_CHUNK_CHARS: Final = 2**16
+_BETWEEN_VALUES: Final = re.compile(r"[ \t\r\n,]*")
+_LINE_END: Final = re.compile(r"[\r\n]+")
 _CONVERSATIONS: Final = "conversations"
 _MESSAGES: Final = ("messages", "chat_messages", "mapping")
 _ROLES: Final[Mapping[str, str]] = {"human": "user", "ai": "assistant", "model": "assistant"}
@@ -97,7 +112,7 @@ def read_chats(source: str | Path | BinaryIO, session: str | None = None) -> Cha
     empty = 0
     # Equal messages without ids are distinguished by their number.
     equals: Counter[tuple[str, str]] = Counter()
-    for place, entry in enumerate(_entries(_content(source)), start=1):
+    for place, entry in enumerate(_entries(source), start=1):
         try:
             if isinstance(entry, InvalidInput):
                 raise entry
@@ -113,6 +128,8 @@ def read_chats(source: str | Path | BinaryIO, session: str | None = None) -> Cha
                 before = equals[conversation, name] - 1
                 if message.id and before:
                     continue
+                if len(messages) == MAX_MESSAGES:
+                    raise _too_much(f"The file has more than {MAX_MESSAGES:,} messages")
                 messages.append(
                     ChatMessage(
                         place=place,
@@ -134,55 +151,164 @@ def read_chats(source: str | Path | BinaryIO, session: str | None = None) -> Cha
     return ChatFile(messages=messages, unreadable=unreadable, empty=empty)
 
 
-def _content(source: str | Path | BinaryIO) -> bytes:
-    try:
-        content = Path(source).read_bytes() if isinstance(source, str | Path) else source.read()
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {source}", code="file_missing") from None
-    except OSError as problem:
-        raise StorageError(f"{source} cannot be read: {problem}", code="unreadable_file") from None
-    try:
-        return gzip.decompress(content) if content.startswith(_GZIP) else content
-    except (EOFError, OSError, zlib.error) as damage:
-        raise _damaged(damage) from None
+def _entries(source: str | Path | BinaryIO) -> Iterator[Fields | InvalidInput]:
+    """Yield the messages and conversations of a file, one at a time."""
+    with opened(source, MAX_FILE_BYTES) as (file, size):
+        head = file.read(len(ZIP))
+        file.seek(0)
+        if head.startswith(ZIP):
+            yield from _in_archive(file, size)
+        elif head.startswith(GZIP):
+            yield from _in_text(unpacked(file, size, MAX_FILE_BYTES))
+        else:
+            yield from _in_text(file)
 
 
-def _entries(content: bytes) -> Iterator[Fields | InvalidInput]:
-    """Yield the messages and conversations of a file."""
-    if content.startswith(_ZIP):
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                inner = [
-                    archive.read(name)
-                    for name in sorted(archive.namelist())
-                    if Path(name).stem.startswith(_CONVERSATIONS) and name.endswith(".json")
-                ]
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as damage:
-            raise _damaged(damage) from None
-        for one in inner:
-            yield from _entries(one)
-        return
+def _in_archive(file: BinaryIO, size: int) -> Iterator[Fields | InvalidInput]:
     try:
-        text = content.decode("utf-8-sig")
+        with zipfile.ZipFile(file) as archive:
+            parts = archive.infolist()
+            if len(parts) > MAX_ARCHIVE_FILES:
+                raise _too_much(f"The archive has more than {MAX_ARCHIVE_FILES:,} files")
+            for part in sorted(parts, key=lambda it: it.filename):
+                name = part.filename
+                if Path(name).stem.startswith(_CONVERSATIONS) and name.endswith(".json"):
+                    # What the archive says of its sizes may be wrong: what is read is counted.
+                    with archive.open(part) as inner:
+                        allowed = allowed_bytes(size, MAX_FILE_BYTES)
+                        yield from _in_text(limited(cast("BinaryIO", inner), allowed))
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as damage:
+        raise damaged(damage) from None
+
+
+def _in_text(file: BinaryIO) -> Iterator[Fields | InvalidInput]:
+    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+    try:
+        yield from _in_json(text)
     except UnicodeDecodeError:
         raise InvalidInput(
             "The file is not text in UTF-8", code="not_a_chat", hint="Save it as UTF-8."
         ) from None
-    try:
-        # Also matches a single JSON line.
-        yield from _listed(json.loads(text))
+
+
+def _in_json(text: io.TextIOWrapper) -> Iterator[Fields | InvalidInput]:
+    """Yield the entries of one JSON value, or of JSON lines."""
+    start = text.read(_CHUNK_CHARS)
+    if start.lstrip().startswith("["):
+        yield from _in_list(text, start.lstrip()[1:])
         return
-    except ValueError:
-        pass
-    for line in text.splitlines():
-        if not line.strip():
-            continue
+    line, rest = _first_line(text, start)
+    try:
+        # A line that is a whole value: JSON lines, or all there is.
+        first = _loads(line)
+    except InvalidInput:
+        whole = _read_whole(text, line + rest)
         try:
-            yield _fields(json.loads(line))
+            yield from _listed(_loads(whole))
+        except InvalidInput:
+            yield from _in_lines(_LINE_END.split(whole))
+        return
+    yield from _listed(first)
+    yield from _in_lines(_following(text, rest))
+
+
+def _in_list(text: io.TextIOWrapper, buffer: str) -> Iterator[Fields | InvalidInput]:
+    """Yield the values of a JSON list as they are read."""
+    decoder = json.JSONDecoder()
+    at, more = 0, _CHUNK_CHARS
+    while True:
+        at += len(cast("re.Match[str]", _BETWEEN_VALUES.match(buffer, at))[0])
+        if buffer.startswith("]", at):
+            return
+        failed: Exception = ValueError("it ends in the middle")
+        try:
+            value, end = decoder.raw_decode(buffer, at)
+        except RecursionError:
+            yield _too_deep()
+            return
         except ValueError as problem:
-            yield InvalidInput(f"it is not JSON: {problem}", code="bad_json")
-        except InvalidInput as problem:
-            yield problem
+            end, failed = at, problem
+        # A number may go on behind the end of what was read.
+        if at < end < len(buffer):
+            yield _entry(value)
+            at, more = end, _CHUNK_CHARS
+            continue
+        piece = text.read(more)
+        if not piece:
+            yield InvalidInput(f"it is not JSON: {failed}", code="bad_json")
+            return
+        buffer, at = buffer[at:] + piece, 0
+        _require_entry(buffer)
+        # Twice as much each time, so that a long entry is not parsed again and again.
+        more = len(buffer)
+
+
+def _first_line(text: io.TextIOWrapper, start: str) -> tuple[str, str]:
+    while not (found := _LINE_END.search(start)):
+        piece = text.read(max(_CHUNK_CHARS, len(start)))
+        if not piece:
+            return start, ""
+        start += piece
+        _require_entry(start)
+    if not start[: found.start()].strip():
+        return _first_line(text, start[found.end() :])
+    return start[: found.start()], start[found.start() :]
+
+
+def _following(text: io.TextIOWrapper, rest: str) -> Iterator[str]:
+    while True:
+        *lines, rest = _LINE_END.split(rest)
+        yield from lines
+        piece = text.read(max(_CHUNK_CHARS, len(rest)))
+        if not piece:
+            yield rest
+            return
+        rest += piece
+        _require_entry(rest)
+
+
+def _read_whole(text: io.TextIOWrapper, start: str) -> str:
+    whole = start + text.read(MAX_ENTRY_CHARS + 1 - min(len(start), MAX_ENTRY_CHARS))
+    _require_entry(whole)
+    return whole
+
+
+def _in_lines(lines: Iterable[str]) -> Iterator[Fields | InvalidInput]:
+    for line in lines:
+        if line.strip():
+            try:
+                yield _fields(_loads(line))
+            except InvalidInput as problem:
+                yield problem
+
+
+def _loads(text: str) -> object:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as problem:
+        raise InvalidInput(f"it is not JSON: {problem}", code="bad_json") from None
+
+
+def _entry(value: object) -> Fields | InvalidInput:
+    try:
+        return _fields(value)
+    except InvalidInput as problem:
+        return problem
+
+
+def _require_entry(text: str) -> None:
+    if len(text) > MAX_ENTRY_CHARS:
+        raise _too_much(f"An entry has more than {MAX_ENTRY_CHARS:,} characters")
+
+
+def _too_much(what: str) -> InvalidInput:
+    return InvalidInput(what, code="import_too_large", hint="Split the file.")
+
+
+def _too_deep() -> InvalidInput:
+    return InvalidInput("its values are nested too deeply", code="bad_json")
 
 
 def _listed(whole: object) -> Iterator[Fields | InvalidInput]:
@@ -343,14 +469,6 @@ def _session_id(session: object) -> str:
     return str(session)[:MAX_LABEL] or "chat"
 
 
-def _damaged(damage: Exception) -> InvalidInput:
-    return InvalidInput(
-        f"The compressed file is damaged: {damage}",
-        code="file_damaged",
-        hint="Get an undamaged copy.",
-    )
-
-
 # --- Chat histories: files of messages, ChatGPT and Claude, imported once as turns ----------------
 
 _BATCH_MESSAGES: Final = 100
@@ -379,7 +497,7 @@ class ChatImporter:
         progress: Progress | None = None,
     ) -> ImportedChats:
         """Store the messages that are not stored yet; stop at a bad one, or skip it."""
-        file = await asyncio.to_thread(read_chats, source, session)
+        file = await in_thread(lambda: read_chats(source, session))
         conversations: dict[str, list[ChatMessage]] = {}
         for message in file.messages:
             conversations.setdefault(message.session, []).append(message)

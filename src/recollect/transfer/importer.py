@@ -12,10 +12,8 @@ import gzip
 import json
 import shutil
 import tempfile
-import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -58,10 +56,13 @@ from recollect.transfer.archive_format import (
     content_key,
 )
 from recollect.transfer.format import read_header, read_item
+from recollect.transfer.unpacking import in_thread
 from recollect.writing.redaction import Counting, Redactor
 
 _BATCH_LINES: Final = 500
 _BATCH_BYTES: Final = 4_000_000
+# The longest that an export writes is a record with all its versions.
+_MAX_LINE_BYTES: Final = 64 * 2**20
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 T = TypeVar("T")
 _MAX_LISTED_PROBLEMS: Final = 100
@@ -267,12 +268,12 @@ class ImportLines:
 def _raw_lines(source: str | Path | BinaryIO) -> Iterator[bytes]:
     """Yield the bytes of each line; only a truncated file lacks the last line break."""
     if not isinstance(source, str | Path):
-        yield from source
+        yield from _short_lines(source)
         return
     path = Path(source)
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from file
+            yield from _short_lines(cast("BinaryIO", file))
     except EOFError:
         raise _cut_off("the compressed file ends in the middle") from None
     except (gzip.BadGzipFile, zlib.error) as damage:
@@ -287,6 +288,18 @@ def _raw_lines(source: str | Path | BinaryIO) -> Iterator[bytes]:
         raise StorageError(
             f"{path} cannot be read: {problem.strerror}", code="file_unreadable"
         ) from problem
+
+
+def _short_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file; one that no export writes is not held in memory."""
+    while line := file.readline(_MAX_LINE_BYTES + 1):
+        if len(line) > _MAX_LINE_BYTES:
+            raise InvalidInput(
+                f"a line has more than {_MAX_LINE_BYTES:,} bytes",
+                code="line_too_long",
+                hint="Give a file that `recollect export` wrote.",
+            )
+        yield line
 
 
 def _lines(
@@ -415,13 +428,13 @@ class Importer:
         What was forgotten here stays forgotten: it is reported and skipped. What may not be stored
         here (`writing.redact`) is masked, or skipped and reported.
         """
-        lines = await _run_in_thread(
+        lines = await in_thread(
             lambda: ImportLines(source, caller, skip_bad=skip_bad, redactor=self._redactor)
         )
         contents = ImportedContents(self._archives, self._blobs, self._redactor)
         tally = _Tally(skip_bad=skip_bad)
         try:
-            while batch := await _run_in_thread(lines.batch):
+            while batch := await in_thread(lines.batch):
                 await self._add(batch, contents, tally)
                 if progress is not None:
                     progress(tally.done, max(tally.done, lines.promised or 0))
@@ -481,7 +494,7 @@ async def import_into(
         read_again: BinaryIO | None = None
         if len(importers) > 1 and not isinstance(source, str | Path):
             read_again = cast("BinaryIO", held.enter_context(tempfile.TemporaryFile()))
-            await _run_in_thread(partial(shutil.copyfileobj, source, read_again))
+            await in_thread(partial(shutil.copyfileobj, source, read_again))
             source = read_again
         for importer in importers:
             if read_again is not None:
@@ -605,18 +618,3 @@ def _recovery_hint(problem: RecollectError) -> str:
         else problem.hint or "Fix the line."
     )
     return f"{fix} Importing again adds only what is missing; --skip-bad skips such lines."
-
-
-async def _run_in_thread(work: Callable[[], T]) -> T:
-    """Run `work` in a daemon thread, which does not keep the program from exiting."""
-    done: Future[T] = Future()
-    done.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as problem:  # noqa: BLE001  (it belongs to the one who waits)
-            done.set_exception(problem)
-
-    threading.Thread(target=run, name="recollect-import", daemon=True).start()
-    return await asyncio.wrap_future(done)

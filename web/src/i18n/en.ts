@@ -432,6 +432,7 @@ export const en = {
   "forget.searching": "Cleaning the files and searching them for traces…",
   "forget.proved": "Nothing is left",
   "forget.traces": "Traces were found: see where",
+  "forget.unproved": "It is erased; there was nothing that could be searched for",
   "forget.searched": "{terms} terms were searched for in {places} places afterwards.",
   "forget.where": "Where it was searched",
   "forget.receipt": "Receipt in the audit:",

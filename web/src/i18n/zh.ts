@@ -434,6 +434,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "forget.searching": "正在清理文件并查找残留…",
   "forget.proved": "没有任何残留",
   "forget.traces": "发现残留：请查看位置",
+  "forget.unproved": "已抹除；没有可供查找的内容",
   "forget.searched": "事后在 {places} 处查找了 {terms} 个词。",
   "forget.where": "查找过的位置",
   "forget.receipt": "审计凭证：",

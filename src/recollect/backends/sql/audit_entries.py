@@ -35,7 +35,7 @@ _PAGE_ENTRIES: Final = 1_000
 # Of more than so many, each entry is asked by itself.
 _MAX_NAMES_IN_SQL: Final = 30
 # What is spelled in JSON as it is, whoever writes it; every id is.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_.\-]+")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.:@\-]+")
 _AUDIT: Final = schema.audit.c
 _BLANK: Final = (
     update(schema.audit)
@@ -80,12 +80,14 @@ def erase_audit_of(
     scope_ids: Collection[int],
     *,
     naming: Collection[str] | None = None,
+    only_people: bool = False,
     forget_id: str,
     now: int,
 ) -> int:
     """Blank who did what in entries of these scopes; with `naming` only of those that name one.
 
-    The chain still verifies: an entry of its own says which were erased, and tells nothing else.
+    With `only_people` the names are of people: a tag or a session may be called the same. The
+    chain still verifies: an entry of its own says which were erased, and tells nothing else.
     Returns how many were erased.
     """
     wanted = None if naming is None else frozenset(naming)
@@ -94,7 +96,8 @@ def erase_audit_of(
         ids: list[int] = []
         staying: Digests = {}
         for row in _told_in(connection, scope_id, wanted):
-            if wanted is None or not wanted.isdisjoint(_named(row)):
+            named = _people_in(row) if only_people else _named(row)
+            if wanted is None or not wanted.isdisjoint(named):
                 ids.append(row["id"])
                 if wanted is not None:
                     merge_digests(staying, digests_without(json.loads(row["payload"]), wanted))
@@ -185,6 +188,13 @@ def _may_name(text: str) -> ColumnElement[bool]:
 def _named(row: Row) -> set[str]:
     """Return all names in an entry: ids and actors."""
     return {row["actor"], row["target"], *_texts(json.loads(row["payload"]))}
+
+
+def _people_in(row: Row) -> set[str]:
+    """Return who did something, and whom it is about."""
+    payload = json.loads(row["payload"])
+    users = payload.get("users", ())
+    return {row["actor"], row["target"], str(payload.get("user", "")), *map(str, users)}
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -26,12 +26,12 @@ from recollect.backends.sql.forget_ledger import Entry, entry_of
 from recollect.backends.sql.full_text import begin_merge, continue_merging
 from recollect.backends.sql.index_generations import has_tokens
 from recollect.backends.sql.journaled_database import JournaledDatabase
-from recollect.backends.sql.portable import listed, listed_numbers
+from recollect.backends.sql.portable import holds, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
 from recollect.backends.sql.scopes import lock_or_make_scope, lock_scopes
 from recollect.backends.sql.sqlite_database import SqliteDatabase
-from recollect.domain.forgetting import FORGET, Target
+from recollect.domain.forgetting import FORGET, Person, Target
 from recollect.domain.ids import new_id
 from recollect.domain.job import is_gone, new_holder
 from recollect.domain.times import to_micros
@@ -48,6 +48,9 @@ from recollect.ports.runtime import Clock
 # Whoever did something in the name of a forgotten person.
 _NOBODY: Final = "forgotten"
 _PARTS: Final = re.compile(r"[/:|]")
+# How somebody may have come in; `server.identity` names them.
+_MEANS: Final = ("key", "cookie", "token")
+_KEY_ACTIONS: Final = ("create_key", "revoke_key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +76,16 @@ def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Hi
         lock_scopes(connection, (*found.whole, *found.parts, *found.related, *found.shared))
         found = find(connection, target)
     counts: Counter[str] = Counter()
-    counts["audit"] += _erase_audit(connection, target, found, forget_id, now)
+    names: frozenset[str] = frozenset()
+    if target.person is not None:
+        revoked = _revoke_keys(connection, target.person, now)
+        counts["keys"] += len(revoked)
+        names = _acting_as(target.person.name, revoked)
+    counts["audit"] += _erase_audit(connection, target, found, names, forget_id, now)
     counts["jobs"] += _drop_jobs(connection, target, found)
     counts["requests"] += _blank_requests(connection, found)
     if target.person is not None:
-        counts["names"] += _blank_names(connection, target.person.name, found.shared)
+        counts["names"] += _blank_names(connection, names, found.shared)
     _keep_stone(connection, found, forget_id, now)
     made = tuple(_move(connection, scope_id, part) for scope_id, part in found.parts.items())
     _rename(connection, found.whole)
@@ -161,8 +169,53 @@ def _list_changes(connection: Connection, scope_id: int, version: int, part: Par
         connection.execute(update(schema.scopes).where(its).values(version=version))
 
 
+def _revoke_keys(connection: Connection, person: Person, now: int) -> list[tuple[str, str]]:
+    """Revoke a person's keys, take the person off every key; return the former's ids and names.
+
+    One that others have too goes on for them.
+    """
+    table, revoked = schema.keys, list[tuple[str, str]]()
+    here = f"{person.org}/{person.workspace}"
+    for row in rows_of(connection, select(table).where(holds(table.c.users, person.name))):
+        users, workspaces = json.loads(row["users"]), json.loads(row["workspaces"])
+        if person.name not in users or (workspaces and here not in workspaces):
+            continue
+        nobody = f"{_NOBODY}-{secrets.token_hex(4)}"
+        values: dict[str, Any] = {
+            "users": to_json([nobody if it == person.name else it for it in users])
+        }
+        if users == [person.name]:
+            revoked.append((row["id"], row["name"]))
+            values |= {"name": nobody, "revoked_at": row["revoked_at"] or now}
+            signed_in = schema.sign_ins
+            connection.execute(delete(signed_in).where(signed_in.c.key_id == row["id"]))
+        connection.execute(update(table).where(table.c.id == row["id"]).values(values))
+    return revoked
+
+
+def _acting_as(user: str, keys: Sequence[tuple[str, str]]) -> frozenset[str]:
+    """Return the names under which somebody has acted, as a user and by keys and tokens."""
+    names = (user, *(name for _, name in keys))
+    by_means = (f"{means}:{name}" for means in _MEANS for name in names)
+    return frozenset({user, *by_means, *(key_id for key_id, _ in keys)})
+
+
+def _scopes_around(connection: Connection, person: Person, found: Found) -> list[int]:
+    """Return the other scopes in which entries may name a person."""
+    scopes, audit = schema.scopes.c, schema.audit.c
+    beside = select(scopes.id).where(scopes.org == person.org, scopes.workspace == person.workspace)
+    about_keys = select(audit.scope_id).where(audit.action.in_(_KEY_ACTIONS)).distinct()
+    around = {*connection.scalars(beside), *connection.scalars(about_keys)}
+    return sorted(around - {*found.whole, *found.shared})
+
+
 def _erase_audit(
-    connection: Connection, target: Target, found: Found, forget_id: str, now: int
+    connection: Connection,
+    target: Target,
+    found: Found,
+    acting: Collection[str],
+    forget_id: str,
+    now: int,
 ) -> int:
     """Blank audit entries: all of whole scopes, elsewhere those that name the target."""
     erased = erase_audit_of(connection, found.whole, forget_id=forget_id, now=now)
@@ -172,9 +225,16 @@ def _erase_audit(
             connection, found.related, naming=names, forget_id=forget_id, now=now
         )
     if target.person is not None:
-        by_name = {target.person.name}
         erased += erase_audit_of(
-            connection, found.shared, naming=by_name, forget_id=forget_id, now=now
+            connection, found.shared, naming=acting, forget_id=forget_id, now=now
+        )
+        erased += erase_audit_of(
+            connection,
+            _scopes_around(connection, target.person, found),
+            naming=acting,
+            only_people=True,
+            forget_id=forget_id,
+            now=now,
         )
     return erased
 
@@ -245,8 +305,8 @@ def _blank_requests(connection: Connection, found: Found) -> int:
     return len(about)
 
 
-def _blank_names(connection: Connection, name: str, scopes: Sequence[int]) -> int:
-    """Take a person's name off what everybody shares and stays."""
+def _blank_names(connection: Connection, names: Collection[str], scopes: Sequence[int]) -> int:
+    """Take a person's names off what everybody shares and stays."""
     blanked = 0
     for table, column in (
         (schema.records, "changed_by"),
@@ -254,14 +314,14 @@ def _blank_names(connection: Connection, name: str, scopes: Sequence[int]) -> in
         (schema.proposals, "proposer"),
         (schema.proposals, "decided_by"),
     ):
-        theirs = and_(table.c.scope_id.in_(scopes), table.c[column] == name)
+        theirs = and_(table.c.scope_id.in_(scopes), table.c[column].in_(names))
         nameless: dict[str, Any] = {column: _NOBODY}
         blanked += connection.execute(update(table).where(theirs).values(nameless)).rowcount
     versions = schema.versions.c
     past = select(schema.versions).where(versions.scope_id.in_(scopes))
     for row in rows_of(connection, past):
         body = json.loads(row["body"])
-        if body["changed_by"] == name:
+        if body["changed_by"] in names:
             its = (versions.record_id == row["record_id"], versions.version == row["version"])
             nameless = {"body": to_json({**body, "changed_by": _NOBODY})}
             connection.execute(update(schema.versions).where(*its).values(nameless))

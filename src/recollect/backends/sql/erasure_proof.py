@@ -54,13 +54,17 @@ from recollect.domain.forgetting import Remains, Target, Verification
 from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Mementos
 
-_MOST_TERMS: Final = 60
+_MOST_TERMS: Final = 200
+_PHRASES: Final = 2
 _MOST_ROWS: Final = 400
 _UNITS: Final = 20_000
 _ROWS: Final = 2_000
 _VECTOR_BYTES: Final = 24
 # A word long enough to be told apart, or a few characters of a script without spaces.
-_TERM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.\-]{5,39}|[\u3040-\u9fff]{3,8}")
+_TERM: Final = re.compile(r"[\u3040-\u9fff]{3,8}|[^\W_\u3040-\u9fff][\w.\-]{5,39}")
+# A text in one piece, up to what is spelled otherwise within JSON.
+_PHRASE: Final = re.compile(r"[^\x00-\x1f\"\\/\x7f]{4,80}")
+_FEWEST_BYTES: Final = 4
 # A few digits are in any file by chance: in keys, hashes and times. Stores are searched for them.
 _BY_CHANCE: Final = re.compile("[0-9a-f]{1,9}")
 # What people said and saved; terms are taken from these columns.
@@ -132,14 +136,23 @@ def collect_terms(connection: Connection, found: Found) -> CollectedTerms:
 
 
 def distinctive_terms(texts: Iterable[str]) -> frozenset[str]:
-    """Some terms of each text, the longest first, as many as can be searched for."""
-    by_text = [sorted(set(_TERM.findall(it)), key=len, reverse=True) for it in texts]
+    """Each text as it is and words of it, the longest first, as many as can be searched for."""
+    by_text = [
+        [*_phrases(it), *sorted(set(_TERM.findall(it)), key=len, reverse=True)] for it in texts
+    ]
     chosen: dict[str, None] = {}
     for row in zip_longest(*by_text):
         for term in row:
             if term is not None and len(chosen) < _MOST_TERMS:
                 chosen[term] = None
     return frozenset(chosen)
+
+
+def _phrases(text: str) -> list[str]:
+    """Return the longest pieces of a text: "Ann has HIV" has no word that tells it from others."""
+    pieces = {it.strip() for it in _PHRASE.findall(text)}
+    telling = [it for it in pieces if len(it.encode(errors="replace")) >= _FEWEST_BYTES]
+    return sorted(telling, key=lambda it: (-len(it), it))[:_PHRASES]
 
 
 def kept_by_others(connection: Connection, mementos: Mementos) -> dict[str, str]:
@@ -257,12 +270,12 @@ def _goes(table: Table, found: Found) -> ColumnElement[bool]:
 
 
 def _told(table: Table, row: Any) -> Iterator[str]:
-    """Yield the texts of a row, in one piece, without what only describes them."""
+    """Yield the texts of a row, each in lines of its own, without what only describes them."""
     if table is schema.versions:
         body = json.loads(row.body)
-        yield " ".join(_leaves([_loaded(body[name]) for name in _SAID_IN_BODY]))
+        yield "\n".join(_leaves([_loaded(body[name]) for name in _SAID_IN_BODY]))
     else:
-        yield " ".join(_leaves([_loaded(it) for it in row]))
+        yield "\n".join(_leaves([_loaded(it) for it in row]))
 
 
 def _loaded(value: Any) -> object:

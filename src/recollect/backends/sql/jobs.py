@@ -122,6 +122,17 @@ class SqlJobs:
         is_due = await self._database.read(lambda it: _DUE.rows(it, given))
         return await self._database.write(take) if is_due else None
 
+    async def free_abandoned(self, kind: str) -> None:
+        held = select(_JOBS.id, _JOBS.lease_owner).where(
+            _waiting([kind]), _JOBS.lease_until > to_micros(self._clock.now())
+        )
+        rows = await self._database.read(lambda it: it.execute(held).all())
+        for row in rows:
+            if is_gone(row.lease_owner):
+                its = and_(_JOBS.id == row.id, _JOBS.lease_owner == row.lease_owner)
+                free = update(schema.jobs).where(its).values(lease_until=0, lease_owner="")
+                await self._database.write(lambda it, free=free: it.execute(free).close())
+
     async def extend(self, job: Job, lease_until: datetime) -> bool:
         statement = update(schema.jobs).where(_held(job)).values(lease_until=to_micros(lease_until))
         return await self._database.write(

@@ -18,6 +18,7 @@ from recollect.backends.sql.database import storage_error
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.schema import HEAD_REVISION
 from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.domain.files import is_read_only
 from recollect.errors import StorageError
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ def require_usable(path: Path) -> None:
         require_nothing_lost(path)
         return
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as there:
+        mode = "mode=ro&immutable=1" if is_read_only(path) else "mode=rw"
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True)) as there:
             is_empty = stored_revision(there, path) is None
     except sqlite3.Error as fault:
         raise storage_error(fault, path) from fault

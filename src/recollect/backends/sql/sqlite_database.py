@@ -35,6 +35,7 @@ from recollect.backends.sql.database import (
 )
 from recollect.backends.sql.dialects.sqlite import identify
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of
+from recollect.domain.files import is_read_only
 from recollect.errors import Closed, StorageError
 from recollect.ports.runtime import note_use
 from recollect.ports.store import Snapshot, current_snapshot
@@ -433,12 +434,26 @@ def _is_in_transaction(connection: Connection) -> bool:
     return _driver(connection).in_transaction
 
 
+def _unchanging(path: Path) -> URL:
+    """Return the address of a file that nobody can change: SQLite needs no files beside it."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StorageError(
+            f"The last changes of {path} are in its log, which cannot be brought in here",
+            code="database_read_only",
+            hint="Copy both files to where they can be written, and open them there.",
+        )
+    query = {"uri": "true", "mode": "ro", "immutable": "1"}
+    return URL.create("sqlite+pysqlite", database=path.absolute().as_uri(), query=query)
+
+
 def _engine(
     path: Path, begin: str, synchronous: Synchronous, busy_timeout: float, connections: int
 ) -> Engine:
+    can_write = not is_read_only(path)
     engine = create_engine(
         # Not written out as text, where a `?` or `%` in the path would mean something else.
-        URL.create("sqlite+pysqlite", database=str(path)),
+        URL.create("sqlite+pysqlite", database=str(path)) if can_write else _unchanging(path),
         poolclass=QueuePool,
         pool_size=connections,
         max_overflow=0,
@@ -457,7 +472,7 @@ def _engine(
         # Transactions are begun by us (above), not guessed from the SQL by the driver.
         connection.isolation_level = None
         for pragma in (
-            "journal_mode=WAL",
+            *(("journal_mode=WAL",) if can_write else ()),
             f"synchronous={synchronous}",
             "foreign_keys=ON",
             # What is deleted or replaced is overwritten, so that forgetting finds no remains.

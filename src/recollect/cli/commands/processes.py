@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
@@ -33,11 +33,12 @@ _MCP_PARTS: Final = frozenset({"mcp", "mcp_types"})
 _FIRST_WORDS: Final = "hello 你好"
 _Door = Literal["open", "keys", "locked"]
 _NOTICES: Final[Mapping[_Door, str]] = {
-    "open": "There are no keys: whoever uses this machine can read and change all. "
-    "`recollect keys create` makes one, and from then on it is asked for.",
+    "open": "There are no keys: whoever uses this machine may do everything here. "
+    "`recollect keys create me --role admin` makes one, and from then on it is asked for.",
     "keys": "It asks for a key: `recollect keys list` shows which there are.",
     "locked": "All keys are revoked or expired: `recollect keys create` makes another.",
 }
+_HERE: Final = ("127.0.0.1", "::1")
 _SERVER_PARTS: Final = frozenset({"fastapi", "starlette", "uvicorn"})
 
 
@@ -60,6 +61,13 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="Name that clients use for it (repeatable)."),
     ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address or network of that proxy, if it is not this machine (repeatable).",
+        ),
+    ] = None,
     workers: Annotated[
         int,
         typer.Option(
@@ -69,8 +77,9 @@ def serve(
 ) -> None:
     """Start the HTTP server; Ctrl-C stops it.
 
-    Without keys it is open to this machine only. On any other address it needs keys (`recollect
-    keys create`), and a certificate or a proxy that has one.
+    Without keys it is open to this machine only. On any other address, behind a proxy or under
+    another name it needs keys (`recollect keys create`); on another address also a certificate,
+    or a proxy that has one.
     """
     import asyncio
 
@@ -95,11 +104,15 @@ def serve(
             code="tls_needed",
             hint="Give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks https.",
         )
+    proxies = _checked_proxies(trusted_proxy or (), is_here=is_here, behind_proxy=behind_proxy)
+    # Through a proxy, or by another name, everybody comes from this machine.
+    is_private = is_here and not behind_proxy and not allow_host
     # A database that cannot be opened is told here, as by every other command.
     door = asyncio.run(_look_at_keys(settings))
-    if not is_here and door != "keys" and not settings.server.tokens.jwks:
+    if not is_private and door != "keys" and not settings.server.tokens.jwks:
+        where = f"On {host}" if not is_here else "Behind a proxy or under another name"
         raise SettingsError(
-            f"On {host} the server needs keys, and there is none; it was not started",
+            f"{where} the server needs keys, and there is none; it was not started",
             code="keys_needed",
             hint="Make one first: recollect keys create NAME --role admin.",
         )
@@ -109,10 +122,10 @@ def serve(
         process = _ServerProcess(
             settings,
             frozenset({host, *(allow_host or ())}),
-            is_open_here=is_here,
+            is_open_here=is_private,
             tls_cert=tls_cert,
             tls_key=tls_key,
-            behind_proxy=behind_proxy,
+            proxies=proxies,
         )
         with contextlib.suppress(KeyboardInterrupt):
             if workers == 1:
@@ -130,7 +143,7 @@ class _ServerProcess:
     is_open_here: bool
     tls_cert: Path | None
     tls_key: Path | None
-    behind_proxy: bool
+    proxies: tuple[str, ...]
 
     def __call__(self, listener: socket.socket) -> None:
         import uvicorn
@@ -152,8 +165,9 @@ class _ServerProcess:
             timeout_keep_alive=int(PATIENCE_SECONDS),
             ssl_certfile=self.tls_cert,
             ssl_keyfile=self.tls_key,
-            proxy_headers=self.behind_proxy,
-            forwarded_allow_ips="*" if self.behind_proxy else None,
+            # The last address that no such proxy has is who asks.
+            proxy_headers=bool(self.proxies),
+            forwarded_allow_ips=list(self.proxies),
             server_header=False,
         )
         uvicorn.Server(config).run(sockets=[listener])
@@ -225,6 +239,33 @@ def _has_tls(certificate: Path | None, key: Path | None) -> bool:
             hint="Give both --tls-cert and --tls-key.",
         )
     return certificate is not None
+
+
+def _checked_proxies(given: Sequence[str], *, is_here: bool, behind_proxy: bool) -> tuple[str, ...]:
+    """Return whose word on who is asking counts: nobody's without a proxy."""
+    if given and not behind_proxy:
+        raise SettingsError(
+            "--trusted-proxy means nothing without a proxy; the server was not started",
+            code="proxy_unclear",
+            hint="Give --behind-proxy too.",
+        )
+    for address in given:
+        try:
+            ipaddress.ip_network(address)
+        except ValueError:
+            raise SettingsError(
+                f"{address!r} is no address or network; the server was not started",
+                code="proxy_unclear",
+                hint="Give it as 10.0.0.5 or 10.0.0.0/24.",
+            ) from None
+    if behind_proxy and not is_here and not given:
+        raise SettingsError(
+            "Which address is the proxy's? Anybody could name another sender;"
+            " the server was not started",
+            code="proxy_unclear",
+            hint="Give --trusted-proxy ADDRESS, or --host 127.0.0.1 if the proxy runs here.",
+        )
+    return (*_HERE, *given) if behind_proxy else ()
 
 
 def _listening(host: str, port: int) -> socket.socket:

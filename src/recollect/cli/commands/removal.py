@@ -125,7 +125,7 @@ def forget(
     value = {**named, "status": status, **as_json(forgotten)}
     say(Answer(value, lambda console: _tell(console, forgotten)), as_object=shared.json)
     proof = forgotten.verification
-    if verify and not dry_run and (proof is None or not proof.is_gone):
+    if verify and not dry_run and forgotten.counts and (proof is None or not proof.is_gone):
         raise typer.Exit(_PROBLEM)
 
 
@@ -183,10 +183,12 @@ def _tell(console: Console, forgotten: Forgotten) -> None:
 
 
 def _tell_proof(console: Console, proof: Verification) -> None:
-    verdict = "nothing is left" if proof.is_gone else f"{len(proof.traces):,} traces are left"
-    show.line(
-        console, f"Searched {len(proof.searched):,} places for {proof.terms:,} terms: {verdict}."
-    )
+    if proof.terms:
+        verdict = "nothing is left" if proof.is_gone else f"{len(proof.traces):,} traces are left"
+        told = f"Searched {len(proof.searched):,} places for {proof.terms:,} terms: {verdict}."
+    else:
+        told = "There was nothing that could be searched for, so this proves nothing."
+    show.line(console, told)
     for trace in proof.traces:
         show.line(console, f"  {trace.term} in {trace.place}")
     if proof.also_said:

@@ -123,7 +123,7 @@ async def doctor(
     ] = False,
     deep: Annotated[
         bool,
-        typer.Option("--deep", help="Also compare every record and turn with the audit log."),
+        typer.Option("--deep", help="Also read everything stored: texts, contents and index."),
     ] = False,
 ) -> None:
     """Check every part and say how to fix what is wrong; exit code 5 if there is a problem."""

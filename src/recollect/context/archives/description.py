@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -203,10 +203,10 @@ _LABELLED: Final = re.compile(
     re.IGNORECASE,
 )
 _LINK: Final = re.compile(
-    r"\[[^\]\n]{1,200}\]\((https?://[^)\s]+)\)|(https?://[^\s\"'<>)\]，。；]+)"
+    r"\[[^\]\n]{1,200}\]\((https?://[^)\s]{1,2000})\)|(https?://[^\s\"'<>)\]，。；]+)"
 )
 _GREP_LINE: Final = re.compile(r"([\w./\\-]{1,200}\.\w{1,8})[:-]\d+[:-]")
-_FILE_HEAD: Final = re.compile(r"(?:=+>?|#+|-{3,}|\+{3}) *([\w./\\-]{1,200}\.\w{1,8})\b")
+_FILE_HEAD: Final = re.compile(r"(?:=++>?|#++|-{3,}+|\+{3}) *+([\w./\\-]{1,200}\.\w{1,8})\b")
 
 
 def sources_of(text: str, value: object = None) -> tuple[str, ...]:
@@ -255,15 +255,17 @@ def _sources_of_text(text: str) -> Iterator[str]:
     """Yield sources from labelled lines, then links, then files in a search result or listing."""
     # Line by line: a multi-line search in the whole text is several times slower.
     lines = text.split("\n")
-    yield from _at_beginnings(_LABELLED, lines)
+    yield from _at_beginnings(_LABELLED.match, lines)
     if "://" in text:
         yield from (found[1] or found[2].rstrip(".,;:") for found in _LINK.finditer(text))
-    yield from _at_beginnings(_GREP_LINE, lines)
-    yield from _at_beginnings(_FILE_HEAD, lines)
+    yield from _at_beginnings(_GREP_LINE.match, lines)
+    yield from _at_beginnings(_FILE_HEAD.match, lines)
 
 
-def _at_beginnings(pattern: re.Pattern[str], lines: Sequence[str]) -> Iterator[str]:
-    return (found[1] for found in map(pattern.match, lines) if found)
+def _at_beginnings(
+    begins: Callable[[str], re.Match[str] | None], lines: Sequence[str]
+) -> Iterator[str]:
+    return (found[1] for found in map(begins, lines) if found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

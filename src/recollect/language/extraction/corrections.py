@@ -23,7 +23,8 @@ _NAMED_CHINESE: Final = re.compile(rf"(?:是|叫)(?P<value>[{HAN}]{{2,4}})$")
 _MAX_CHARACTERS: Final = 100
 _BEFORE_VALUE: Final = r"(?:(?:on|at|the|for|called|named|to|in)\s+){0,2}"
 _NOT_THE_OLD: Final = (
-    r"(?:\s*[,，]?\s*(?:and\s+)?(?:not|而?不是)\s*(?:on |at |the )?(?P<old>[^,，。]{1,40}?))?"
+    r"(?:\s*+(?:[,，]\s*+)?(?:and\s++)?(?:not|而?不是)\s*+(?:on |at |the )?"
+    r"(?P<old>[^,，。]{1,40}?))?"
 )
 
 
@@ -132,12 +133,12 @@ def _spans(sort: str, text: str) -> list[tuple[int, int]]:
 def _sorts() -> Mapping[str, str]:
     """Return the patterns of values that can be corrected; the first sort that fits counts."""
     return {
-        "address": r"[\w.+-]+@[\w-]+\.[\w.]*\w",
+        "address": r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]{0,200}\w",
         "date": both("corrections", "date"),
         "weekday": both("corrections", "weekday"),
         "clock": both("corrections", "clock"),
-        "number": r"(?<![A-Za-z0-9_.,:-])[$€£¥]?\d+(?:[.,:-]\d+)*(?:[ ]\d{3,})*"
-        rf"(?![A-Za-z0-9_:-]*\d)(?P<unit>\s?{both('corrections', 'unit')})?",
+        "number": r"(?<![A-Za-z0-9_.,:-])[$€£¥]?\d{1,20}(?:[.,:-]\d{1,20}){0,8}(?:[ ]\d{3,20}){0,8}"
+        rf"(?![A-Za-z0-9_:-]{0, 60}\d)(?P<unit>\s?{both('corrections', 'unit')})?",
     }
 
 
@@ -151,7 +152,7 @@ def _corrections() -> Mapping[str, re.Pattern[str]]:
     sorts = {**_sorts(), "name": rf"(?-i:{_ENGLISH_NAME})|[{HAN}]{{2,4}}"}
     return {
         sort: re.compile(
-            rf"{leads}(?P<value>{pattern}){_NOT_THE_OLD}[\s.!。！了吧哦]*", re.IGNORECASE
+            rf"{leads}(?P<value>{pattern}){_NOT_THE_OLD}[\s.!。！了吧哦]*+", re.IGNORECASE
         )
         for sort, pattern in sorts.items()
     }

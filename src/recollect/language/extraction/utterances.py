@@ -130,7 +130,7 @@ def part_of(sentence: Sentence, start: int, end: int) -> Sentence:
 
 @cache
 def _clause_end() -> re.Pattern[str]:
-    return re.compile(rf"\s*[;；–—]\s*|{both('clauses', 'clause_end')}")
+    return re.compile(rf"(?<!\s)\s*+[;；–—]\s*+|{both('clauses', 'clause_end')}")
 
 
 @cache

@@ -49,7 +49,7 @@ def _cue(word: re.Match[str]) -> Cue:
 @cache
 def _cues() -> re.Pattern[str]:
     """Return a pattern with a group for each cue."""
-    between = rf"""(?:[ :#("'=_]|{both("number_cues", "between")})*$"""
+    between = rf"""(?:[ :#("'=_]|{both("number_cues", "between")}){{0,40}}$"""
     ways = {
         "order": f"{both('number_cues', 'order')}{between}",
         "identity": both("number_cues", "identity"),

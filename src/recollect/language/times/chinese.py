@@ -52,7 +52,7 @@ _MAX_EVENT_CHARACTERS = 16
 _MAX_YEARS_AGO = 200  # 2000年前 is before the year 2000
 _DIGITS = "零〇一二三四五六七八九"
 _DAYS_OF_WEEK = "一二三四五六日天"
-_run_before = re.compile(r"[^\W_]+$")
+_run_before = re.compile(r"(?<![^\W_])[^\W_]+$")
 
 
 @cache

@@ -10,10 +10,12 @@ from pydantic import Field
 
 from recollect.domain.access import Grant
 from recollect.domain.scope import Role
+from recollect.domain.times import aware
 from recollect.domain.views import Json, as_json
 from recollect.domain.write import WritePolicy
 from recollect.errors import NotAllowed, NotAuthenticated
 from recollect.lifecycle.keys import csrf_token
+from recollect.memory import Memory
 from recollect.server import operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import AdministeredMemory, OpenMemory
@@ -54,7 +56,6 @@ async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response
     """Sign a browser in with a key: answers with a cookie that its scripts cannot read."""
     limits = cast("Limits", request.app.state.limits)
     client = request.client.host if request.client else ""
-    limits.require_patience(client)
     lifetime = timedelta(hours=memory.settings.server.sign_in_hours)
     try:
         signed_in = await memory.access.sign_in(body.key, lifetime)
@@ -123,6 +124,7 @@ async def create_key(
         agents=tuple(body.agents),
     )
     _require_covered(asking, wanted)
+    await _require_no_longer(memory, asking, body.expires_at)
     made = await memory.keys.create(
         body.name,
         body.role,
@@ -148,6 +150,19 @@ def _require_covered(asking: Identity, wanted: Grant) -> None:
             "A key may only make and revoke keys that reach no further; nothing was changed",
             code="key_bound",
             hint=f"This one is {asking.grant.role} of {asking.grant.reach}.",
+        )
+
+
+async def _require_no_longer(memory: Memory, asking: Identity, until: datetime | None) -> None:
+    """Refuse a key that goes on when the one that makes it has ended."""
+    if asking.key_id is None:
+        return
+    ends = (await memory.access.get(asking.key_id)).expires_at
+    if ends is not None and (until is None or aware(until, "expires_at") > ends):
+        raise NotAllowed(
+            "A key may only make keys that end no later than itself; nothing was changed",
+            code="key_bound",
+            hint=f"Give expires_at up to {ends.isoformat()}.",
         )
 
 

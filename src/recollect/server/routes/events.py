@@ -16,7 +16,7 @@ from recollect.memory import Memory
 from recollect.server import answers
 from recollect.server.caller import CallersMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.identity import Asking
+from recollect.server.identity import Asking, is_still_known, require_still
 from recollect.server.parameters import Limit
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=IdempotentRoute)
@@ -34,13 +34,16 @@ Mark = Annotated[str | None, Query(description="the mark to go on from; without 
 
 @router.get("/changes", response_model=answers.Changes)
 async def list_changes(
+    request: Request,
     memory: CallersMemory,
     after: Mark = None,
     limit: Limit = 100,
     wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
 ) -> Json:
     """List what changed in the scopes that this caller reads, behind a mark."""
-    return as_json(await memory.changes(after, limit=limit, wait=wait))
+    found = await memory.changes(after, limit=limit, wait=wait)
+    await require_still(request)
+    return as_json(found)
 
 
 @router.get(
@@ -80,13 +83,16 @@ async def stream_events(
 
 @router.get("/workspace/changes", response_model=answers.Changes)
 async def list_workspace_changes(
+    request: Request,
     memory: WholeWorkspace,
     after: Mark = None,
     limit: Limit = 100,
     wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
 ) -> Json:
     """List what changed anywhere in a workspace, behind a mark."""
-    return as_json(await memory.workspace.changes(after, limit=limit, wait=wait))
+    found = await memory.workspace.changes(after, limit=limit, wait=wait)
+    await require_still(request)
+    return as_json(found)
 
 
 @router.get(
@@ -116,11 +122,16 @@ async def stream_workspace_events(
     )
 
 
+async def _goes_on(request: Request) -> bool:
+    """Return whether somebody is there who may still read: a key may end while it is waited."""
+    return not await request.is_disconnected() and await is_still_known(request)
+
+
 async def _workspace_events(
     request: Request, memory: Memory, mark: str, items: list[Json]
 ) -> AsyncGenerator[str]:
     yield f"retry: 2000\n{_told('ready', {'mark': mark}, mark)}"
-    while not await request.is_disconnected():
+    while await _goes_on(request):
         for item in items:
             yield _told("change", item, item["mark"])
         # Asked again soon, because a scope that is new is not waited for.
@@ -136,7 +147,7 @@ async def _events(
     items, mark = as_json(begun)["items"], begun.mark
     # The mark itself, so that a connection that breaks at once goes on from here.
     yield f"retry: 2000\n{_told('ready', {'mark': mark}, mark)}"
-    while not await request.is_disconnected():
+    while await _goes_on(request):
         for item in items:
             yield _told("change", item, item["mark"])
         for event, item in await polled.news():

@@ -15,8 +15,8 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.context import Tongue
 from recollect.domain.fields import MAX_LABEL, checked_text
-from recollect.errors import InvalidInput, NotAvailable
-from recollect.server.caller import SCOPE_PARTS, CallersMemory
+from recollect.errors import NotAvailable
+from recollect.server.caller import CallersMemory, only_known_parameters
 from recollect.server.identity import Asking
 from recollect.server.permissions import require_permission
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from recollect.mcp.server import Connection, Context
 
 PATH: Final = "/mcp"
-_PARAMETERS: Final = frozenset({*SCOPE_PARTS, "language", "session"})
 _LIBRARIES: Final = frozenset({"mcp", "mcp_types"})
 
 
@@ -74,17 +73,7 @@ async def _held_open(manager: StreamableHTTPSessionManager) -> AsyncGenerator[No
         await running
 
 
-async def only_mcp_parameters(request: Request) -> None:
-    """Refuse an address that leaves open whose memory is meant."""
-    if unknown := sorted(set(request.query_params) - _PARAMETERS):
-        raise InvalidInput(
-            f"The address has {', '.join(unknown)}, which {PATH} does not take",
-            code="unknown_field",
-            hint=f"In the address it takes: {', '.join(sorted(_PARAMETERS))}.",
-        )
-
-
-router = APIRouter(dependencies=[Depends(require_permission), Depends(only_mcp_parameters)])
+router = APIRouter(dependencies=[Depends(require_permission), Depends(only_known_parameters)])
 
 
 @router.post(PATH, include_in_schema=False)

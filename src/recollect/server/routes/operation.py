@@ -20,6 +20,8 @@ from recollect.domain.job import JobState
 from recollect.domain.meter import BUCKETS, CounterName, bucket
 from recollect.domain.stats import Stats
 from recollect.domain.views import Json, as_json
+from recollect.errors import NotAllowed
+from recollect.memory import Memory
 from recollect.server import answers, operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory, OpenMemory, WholeWorkspace
@@ -213,7 +215,8 @@ class ReindexWanted(Body):
     model_config = described({"model": "local"})
 
     model: str | None = Field(
-        default=None, description="as settings name it; default: the one of the settings"
+        default=None,
+        description="that of the settings, or one in server.offered_models; default: the former",
     )
 
 
@@ -225,8 +228,22 @@ async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = N
 
     In each scope the old vectors answer until the new ones are all there.
     """
-    await memory.reindex(model=(body or ReindexWanted()).model, background=True)
+    model = (body or ReindexWanted()).model
+    _require_offered(memory, model)
+    await memory.reindex(model=model, background=True)
     return as_json(await memory.reindexing())
+
+
+def _require_offered(memory: Memory, model: str | None) -> None:
+    """Refuse a model that the settings do not name: a request must not choose what is loaded."""
+    settings = memory.settings
+    if model is None or model in {settings.embedding.model, *settings.server.offered_models}:
+        return
+    raise NotAllowed(
+        f"The settings do not offer the model {model!r}; nothing was changed",
+        code="model_not_offered",
+        hint="Name it in server.offered_models, or change it with: recollect reindex --model NAME.",
+    )
 
 
 @reindex_router.get("", response_model=operation_answers.Reindexing)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import io
+import shutil
 import tarfile
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
@@ -17,12 +18,16 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from recollect.domain.archive import contents_beside
+from recollect.domain.files import make_folder
+from recollect.domain.job import is_gone, new_holder
 from recollect.domain.views import Json, as_json
 from recollect.server import operation_answers
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
+from recollect.server.limits import Limits
 from recollect.server.problems import problems
+from recollect.transfer.unpacking import in_thread
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -62,7 +67,7 @@ def read(pieces: AsyncIterator[bytes]) -> BinaryIO:
 
 async def _finished(write: Callable[[BinaryIO], Awaitable[object]], out: BinaryIO) -> None:
     await write(out)
-    await asyncio.to_thread(out.flush)
+    await in_thread(out.flush)
 
 
 async def _pieces(pipe: _Outgoing, writing: asyncio.Future[None]) -> AsyncGenerator[bytes]:
@@ -191,8 +196,9 @@ async def import_memory(
     """
     if all_scopes:
         asking.require_server("Importing for everybody")
-    source = read(request.stream())
-    return as_json(await memory.import_from(source, all_scopes=all_scopes, skip_bad=skip_bad))
+    with _limits(request).importing(asking.key_id or asking.name):
+        source = read(request.stream())
+        return as_json(await memory.import_from(source, all_scopes=all_scopes, skip_bad=skip_bad))
 
 
 @router.put(
@@ -212,6 +218,7 @@ async def import_memory(
 )
 async def import_chat(
     memory: CallersMemory,
+    asking: Asking,
     request: Request,
     session: Annotated[
         str | None, Query(description="the conversation of messages that name none")
@@ -222,8 +229,13 @@ async def import_chat(
 
     The body is JSON lines of messages, or what ChatGPT or Claude exports, plain or compressed.
     """
-    source = read(request.stream())
-    return as_json(await memory.import_chat(source, session=session, skip_bad=skip_bad))
+    with _limits(request).importing(asking.key_id or asking.name):
+        source = read(request.stream())
+        return as_json(await memory.import_chat(source, session=session, skip_bad=skip_bad))
+
+
+def _limits(request: Request) -> Limits:
+    return cast("Limits", request.app.state.limits)
 
 
 @router.get(
@@ -237,13 +249,13 @@ async def back_up(memory: CallersMemory) -> StreamingResponse:
     Unpacked, `recollect restore memory.db` brings it back. Agents with a store of their own, whose
     memory is not in it, are named in `X-Recollect-Left-Out`; a copy of it needs `agent`.
     """
-    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="recollect-backup-")
-    copy = Path(folder.name) / "memory.db"
+    folder = await asyncio.to_thread(_outgoing_folder, memory.settings.outgoing_dir)
+    copy = folder / "memory.db"
     try:
         contents = await memory.backup(copy)
-        pieces = await written(lambda out: asyncio.to_thread(_pack, copy, out))
+        pieces = await written(lambda out: in_thread(lambda: _pack(copy, out)))
     except BaseException:
-        folder.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     told = {
         "X-Recollect-Contents": str(contents.copied),
@@ -253,6 +265,24 @@ async def back_up(memory: CallersMemory) -> StreamingResponse:
     return _download(_then_removed(pieces, folder), _TAR, "recollect-backup.tar", told)
 
 
+def _outgoing_folder(outgoing: Path) -> Path:
+    """Make a folder for a copy, named after this process."""
+    make_folder(outgoing)
+    return Path(tempfile.mkdtemp(prefix=f"{_name_of_process()}-", dir=outgoing))
+
+
+def remove_left_over(outgoing: Path) -> None:
+    """Remove the copies of processes that were killed while they sent them."""
+    for folder in outgoing.glob("*"):
+        if is_gone(folder.name.replace("@", "/")):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _name_of_process() -> str:
+    machine, process, _ = new_holder().split("/")
+    return f"{machine}@{process}@"
+
+
 def _pack(copy: Path, out: BinaryIO) -> None:
     with tarfile.open(fileobj=out, mode="w|") as tar:
         for path in (copy, contents_beside(copy)):
@@ -260,15 +290,13 @@ def _pack(copy: Path, out: BinaryIO) -> None:
                 tar.add(path, arcname=path.name)
 
 
-async def _then_removed(
-    pieces: AsyncGenerator[bytes], folder: tempfile.TemporaryDirectory[str]
-) -> AsyncGenerator[bytes]:
+async def _then_removed(pieces: AsyncGenerator[bytes], folder: Path) -> AsyncGenerator[bytes]:
     try:
         async for piece in pieces:
             yield piece
     finally:
         await pieces.aclose()
-        await asyncio.to_thread(folder.cleanup)
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 def _download(

@@ -235,7 +235,10 @@ function Counts({ counts }: { counts: { [name: string]: number } }) {
 function Proof({ forgotten }: { forgotten: Forgotten }) {
   const { t } = useTranslation();
   const verification = forgotten.verification;
-  const isClean = verification !== null && verification.traces.length === 0;
+  const hasTraces = verification !== null && verification.traces.length > 0;
+  // A search for nothing proves nothing.
+  const isClean = verification !== null && !hasTraces && verification.terms > 0;
+  const verdict = isClean ? "forget.proved" : hasTraces ? "forget.traces" : "forget.unproved";
   const Icon = isClean ? ShieldCheck : TriangleAlert;
   return (
     <div className="space-y-4">
@@ -245,7 +248,7 @@ function Proof({ forgotten }: { forgotten: Forgotten }) {
       >
         <Icon className="mt-0.5 size-5 shrink-0" aria-hidden />
         <div>
-          <p className="font-medium">{t(isClean ? "forget.proved" : "forget.traces")}</p>
+          <p className="font-medium">{t(verdict)}</p>
           {verification !== null && (
             <p className="text-muted mt-1">
               {t("forget.searched", {

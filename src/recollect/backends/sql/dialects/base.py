@@ -56,6 +56,10 @@ class Dialect(Protocol):
         """Return what the database says is wrong with itself; empty when nothing is."""
         ...
 
+    def look_closely(self, connection: Connection) -> str:
+        """Return the same after reading every page, also those of indexes and the full text."""
+        ...
+
     def describe(self, connection: Connection) -> str:
         """Return what an operator wants to know of it: how it writes, or its version."""
         ...

@@ -59,7 +59,7 @@ _MARIADB: Final = MysqlKind(
     name="MariaDB",
     oldest=(10, 6),
     # A version of MySQL, for old programs, may stand before it, and a number of the edition after.
-    version=re.compile(r"(\d+(?:\.\d+)+)(?:-\d+)?-MariaDB"),
+    version=re.compile(r"(?<![\d.])(\d+(?:\.\d+)+)(?:-\d+)?-MariaDB"),
     collation="utf8mb4_nopad_bin",
 )
 _SEEKDB: Final = MysqlKind(

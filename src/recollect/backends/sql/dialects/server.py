@@ -142,6 +142,9 @@ class ServerDialect(ABC):
         # The server watches over its own files.
         return ""
 
+    def look_closely(self, connection: Connection) -> str:
+        return self.look_for_damage(connection)
+
     def count_terms(
         self, connection: Connection, space: int, units: Sequence[tuple[int, Terms]], sign: int
     ) -> None:

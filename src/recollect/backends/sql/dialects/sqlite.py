@@ -71,6 +71,12 @@ class SqliteDialect:
         verdict = "; ".join(connection.exec_driver_sql("PRAGMA quick_check(3)").scalars())
         return "" if verdict == "ok" else verdict
 
+    def look_closely(self, connection: Connection) -> str:
+        verdict = "; ".join(connection.exec_driver_sql("PRAGMA integrity_check(3)").scalars())
+        # Reads every page of the full text; one that is damaged is an error.
+        connection.exec_driver_sql("SELECT count(*), sum(cnt) FROM unit_vocabulary").one()
+        return "" if verdict == "ok" else verdict
+
     def describe(self, connection: Connection) -> str:
         return connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
 

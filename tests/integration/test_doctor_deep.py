@@ -1,0 +1,153 @@
+"""`doctor --deep` reads everything, and what cannot be written can still be read."""
+
+import asyncio
+import json
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory
+from recollect.assemble.doctor import diagnose
+from recollect.settings import Settings
+from tests.processes import RECOLLECT
+
+
+async def _filled(folder: Path) -> Settings:
+    settings = Settings.load({"data_dir": folder, "storage": {"path": folder / "memory.db"}})
+    async with Memory.open(settings) as memory:
+        await memory.remember_many(
+            [f"Boat {number} lies in harbour {number}" for number in range(20)]
+        )
+        for number in range(3):
+            await memory.knowledge.add(f"# Whale {number}\n\nIt sings.", f"{number}.md")
+        await memory.drain()
+    return settings
+
+
+async def _problems(settings: Settings) -> dict[str, str]:
+    found = await diagnose(settings, deep=True)
+    parts = ("contents", "archived contents", "search index", "database")
+    return {it.part: it.message for it in found.findings if it.part in parts and it.verdict != "ok"}
+
+
+def _contents(folder: Path) -> list[Path]:
+    return sorted((folder / "memory.db-blobs").rglob("*.zst"))
+
+
+def _break(folder: Path) -> None:
+    first = _contents(folder)[0]
+    first.write_bytes(first.read_bytes()[:-3] + b"xyz")
+
+
+def _lose(folder: Path) -> None:
+    _contents(folder)[0].unlink()
+
+
+def _swap(folder: Path) -> None:
+    first, second, _ = _contents(folder)
+    kept = first.read_bytes()
+    shutil.copy(second, first)
+    second.write_bytes(kept)
+
+
+@pytest.mark.parametrize(
+    ("hurt", "told", "count"),
+    [(_break, "is not what was stored", 1), (_lose, "is missing", 1), (_swap, "not what was", 2)],
+)
+async def test_a_content_that_is_broken_missing_or_another_is_found(
+    tmp_path: Path, hurt: Callable[[Path], None], told: str, count: int
+):
+    settings = await _filled(tmp_path)
+    assert await _problems(settings) == {}
+    hurt(tmp_path)
+    problems = await _problems(settings)
+    assert [*problems] == ["archived contents"]
+    assert problems["archived contents"].count(told) == count
+
+
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            "UPDATE vectors SET vector = zeroblob(length(vector))"
+            " WHERE unit_id = (SELECT min(unit_id) FROM vectors)",
+            "the vector of",
+        ),
+        (
+            "UPDATE units SET terms = zeroblob(length(terms)) WHERE owner_kind = 'record'",
+            "terms of",
+        ),
+    ],
+)
+async def test_what_is_searched_and_does_not_follow_from_the_texts_is_found(
+    tmp_path: Path, change: str, told: str
+):
+    settings = await _filled(tmp_path)
+    with sqlite3.connect(tmp_path / "memory.db") as rows:
+        rows.execute(change)
+    problems = await _problems(settings)
+    assert [*problems] == ["search index"]
+    assert told in problems["search index"]
+
+
+def _verdict(database: Path, pragma: str) -> str:
+    with sqlite3.connect(database) as rows:
+        return rows.execute(f"PRAGMA {pragma}").fetchone()[0]
+
+
+def _damage_an_index(database: Path, damaged: Path) -> None:
+    """Change one byte of an index, so that only reading all of it shows that."""
+    with sqlite3.connect(database) as rows:
+        rows.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        rows.execute("PRAGMA journal_mode = DELETE")
+        size = rows.execute("PRAGMA page_size").fetchone()[0]
+        roots = rows.execute("SELECT rootpage FROM sqlite_master WHERE type = 'index'").fetchall()
+    sound = database.read_bytes()
+    for (root,) in roots:
+        for back in (2, 12, 20, 40):
+            content = bytearray(sound)
+            content[root * size - back] ^= 1
+            damaged.write_bytes(bytes(content))
+            if _verdict(damaged, "quick_check") == "ok" != _verdict(damaged, "integrity_check"):
+                return
+    pytest.fail("no byte of an index could be changed")
+
+
+async def test_a_damaged_page_of_an_index_is_found(tmp_path: Path):
+    settings = await _filled(tmp_path)
+    database, damaged = tmp_path / "memory.db", tmp_path / "damaged.db"
+    _damage_an_index(database, damaged)
+    damaged.replace(database)
+    problems = await _problems(settings)
+    assert "the pages of the database" in problems["search index"]
+
+
+async def test_a_read_only_file_system_can_be_listed_asked_and_exported(tmp_path: Path):
+    kept, mounted = tmp_path / "kept", tmp_path / "mounted"
+    kept.mkdir()
+    mounted.mkdir()
+    async with Memory.open(kept / "memory.db") as memory:
+        await memory.remember("Ann likes green tea")
+    commands = [["list"], ["recall", "tea"], ["export", "-"], ["remember", "Ann likes rye"]]
+    script = (
+        f"mount --bind '{kept}' '{mounted}' && mount -o remount,ro,bind '{mounted}' || exit 99\n"
+    )
+    for number, command in enumerate(commands):
+        words = " ".join(f"'{it}'" for it in [*RECOLLECT, *command])
+        script += f"{words} --data '{mounted}/memory.db' > '{tmp_path}/{number}' 2>&1\n"
+        script += f"echo $? >> '{tmp_path}/{number}'\n"
+    shell = ["unshare", "-m", "sh", "-c", script]
+    done = await asyncio.to_thread(subprocess.run, shell, check=False)
+    if done.returncode == 99:
+        pytest.skip("this machine lets nobody mount")
+    told = [(tmp_path / str(number)).read_text() for number in range(4)]
+    for text in told[:3]:
+        assert "Ann likes green tea" in text
+        assert text.endswith("\n0\n")
+    assert "database_read_only" in told[3]
+    assert json.loads(told[2].splitlines()[0])["counts"]["records"] == 1

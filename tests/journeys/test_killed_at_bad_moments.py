@@ -1,0 +1,162 @@
+"""Killed while it migrates, and two servers on one database that are killed in turn."""
+
+import asyncio
+import gzip
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect import Memory
+from recollect.backends.sql.schema import HEAD_REVISION
+from tests.processes import RECOLLECT, Child
+from tests.reports import write_report
+
+_OLD = sorted((Path(__file__).parent.parent / "data" / "schemas").glob("*.db.gz"))[:-1]
+_OPENER = """
+import asyncio, sys
+from recollect import Memory
+
+async def main():
+    print("opening", flush=True)
+    async with Memory.open(sys.argv[1]) as memory:
+        print("open", flush=True)
+        await memory.drain()
+
+asyncio.run(main())
+"""
+
+
+async def _held(database: Path) -> dict[str, int]:
+    """Return how much there is, after whatever migration is left to do."""
+    async with Memory.open(database) as memory:
+        await memory.drain()
+    with closing(sqlite3.connect(database)) as rows:
+        assert rows.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert (
+            rows.execute("SELECT version_num FROM alembic_version").fetchone()[0] == HEAD_REVISION
+        )
+        return {
+            table: rows.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("records", "versions", "turns")
+        }
+
+
+def _migrate_until_killed(database: Path, after: float) -> str:
+    """Open an old database and kill the process; return how far it said it was."""
+    command = [sys.executable, "-c", _OPENER, str(database)]
+    with Child(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(after)
+        process.kill()
+        return process.stdout.read()
+
+
+async def _kill_migrations(folder: Path, times: int) -> dict[str, Any]:
+    finished, wrong = 0, list[str]()
+    for attempt in range(times):
+        old = _OLD[attempt % len(_OLD)]
+        content = gzip.decompress(old.read_bytes())
+        database, beside = folder / f"{attempt}.db", folder / f"{attempt}-whole.db"
+        database.write_bytes(content)
+        beside.write_bytes(content)
+        told = await asyncio.to_thread(_migrate_until_killed, database, random.uniform(0, 0.6))
+        finished += "open" in told
+        if await _held(database) != await _held(beside):
+            wrong.append(old.name)
+    return {"kills": times, "already_open": finished, "wrong": wrong}
+
+
+async def test_a_migration_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path):
+    outcome = await _kill_migrations(tmp_path, times=3)
+    assert outcome["wrong"] == []
+
+
+@pytest.mark.soak
+async def test_migrations_survive_forty_kills(tmp_path: Path):
+    outcome = await _kill_migrations(tmp_path, times=40)
+    write_report("kill-9-migrations", outcome)
+    assert outcome["wrong"] == []
+    assert outcome["already_open"] < outcome["kills"]
+
+
+def _start(database: Path) -> tuple[Child[str], str]:
+    command = [*RECOLLECT, "serve", "--port", "0", "--json", "--data", str(database)]
+    process: Child[str] = Child(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, json.loads(process.stdout.readline())["address"]
+
+
+async def _save(address: str, saved: list[str], errors: list[str], name: str) -> None:
+    """Save until the server is gone; keep what it has answered."""
+    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
+        for number in range(100_000):
+            text = f"parcel {number} of {name} on shelf {number % 37}"
+            try:
+                answer = await client.post("/v1/records", json={"content": text})
+            except httpx.HTTPError:
+                return
+            if answer.status_code == 201:
+                saved.append(answer.json()["id"])
+            else:
+                errors.append(answer.text)
+
+
+async def _kill_servers(folder: Path, times: int) -> dict[str, Any]:
+    """Let two servers write to one database and kill one of them, again and again."""
+    database, saved, errors = folder / "memory.db", list[str](), list[str]()
+    with ExitStack() as ending:
+        servers: list[tuple[Child[str], str]] = []
+        for _ in range(2):
+            servers.append(await asyncio.to_thread(_start, database))
+            ending.callback(lambda: [process.kill() for process, _ in servers])
+        saving = [
+            asyncio.create_task(_save(address, saved, errors, f"{place}"))
+            for place, (_, address) in enumerate(servers)
+        ]
+        for attempt in range(times):
+            await asyncio.sleep(random.uniform(0.3, 2))
+            victim = attempt % 2
+            servers[victim][0].kill()
+            await saving[victim]
+            await asyncio.to_thread(servers[victim][0].wait)
+            servers[victim] = await asyncio.to_thread(_start, database)
+            saving[victim] = asyncio.create_task(
+                _save(servers[victim][1], saved, errors, f"{victim}-{attempt}")
+            )
+        await asyncio.sleep(1)
+        for process, _ in servers:
+            process.kill()
+            await asyncio.to_thread(process.wait)
+        await asyncio.gather(*saving)
+    with closing(sqlite3.connect(database)) as rows:
+        assert rows.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        there = {ident for (ident,) in rows.execute("SELECT id FROM records")}
+    return {
+        "kills": times + 2,
+        "acknowledged": len(saved),
+        "errors": errors[:5],
+        "lost": len({*saved} - there),
+    }
+
+
+async def test_what_two_servers_answered_survives_the_kill_of_either(tmp_path: Path):
+    outcome = await _kill_servers(tmp_path, times=1)
+    assert outcome["acknowledged"] > 0
+    assert (outcome["errors"], outcome["lost"]) == ([], 0)
+
+
+@pytest.mark.soak
+async def test_two_servers_survive_ten_kills(tmp_path: Path):
+    outcome = await _kill_servers(tmp_path, times=10)
+    write_report("kill-9-two-servers", outcome)
+    assert (outcome["errors"], outcome["lost"]) == ([], 0)
