@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlalchemy import (
+    String,
     bindparam,
     case,
     delete,
@@ -147,7 +148,10 @@ REPEAT_JOB: Final = PreparedStatement(
             },
             # Whoever runs it now keeps its lease.
             "lease_owner": case(
-                (schema.jobs.c.lease_until <= bindparam("new_now"), bindparam("new_holder")),
+                (
+                    schema.jobs.c.lease_until <= bindparam("new_now"),
+                    bindparam("new_holder", type_=String()),
+                ),
                 else_=schema.jobs.c.lease_owner,
             ),
         }
