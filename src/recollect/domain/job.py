@@ -26,7 +26,7 @@ class NewJob:
     every: int = 0
     """If set, add the job only when the ordinal of a turn in the write is a multiple of this."""
     holder: str = ""
-    """Who is going to run it; if that process ends, the job is due at once."""
+    """The process that is going to run it; if that ends, the job is due at once."""
 
     def is_wanted(self, turn_ordinals: Iterable[int]) -> bool:
         """Return whether to add the job after turns with these ordinals were written."""

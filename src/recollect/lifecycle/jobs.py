@@ -136,7 +136,7 @@ class Worker:
             result = await working
         except asyncio.CancelledError:
             # Given back at once, so that another worker need not wait for the lease to end.
-            await asyncio.shield(self._jobs.retry(job, "", self._clock.now()))
+            await asyncio.shield(self._jobs.give_back(job))
             # Cancelled is either whoever waits for the work, or the work whose lease was lost.
             if _is_cancelled():
                 raise

@@ -66,10 +66,14 @@ class Jobs(JobReports, Protocol):
         """Mark the job as failed: retry at `run_after`, or give up if that is None."""
         ...
 
+    async def give_back(self, job: Job) -> None:
+        """Return a job that was stopped: it is due for anybody, and has not failed."""
+        ...
+
     async def rouse(self, kinds: Sequence[str], *, even_given_up: bool = False) -> bool:
         """Make due what processes that have ended were to do, or also what was given up.
 
-        Return whether a job of these kinds is due now.
+        Return whether a job of these kinds is due that no other process is going to run.
         """
         ...
 

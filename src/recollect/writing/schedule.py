@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -54,8 +53,7 @@ class ExtractionSchedule:
             jobs.append(_job(EXTRACT, caller.scope, session, every=every))
         if self._idle:
             # Every turn postpones it.
-            later = _job(EXTRACT_IDLE, caller.scope, session, run_after=now + self._idle)
-            jobs.append(replace(later, holder=this_process()))
+            jobs.append(_job(EXTRACT_IDLE, caller.scope, session, run_after=now + self._idle))
         return tuple(jobs)
 
     def when_left(self, caller: Caller, session: str) -> tuple[NewJob, ...]:
@@ -139,4 +137,5 @@ def _job(
         payload=place_of(scope, session),
         every=every,
         run_after=run_after,
+        holder=this_process(),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from recollect.domain.scope import Caller, Scope
@@ -46,7 +47,9 @@ class Told:
         """Have everything read that was said here; return what is still to be read."""
         pending = await self.pending()
         for (_, session), caller in self._sessions.items():
-            await self._jobs.add(self._schedule.when_left(caller, session))
+            # Whoever comes first, because this process is about to end.
+            left = self._schedule.when_left(caller, session)
+            await self._jobs.add([replace(job, holder="") for job in left])
         return pending
 
     async def pending(self) -> Pending:

@@ -56,6 +56,12 @@ _DUE: Final = PreparedStatement(
     .where(_JOBS.lease_until <= bindparam("now"), _JOBS.kind.in_(listed("kinds")))
     .limit(1)
 )
+_UNHELD: Final = PreparedStatement(
+    select(_JOBS.id)
+    .where(_JOBS.gave_up == OPEN, _JOBS.run_after <= bindparam("now"), _JOBS.lease_owner == "")
+    .where(_JOBS.kind.in_(listed("kinds")))
+    .limit(1)
+)
 _HOLDERS: Final = PreparedStatement(
     select(_JOBS.lease_owner, _JOBS.gave_up)
     .where(_JOBS.gave_up <= GAVE_UP, _JOBS.kind.in_(listed("kinds")))
@@ -164,6 +170,11 @@ class SqlJobs:
         )
         await self._database.write(lambda connection: connection.execute(statement))
 
+    async def give_back(self, job: Job) -> None:
+        free = {"lease_until": 0, "lease_owner": "", "attempts": _JOBS.attempts - 1}
+        statement = update(schema.jobs).where(_held(job)).values(free)
+        await self._database.write(lambda connection: connection.execute(statement))
+
     async def rouse(self, kinds: Sequence[str], *, even_given_up: bool = False) -> bool:
         given = {"kinds": to_json(list(kinds)), "now": to_micros(self._clock.now())}
         wanted = (OPEN, GAVE_UP) if even_given_up else (OPEN,)
@@ -178,7 +189,7 @@ class SqlJobs:
             again = update(schema.jobs).where(_JOBS.kind.in_(kinds), or_(*idle))
             again = again.values({**due, "run_after": given["now"]})
             await self._database.write(lambda connection: connection.execute(again))
-        rows = await self._database.read(lambda it: _DUE.rows(it, given), is_quick=True)
+        rows = await self._database.read(lambda it: _UNHELD.rows(it, given), is_quick=True)
         return bool(rows)
 
     async def withdraw(self, kind: str) -> bool:
@@ -250,7 +261,8 @@ def insert_jobs(
                 continue
         # It may be running now on what it read before this write: a new time, which whoever
         # finishes it will notice, makes it run again.
-        statements.REPEAT_JOB.run(connection, [statements.prefixed(key | due)])
+        again = {**key, **due, "holder": job.holder, "now": to_micros(now)}
+        statements.REPEAT_JOB.run(connection, [statements.prefixed(again)])
 
 
 def _ended(

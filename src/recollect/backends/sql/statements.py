@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlalchemy import (
+    String,
     bindparam,
+    case,
     delete,
     distinct,
     func,
@@ -139,7 +141,20 @@ REPEAT_JOB: Final = PreparedStatement(
     update(schema.jobs)
     .where(*_SAME_JOB)
     .values(
-        {name: bindparam(f"new_{name}") for name in ("payload", "run_after", "attempts", "gave_up")}
+        {
+            **{
+                name: bindparam(f"new_{name}")
+                for name in ("payload", "run_after", "attempts", "gave_up")
+            },
+            # Whoever runs it now keeps its lease.
+            "lease_owner": case(
+                (
+                    schema.jobs.c.lease_until <= bindparam("new_now"),
+                    bindparam("new_holder", type_=String()),
+                ),
+                else_=schema.jobs.c.lease_owner,
+            ),
+        }
     )
 )
 # The version of an owner of units; those that never change have none.

@@ -316,10 +316,10 @@ def _lost_readings(connection: Connection) -> list[LostReading]:
     taken: dict[str, int] = {}
     found = select(_WRITES.steps, _WRITES.created_at).where(_WRITES.steps.contains(_PREFIX))
     for steps, at in connection.execute(found):
-        stored = next((it["result"] for it in json.loads(steps) if it["name"] == "store"), {})
-        record: str = stored.get("record") or ""
-        if record.startswith(_PREFIX):
-            taken[record] = min(at, taken.get(record, at))
+        for step in json.loads(steps):
+            record = str(step["result"].get("record"))
+            if step["name"] == "store" and record.startswith(_PREFIX):
+                taken[record] = min(at, taken.get(record, at))
     episodes = select(_EPISODES.id, _EPISODES.scope_id, _EPISODES.session).where(
         _EPISODES.source == SESSION_EPISODE, _EPISODES.kind == Kind.EPISODIC.value
     )

@@ -225,7 +225,9 @@ def _protocol() -> type[asyncio.Protocol]:
 
 async def _look_at_keys(settings: Settings) -> _Door:
     """Open the database, and return whether it has keys that open something."""
-    async with Memory.open(settings) as memory:
+    # The server itself reads what was left unread.
+    writing = settings.writing.model_copy(update={"close_seconds": 0.0})
+    async with Memory.open(settings.model_copy(update={"writing": writing})) as memory:
         if await memory.access.has_usable():
             return "keys"
         return "locked" if await memory.access.has_any() else "open"
