@@ -197,6 +197,18 @@ async def test_records_of_the_previous_schema_get_facets_even_after_an_interrupt
     assert _undecided(database_path) == 0
 
 
+async def test_records_that_come_without_a_facet_get_one_when_they_have_vectors(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    saved = await memory.remember(HOME)
+    await memory.export_to(tmp_path / "all.jsonl")
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "local")
+    async with Memory.open(tmp_path / "other.db") as other:
+        await other.import_from(tmp_path / "all.jsonl")
+        await other.drain()
+        assert stated(await other.get(saved.id)) == ("home", "user", False)
+
+
 async def test_without_the_local_models_facets_stay_unknown(memory: Memory):
     saved = await memory.remember(HOME)
     await memory.drain()
