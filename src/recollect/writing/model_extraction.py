@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from recollect.domain.facets import ABOUT, facets
 from recollect.domain.fields import MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Evidence, Kind, Procedure
 from recollect.domain.turn import Turn
@@ -167,7 +168,17 @@ def _claim(
         topic=_topic(found),
         title=title,
         details=details,
+        **_facet(found),
     )
+
+
+def _facet(found: FoundStatement | FoundEvent | FoundProcedure) -> dict[str, str]:
+    """Return what a model says a statement states, as far as it is known here."""
+    from recollect.writing.forms import FoundStatement
+
+    if not isinstance(found, FoundStatement) or found.facet not in facets():
+        return {}
+    return {"facet": found.facet, "about": found.whom if found.whom in ABOUT else ""}
 
 
 def _topic(found: FoundStatement | FoundEvent | FoundProcedure) -> Topic | None:
