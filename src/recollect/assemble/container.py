@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.items import ItemKeeper
     from recollect.lifecycle.jobs import JobControl, Worker
     from recollect.lifecycle.keys import KeyService
+    from recollect.lifecycle.profile import ProfileKeeper
     from recollect.lifecycle.short_term import Promoter
     from recollect.lifecycle.statistics import MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.usage import FeedbackCounter, Usage
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from recollect.recall.late_vectors import LateVectors
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
+    from recollect.recall.profile import ProfileReader
     from recollect.recall.reranking import Reranking
     from recollect.recall.split_recall import SplitRecaller
     from recollect.transfer.backup import Backups
@@ -486,12 +488,25 @@ class Wiring(Parts):
         return Observer(self.store, self.late_vectors, self.clock, self.redactor, schedule)
 
     @cached_property
+    def profiles(self) -> ProfileReader:
+        from recollect.assemble.recall import profiles_of
+
+        return profiles_of(self.settings, self.store, self.clock)
+
+    @cached_property
+    def profile_keeper(self) -> ProfileKeeper:
+        from recollect.lifecycle.profile import ProfileKeeper
+
+        return ProfileKeeper(self.listing, self.saver, self.profiles, self.clock)
+
+    @cached_property
     def prefetch(self) -> Prefetch:
         from recollect.assemble.recall import prefetch_of
 
         return prefetch_of(
             self.settings,
             self.recaller,
+            self.profiles,
             self.clock,
             self.usage,
             self.upkeep_reader,
@@ -512,6 +527,7 @@ class Wiring(Parts):
             self.clock,
             self.store,
             self.recaller,
+            self.profiles,
             self.usage,
             lambda caller: self.knowledge.scopes(caller),
         )
@@ -615,6 +631,7 @@ class Wiring(Parts):
             Listing(self.own_store, self.clock),
             self.usage,
             self.own_recaller,
+            self.profiles,
             self.working.sessions,
             self.understanding.forget_texts,
             self.knowledge.own_document,
