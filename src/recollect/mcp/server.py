@@ -52,12 +52,12 @@ ANNOTATIONS: Final[Mapping[ToolName, types.ToolAnnotations]] = {
         read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
     ),
     "memory_recall": _READS,
+    "memory_profile": _READS,
     "memory_search": _READS,
     "memory_write": _MERGES,
     "memory_update": _REPLACES,
     "memory_delete": _REPLACES,
     "memory_summarize": _READS,
-    "memory_profile": _READS,
     "memory_route": _READS,
     "memory_propose": _ADDS,
     "load_tool_history": _READS,
@@ -371,8 +371,10 @@ _ABOUT: Final = "Long-term memory for agents that people can see, search, correc
 # A server cannot add to a prompt.
 _ASK_FIRST: Final[Mapping[Tongue, str]] = {
     "en": "Nothing is recalled by itself here: call memory_recall when a conversation begins, and "
-    "whenever the user may have told you something before.",
-    "zh": "这里不会自动召回记忆：对话开始时，以及用户可能说过相关内容时，请先调用 memory_recall。",
+    "whenever the user may have told you something before. memory_profile tells who the user is "
+    "and what holds in every answer.",
+    "zh": "这里不会自动召回记忆：对话开始时，以及用户可能说过相关内容时，请先调用 memory_recall。"
+    "memory_profile 给出用户档案，每次回答都要考虑。",
 }
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
