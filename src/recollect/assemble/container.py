@@ -382,11 +382,17 @@ class Wiring(Parts):
     @cached_property
     def saver(self) -> Saver:
         from recollect.assemble.judge import judging_of
+        from recollect.writing.facets import Facets
         from recollect.writing.saver import Saver
 
-        judging = judging_of(self.settings, self.fresh_links)
         return Saver(
-            self.store, self.listing, self.meaning, self.clock, self.redactor, judging=judging
+            self.store,
+            self.listing,
+            self.meaning,
+            self.clock,
+            self.redactor,
+            judging=judging_of(self.settings, self.fresh_links),
+            facets=Facets(self.understanding.facets),
         )
 
     def _link_among(self) -> LinkAmong | None:
@@ -397,7 +403,8 @@ class Wiring(Parts):
     def judge(self) -> JudgeChain:
         from recollect.assemble.judge import judge_of
 
-        return judge_of(self.settings, self.working.models, self.own_judge)
+        facets = self.understanding.facets
+        return judge_of(self.settings, self.working.models, self.own_judge, facets)
 
     @cached_property
     def versions(self) -> Versions:
@@ -616,6 +623,7 @@ class Wiring(Parts):
             self.judge,
             judging_of(self.settings, self.fresh_links),
             self.fresh_links,
+            self.understanding.facets,
             self.meter,
         )
 

@@ -16,6 +16,7 @@ from recollect.domain.scope import Caller, Holding
 from recollect.domain.write import BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
+from recollect.ports.facets import FacetReader
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, Writes
@@ -25,6 +26,7 @@ from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
+from recollect.writing.facets import Facets
 from recollect.writing.intake import Intake, Router
 from recollect.writing.jobs import REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
@@ -58,6 +60,7 @@ def writing_of(
     judge: JudgeChain,
     judging: Judging | None,
     fresh: FreshLinks,
+    facets: FacetReader | None,
     meter: Meter,
 ) -> WritingParts:
     """Return the write pipeline and the services around it."""
@@ -77,6 +80,7 @@ def writing_of(
         candidates,
         merger,
         judge,
+        facets=Facets(facets),
         reconciles=writing.reconcile,
         meter=meter,
     )
@@ -89,7 +93,7 @@ def writing_of(
         ),
         candidates=candidates,
         judge=judge,
-        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh),
+        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh, facets),
         router=router,
         merger=merger,
         redactor=redactor,

@@ -574,6 +574,24 @@ class LabelPage(Answer):
     next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
 
 
+class Facet(Answer):
+    """An attribute that records can state."""
+
+    model_config = example({"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90})
+
+    name: str
+    en: str = Field(description="its label in English")
+    zh: str = Field(description="its label in Chinese")
+    single: bool = Field(description="whether a person has one value of it at a time")
+    profile: int | None = Field(description="its place in the profile; null if it is not in it")
+
+
+class FacetList(Answer):
+    """All attributes that records can state."""
+
+    items: list[Facet]
+
+
 class Facets(Answer):
     """How many records of each sort pass the filter; `-` is none."""
 

@@ -13,9 +13,10 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.rows import rows_of, to_json, turn_from
+from recollect.backends.sql.rows import record_from, rows_of, to_json, turn_from
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.change import Change, Committed, Idempotency
+from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Act, Turn
@@ -234,6 +235,63 @@ class SqlUndecidedTurns:
                     update(schema.units)
                     .where(_UNITS.owner_id.in_(turns))
                     .values(traits=_UNITS.traits.op("|")(int(ACT_TRAITS[act])))
+                )
+
+        await self._database.write(write)
+
+
+# --- Records without a facet in a SQL database ----------------------------------------------------
+
+_RECORDS: Final = schema.records.c
+_VECTORS: Final = schema.vectors.c
+_MODELS: Final = schema.embedding_models.c
+_UNDECIDED: Final = (
+    select(schema.records, _VECTORS.vector)
+    .select_from(
+        schema.records.outerjoin(
+            schema.units, and_(_UNITS.owner_id == _RECORDS.id, _UNITS.ordinal == 0)
+        ).outerjoin(
+            schema.vectors,
+            and_(
+                _VECTORS.unit_id == _UNITS.id,
+                _VECTORS.model_id
+                == select(_MODELS.id).where(_MODELS.name == bindparam("model")).scalar_subquery(),
+            ),
+        )
+    )
+    .where(_RECORDS.facet.is_(None), _RECORDS.id > bindparam("after"))
+    .order_by(_RECORDS.id)
+    .limit(bindparam("most"))
+)
+
+
+class SqlUndecidedRecords:
+    """Implements `UndecidedRecords`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def first(
+        self, model: str, *, after: str, limit: int
+    ) -> Sequence[tuple[Record, bytes | None]]:
+        def read(connection: Connection) -> Sequence[tuple[Record, bytes | None]]:
+            given = {"model": model, "after": after, "most": limit}
+            rows = rows_of(connection, _UNDECIDED, given)
+            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            # While a scope is made anew, a record has its units twice.
+            found = {row["id"]: row for row in rows}.values()
+            return [(record_from(row, scopes[row["scope_id"]]), row["vector"]) for row in found]
+
+        return await self._database.read(read)
+
+    async def decide(self, records: Sequence[Record]) -> None:
+        def write(connection: Connection) -> None:
+            for record in records:
+                is_as_read = (_RECORDS.version == record.version, _RECORDS.facet.is_(None))
+                connection.execute(
+                    update(schema.records)
+                    .where(_RECORDS.id == record.id, *is_as_read)
+                    .values(facet=record.facet, about=record.about)
                 )
 
         await self._database.write(write)
