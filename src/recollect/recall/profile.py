@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Final
 
 from recollect.domain.context import Form, Tongue
@@ -29,6 +30,7 @@ from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, one_snapshot
 from recollect.recall.fence import fenced
+from recollect.recall.user_names import TAG as NAME
 
 # The number of scopes whose profiles are cached, and of spans of which is known whose they are.
 _MAX_CACHED: Final = 256
@@ -39,6 +41,7 @@ _MAX_SHARE_OF_LINE: Final = 0.25
 _NOT_SAID: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _ANY: Final = Filter()
 _SUMMARY: Final = "session"
+_IDENTITY: Final = "identity"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,10 @@ class _Found:
 
     shown: tuple[Record, ...] = ()
     hidden: tuple[Record, ...] = ()
+
+    @property
+    def state(self) -> tuple[tuple[str, int], ...]:
+        return tuple((record.id, record.version) for record in (*self.shown, *self.hidden))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +123,10 @@ class ProfileReader:
             now = self._clock.now()
             is_valid = cached is not None and cached.versions == versions
             if cached is None or not is_valid or (cached.until is not None and now >= cached.until):
-                cached = await self._find(scopes, versions, now)
+                before, cached = cached, await self._find(scopes, versions, now)
+                if before is not None and before.found.state == cached.found.state:
+                    # Most writes concern something else.
+                    cached.rendered.update(before.rendered)
                 self._cached[scopes] = cached
                 while len(self._cached) > _MAX_CACHED:
                     self._cached.popitem(last=False)
@@ -130,6 +140,7 @@ class ProfileReader:
         listed = [
             *await self._store.records(scopes, of_facets, now=now),
             *await self._store.records(scopes, Filter(tags=frozenset({TAG})), now=now),
+            *await self._store.records(scopes, Filter(tags=frozenset({NAME})), now=now),
         ]
         candidates = list({record.id: record for record in listed}.values())
         times = (
@@ -166,14 +177,14 @@ class ProfileReader:
         rest = [record for record in records if record.id not in gone]
         newest: dict[str, Record] = {}
         for record in rest:
-            name = record.facet or ""
+            name = facet_of(record)
             if name in _places() and facets()[name].single:
                 newest[name] = max(newest.get(name, record), record, key=_age)
         said: set[str] = set()
         kept: list[Record] = []
         for record in sorted(rest, key=_order):
             words = "".join(fold(record.content).casefold().split())
-            if newest.get(record.facet or "", record) is record and words not in said:
+            if newest.get(facet_of(record), record) is record and words not in said:
                 kept.append(record)
                 said.add(words)
         return kept
@@ -188,6 +199,7 @@ def profile_scopes(caller: Caller) -> tuple[Scope, ...]:
 # --- Which records belong, and in which order -----------------------------------------------------
 
 
+@cache
 def _places() -> Mapping[str, int]:
     """Return the facets that belong into the profile, with their places."""
     return {name: facet.profile for name, facet in facets().items() if facet.profile is not None}
@@ -197,7 +209,12 @@ def is_of_profile(record: Record) -> bool:
     """Return whether the attribute is one of the profile and not about somebody else."""
     # A session's summary holds the words of everybody who spoke.
     is_summary = record.source == _SUMMARY
-    return record.facet in _places() and record.about != "other" and not is_summary
+    return facet_of(record) in _places() and record.about != "other" and not is_summary
+
+
+def facet_of(record: Record) -> str:
+    """Return the attribute that a record states; a name is known without any model."""
+    return record.facet or (_IDENTITY if NAME in record.tags else "")
 
 
 def _is_shown(record: Record, now: datetime) -> bool:
@@ -210,7 +227,7 @@ def _is_shown(record: Record, now: datetime) -> bool:
 
 def _order(record: Record) -> tuple[float, float, datetime, str]:
     """Sort by facet, then the most important first, then by age."""
-    place = _places().get(record.facet or "", float("inf"))
+    place = _places().get(facet_of(record), float("inf"))
     return place, -record.importance, record.first_observed, record.id
 
 
@@ -234,7 +251,7 @@ def render(found: _Found, form: Form, max_tokens: int, counter: TokenCounter) ->
     ranks: dict[str, int] = {}
     urgencies: dict[str, tuple[bool, bool, int]] = {}
     for record in found.shown:
-        name = record.facet or ""
+        name = facet_of(record)
         rank = ranks[name] = ranks.get(name, -1) + 1
         is_vital = name in facets() and facets()[name].vital
         is_long = counter.count(texts[record.id]) > longest
@@ -259,7 +276,7 @@ def render(found: _Found, form: Form, max_tokens: int, counter: TokenCounter) ->
 
 def _line(record: Record) -> ProfileLine:
     return ProfileLine(
-        id=record.id, version=record.version, facet=record.facet or "", text=record.content
+        id=record.id, version=record.version, facet=facet_of(record), text=record.content
     )
 
 

@@ -577,7 +577,9 @@ class LabelPage(Answer):
 class Facet(Answer):
     """An attribute that records can state."""
 
-    model_config = example({"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90})
+    model_config = example(
+        {"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90}
+    )
 
     name: str
     en: str = Field(description="its label in English")
