@@ -59,6 +59,30 @@ def test_a_question_in_plain_words_finds_and_explains(console: Console):
     expect(drawer.get_by_role("meter").first).to_be_visible()
 
 
+def test_what_a_record_states_is_shown_narrowed_by_and_corrected(console: Console):
+    saved = console.save("Ann lives in Porto", facet="origin")
+    console.save("Ann works for Northwind", facet="employer")
+    page = console.open()
+    card = cards(page).filter(has_text="Porto")
+    expect(card).to_contain_text("Origin")
+    card.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Attribute").click()
+    page.get_by_role("option", name="Home").click()
+    dialog.get_by_role("button", name="About").click()
+    page.get_by_role("option", name="The person themselves").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(card).to_contain_text("Home")
+    stored = console.get(f"/v1/records/{saved['id']}", user="ann")
+    assert (stored["facet"], stored["about"], stored["content"]) == (
+        *("home", "user", "Ann lives in Porto"),
+    )
+    page.get_by_role("group", name="Filters").get_by_role("button", name="Attribute").click()
+    page.get_by_role("option", name="Home").click()
+    expect(page).to_have_url(re.compile(r"facet=home"))
+    expect(cards(page)).to_have_count(1)
+
+
 def test_a_record_is_corrected_and_its_history_shows_the_difference(console: Console):
     saved = console.save("Ann works in Porto")
     page = console.open()

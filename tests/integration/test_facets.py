@@ -1,14 +1,23 @@
 """Each record knows which attribute it states and whom it is about; people correct that."""
 
+import gzip
 import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
 from recollect import Memory
+from recollect.assemble.container import Wiring
+from recollect.backends.sql.writes import SqlUndecidedRecords
 from recollect.cli.app import run
 from recollect.domain.record import Record
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StorageBusy
+from recollect.writing import facets as facet_job
+from recollect.writing.facets import FacetDecider
 from tests.serving import served
 
 HOME = "I live in Lisbon"
@@ -99,3 +108,96 @@ def test_the_command_line_shows_filters_and_corrects_facets(
     assert "facet" in shown
     assert "origin" in shown
     assert "home, job, employer" in told("edit", record_id, "--facet", "house")
+
+
+# --- With the local models ------------------------------------------------------------------------
+
+_SAID = {
+    "I live in Lisbon": "home",
+    "I'm allergic to peanuts": "allergy",
+    "My wife is called Solveig": "partner",
+    "我住在上海浦东": "home",
+    "我对花生过敏": "allergy",
+    "我老婆叫王芳": "partner",
+}
+
+
+async def test_records_get_their_facet_when_they_are_written(judged: Memory):
+    saved = await judged.remember_many(list(_SAID))
+    assert [it.facet for it in saved] == list(_SAID.values())
+    assert {it.about for it in saved} == {"user"}
+    assert [stated(await judged.get(it.id)) for it in saved] == [stated(it) for it in saved]
+    assert (await judged.remember("Hello, good morning!")).facet == ""
+    written = await judged.write("I work for Northwind Logistics")
+    assert written.record is not None
+    assert stated(written.record) == ("employer", "user", False)
+
+
+async def test_new_content_is_read_again_and_a_correction_is_not(judged: Memory):
+    saved = await judged.remember(HOME)
+    assert (await judged.update(saved.id, facet="origin")).facet == "origin"
+    assert (await judged.update(saved.id, tags=["x"])).facet == "origin"
+    assert (await judged.update(saved.id, "I'm allergic to peanuts")).facet == "allergy"
+    assert (await judged.update(saved.id, facet="health")).facet == "health"
+    assert stated(await judged.update(saved.id, facet=None)) == ("allergy", "user", False)
+
+
+async def test_what_a_session_tells_gets_facets(judged: Memory):
+    async with judged.session("monday") as session:
+        await session.observe([{"role": "user", "content": "By the way, I live in Lisbon now."}])
+    await judged.drain()
+    assert "home" in {it.facet for it in await judged.list()}
+
+
+async def test_a_long_record_states_no_single_attribute(judged: Memory):
+    saved = await judged.remember("I live in Lisbon. I am allergic to peanuts. " * 60)
+    assert saved.facet == ""
+
+
+_PREVIOUS = Path(__file__).parent.parent / "data" / "schemas" / "0012.db.gz"
+
+
+def _undecided(database: Path) -> int:
+    with closing(sqlite3.connect(database)) as connection:
+        return connection.execute("SELECT count(*) FROM records WHERE facet IS NULL").fetchone()[0]
+
+
+@pytest.mark.sqlite(reason="a file of an earlier release")
+async def test_records_of_the_previous_schema_get_facets_even_after_an_interruption(
+    real_model: None, database_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    database_path.write_bytes(gzip.decompress(_PREVIOUS.read_bytes()))
+    decide, batches = SqlUndecidedRecords.decide, list[int]()
+
+    async def interrupted(self: SqlUndecidedRecords, records: Sequence[Record]) -> None:
+        if batches:
+            raise StorageBusy("interrupted")
+        batches.append(len(records))
+        await decide(self, records)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(facet_job, "_RECORDS_PER_BATCH", 2)
+        patched.setattr(SqlUndecidedRecords, "decide", interrupted)
+        patched.setattr(Wiring, "start", lambda self: None)
+        async with Memory.open(database_path) as memory:
+            await memory.list()
+            all_of_them = _undecided(database_path)
+            parts = memory._parts
+            assert isinstance(parts, Wiring)
+            records = SqlUndecidedRecords(parts.database)
+            with pytest.raises(StorageBusy):
+                await FacetDecider(records, parts.jobs, parts.understanding.facets).run(ANY)
+    assert batches == [2]
+    assert _undecided(database_path) == all_of_them - 2
+    async with Memory.open(database_path) as memory:
+        await memory.drain()
+        (keys,) = [it for it in await memory.list() if "spare keys" in it.content]
+        assert keys.facet == "place_of_thing"
+        assert [it.number for it in await memory.history(keys.id)] == [1, 2]
+    assert _undecided(database_path) == 0
+
+
+async def test_without_the_local_models_facets_stay_unknown(memory: Memory):
+    saved = await memory.remember(HOME)
+    await memory.drain()
+    assert stated(await memory.get(saved.id)) == (None, "", False)

@@ -74,7 +74,8 @@ def examples() -> list[Example]:
     """Return what was written, each followed by its rewordings as notes where it has some."""
     found: list[Example] = []
     for language in _LANGUAGES:
-        lines = (_DATA / f"{language}.jsonl").read_text("utf-8").splitlines()
+        files = (_DATA / f"{language}.jsonl", _DATA / f"more_{language}.jsonl")
+        lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
         for number, line in enumerate(lines):
             row = json.loads(line)
             written = Example(

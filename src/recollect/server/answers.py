@@ -578,7 +578,7 @@ class Facet(Answer):
     """An attribute that records can state."""
 
     model_config = example(
-        {"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90}
+        {"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90, "vital": False}
     )
 
     name: str
@@ -586,6 +586,7 @@ class Facet(Answer):
     zh: str = Field(description="its label in Chinese")
     single: bool = Field(description="whether a person has one value of it at a time")
     profile: int | None = Field(description="its place in the profile; null if it is not in it")
+    vital: bool = Field(description="whether it concerns a person's health")
 
 
 class FacetList(Answer):

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, Protocol
 
 from recollect.domain.job import Job, NewJob
 from recollect.domain.record import Record
-from recollect.domain.unit import OwnerUnits
-from recollect.language.claims.subjects import Names, names_of_id
 from recollect.language.sentences import passages
 from recollect.ports.facets import FacetGuess, FacetReader
-from recollect.ports.jobs import Jobs
-from recollect.ports.units import Vector
-from recollect.recall.meaning import Embedded
+
+if TYPE_CHECKING:
+    from recollect.domain.unit import OwnerUnits
+    from recollect.ports.jobs import Jobs
+    from recollect.ports.units import Vector
+    from recollect.recall.meaning import Embedded
 
 
 class Facets:
@@ -68,6 +67,8 @@ def with_facet(record: Record, guess: FacetGuess) -> Record:
 
 def _about(record: Record, guess: FacetGuess) -> str:
     """Return whom a record is about; one that names the user may be about the user."""
+    from recollect.language.claims.subjects import Names, names_of_id
+
     names = Names(names_of_id(record.scope.user))
     is_named = names.replaced(record.content) != record.content
     return "" if is_named and guess.about == "other" else guess.about
@@ -79,7 +80,12 @@ def vector_of(owner: OwnerUnits | None) -> Vector | None:
 
 
 def _vector(stored: bytes | None) -> Vector | None:
-    return None if stored is None else np.frombuffer(stored, "<f2").astype(np.float32)
+    if stored is None:
+        return None
+    # Imported here: saving without a model needs no numbers.
+    import numpy as np
+
+    return np.frombuffer(stored, "<f2").astype(np.float32)
 
 
 # --- A job that decides the facets of records stored before facets existed, or without models -----

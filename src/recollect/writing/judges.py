@@ -193,6 +193,12 @@ class JudgeChain:
 _SAME, _UPDATE, _CONFLICT, _DIFFERENT = range(len(CLASSES))
 
 
+# From this on two statements state the same attribute as far as a small model can tell.
+_MIN_SAME_OVERLAP: Final = 0.9
+# In the labelled lives no change is lost from here on.
+_MIN_SUBJECT_SHARE: Final = 0.98
+
+
 class _Pair(NamedTuple):
     """Two statements, the earlier one first, and their similarity."""
 
@@ -224,8 +230,9 @@ class ThresholdJudge:
     async def judge(self, new: Statement, stored: Sequence[Statement]) -> Judged:
         pairs = [self._pair(new, old) for old in stored]
         verdicts = await asyncio.to_thread(self._judge_pairs, pairs)
-        comparable = await self._only_comparable(new, stored, verdicts)
-        return Judged(verdicts=tuple(self._only_nearest(pairs, comparable)))
+        overlaps = await self._overlaps(new, stored, verdicts)
+        comparable = self._only_comparable(verdicts, overlaps)
+        return Judged(verdicts=tuple(self._only_nearest(pairs, comparable, overlaps)))
 
     def _judge_pairs(self, pairs: Sequence[_Pair]) -> list[Verdict]:
         forward = self._probabilities([(pair.first, pair.second) for pair in pairs])
@@ -265,22 +272,30 @@ class ThresholdJudge:
             )
         return self._make_verdict("update", update, "tells what holds now", is_sure=is_sure)
 
-    async def _only_comparable(
-        self, new: Statement, stored: Sequence[Statement], verdicts: list[Verdict]
-    ) -> list[Verdict]:
-        """Keep updates and conflicts only between statements of one attribute of one subject."""
+    async def _overlaps(
+        self, new: Statement, stored: Sequence[Statement], verdicts: Sequence[Verdict]
+    ) -> dict[int, float]:
+        """Return how likely those that are changed state the same attribute of one subject."""
         changed = [place for place, verdict in enumerate(verdicts) if _is_change(verdict)]
         if not changed:
-            return verdicts
+            return {}
         mine, *theirs = await self._guesses([new, *(stored[place] for place in changed)])
-        found = list(verdicts)
-        for place, guess in zip(changed, theirs, strict=True):
-            old, probability = stored[place], 1 - verdicts[place].probability
-            if {new.about, old.about} == {"user", "other"}:
-                found[place] = self._make_verdict("different", probability, "is about another")
-            elif mine.overlap(guess) < self._limits.facets:
-                found[place] = self._make_verdict("different", probability, "tells something else")
-        return found
+        return {
+            place: 0.0 if _have_two_subjects(new, mine, stored[place], guess) else overlap
+            for place, guess in zip(changed, theirs, strict=True)
+            for overlap in [mine.overlap(guess)]
+        }
+
+    def _only_comparable(
+        self, verdicts: Sequence[Verdict], overlaps: Mapping[int, float]
+    ) -> list[Verdict]:
+        """Keep updates and conflicts only where both may state one attribute of one subject."""
+        return [
+            self._make_verdict("different", 1 - verdict.probability, "tells something else")
+            if overlaps.get(place, 1.0) < self._limits.facets
+            else verdict
+            for place, verdict in enumerate(verdicts)
+        ]
 
     async def _guesses(self, statements: Sequence[Statement]) -> Sequence[FacetGuess]:
         """Return what the statements state, as a person said or else as they are read."""
@@ -293,8 +308,13 @@ class ThresholdJudge:
             for statement, guess in zip(statements, read, strict=True)
         ]
 
-    def _only_nearest(self, pairs: Sequence[_Pair], verdicts: list[Verdict]) -> list[Verdict]:
-        """Keep updates and conflicts only for the nearest of several statements."""
+    def _only_nearest(
+        self, pairs: Sequence[_Pair], verdicts: Sequence[Verdict], overlaps: Mapping[int, float]
+    ) -> list[Verdict]:
+        """Keep updates and conflicts only for the nearest of several statements.
+
+        One that states the same attribute is kept, however differently it is worded.
+        """
         changed = [
             pair.near or 0.0
             for pair, verdict in zip(pairs, verdicts, strict=True)
@@ -305,9 +325,11 @@ class ThresholdJudge:
             self._make_verdict(
                 "different", 1 - verdict.probability, "something else is nearer to it"
             )
-            if _is_change(verdict) and (pair.near or 0.0) < least
+            if _is_change(verdict)
+            and (pair.near or 0.0) < least
+            and (self._facets is None or overlaps.get(place, 0.0) < _MIN_SAME_OVERLAP)
             else verdict
-            for pair, verdict in zip(pairs, verdicts, strict=True)
+            for place, (pair, verdict) in enumerate(zip(pairs, verdicts, strict=True))
         ]
 
     def _make_verdict(
@@ -328,6 +350,15 @@ class ThresholdJudge:
         scaled = logits / self._limits.temperature
         odds = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return odds / odds.sum(axis=1, keepdims=True)
+
+
+def _have_two_subjects(new: Statement, mine: FacetGuess, old: Statement, its: FacetGuess) -> bool:
+    """Return whether one is about the user and the other, almost certainly, about somebody else."""
+    is_certain = all(
+        guess.abouts.get(statement.about, 0.0) >= _MIN_SUBJECT_SHARE
+        for statement, guess in ((new, mine), (old, its))
+    )
+    return is_certain and {new.about, old.about} == {"user", "other"}
 
 
 def _is_change(verdict: Verdict) -> bool:

@@ -4,7 +4,7 @@ import { Eye, EyeOff, IdCard, Pencil } from "lucide-react";
 import { memo, useState } from "react";
 import { refreshEverything } from "../../api/actions";
 import { answer, api, type Record, type Schemas } from "../../api/client";
-import { scopeIn, useProfile, useReach, type Who } from "../../api/queries";
+import { scopeIn, useFacets, useProfile, useReach, type Who } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { usePlace } from "../../lib/place";
 import { useTellTrouble } from "../../parts/feedback";
@@ -21,12 +21,13 @@ export const ProfilePanel = memo(function ProfilePanel({
   onOpen: (record: Record) => void;
   onEdit: (record: Record) => void;
 }) {
-  const { t, has } = useTranslation();
+  const { t, language } = useTranslation();
   const place = usePlace();
   const reach = useReach();
   const queries = useQueryClient();
   const tellTrouble = useTellTrouble();
   const { data: profile } = useProfile(place, who);
+  const labels = new Map(useFacets().map((facet) => [facet.name, facet[language]]));
   const [showsRest, setShowsRest] = useState(false);
   if (profile === undefined) return null;
   const rest = [...profile.left_out, ...profile.hidden];
@@ -57,10 +58,9 @@ export const ProfilePanel = memo(function ProfilePanel({
 
   const row = (line: Line) => {
     const isHidden = hidden.has(line.id);
-    const key = `facet.${line.facet}`;
     return (
       <li key={line.id} className="group flex items-center gap-2 py-1 sm:gap-3">
-        <span className="caption w-20 shrink-0 sm:w-36">{has(key) ? t(key) : line.facet}</span>
+        <span className="caption w-20 shrink-0 sm:w-36">{labels.get(line.facet) ?? "–"}</span>
         <button
           type="button"
           dir="auto"
@@ -98,8 +98,8 @@ export const ProfilePanel = memo(function ProfilePanel({
   };
 
   return (
-    <section aria-labelledby="profile" className="panel mb-5 px-4 py-3.5 sm:px-5">
-      <div className="flex flex-wrap items-baseline gap-x-3">
+    <section aria-labelledby="profile" className="panel mt-4 mb-5 px-4 py-3.5 sm:px-5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 id="profile" className="eyebrow flex items-center gap-2">
           <IdCard className="size-4" strokeWidth={1.8} aria-hidden />
           {t("profile.title")}
