@@ -134,6 +134,7 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
             clock,
             store,
             memory._parts.recaller,
+            memory._parts.profiles,
             memory._parts.usage,
         )
         await trail.sealer.ask()

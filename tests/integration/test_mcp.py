@@ -94,6 +94,7 @@ async def test_every_tool_says_what_it_may_do(tmp_path: Path):
     reading = {name for name, tool in listed.items() if tool.annotations.read_only_hint}
     assert reading == {
         "memory_recall",
+        "memory_profile",
         "memory_search",
         "memory_summarize",
         "memory_route",
@@ -175,10 +176,11 @@ async def test_resources_show_what_is_known_and_single_records(tmp_path: Path):
         await memory.scope(user="bob").remember("Bob keeps bees")
     async with over_http(tmp_path, "/mcp?user=ann") as client:
         first = await client.list_resources()
-        assert [it.uri for it in first.resources][:1] == ["memory://context"]
+        standing = ["memory://profile", "memory://context"]
+        assert [it.uri for it in first.resources][:2] == standing
         second = await client.list_resources(cursor=first.next_cursor)
         uris = {it.uri for it in (*first.resources, *second.resources)}
-        assert uris == {"memory://context", *(f"memory://records/{it.id}" for it in records)}
+        assert uris == {*standing, *(f"memory://records/{it.id}" for it in records)}
         assert second.next_cursor is None
 
         async def read(uri: str) -> str:

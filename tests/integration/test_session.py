@@ -652,7 +652,9 @@ async def test_two_databases_in_one_folder_keep_their_archives_apart(
 
 
 async def test_a_message_too_long_for_the_summaries_beside_it_is_not_kept_waiting(tmp_path: Path):
-    async with _open(tmp_path, session={"context_tokens": 2_000, "patience": 0}) as memory:
+    # Nothing is read between the beginning of a compression and the window.
+    tree = {"session": {"context_tokens": 2_000, "patience": 0}, "profile": {"enabled": False}}
+    async with _open(tmp_path, **tree) as memory:
         session = memory.session("s")
         for number in range(60):
             told = f"We decided that service S{number} listens on port {8_000 + number}."

@@ -234,6 +234,10 @@ async def test_a_search_keeps_to_its_limits(tools: Toolbox):
     assert await told(tools, "memory_search", query="Ann drank tea", min_score=1) == []
 
 
+# Whose words they are stays known, whatever the model says.
+_BY_MODEL = {"written_by": "model"}
+
+
 @pytest.mark.parametrize(
     ("strategy", "expected"),
     [
@@ -257,7 +261,7 @@ async def test_an_update_merges_as_it_is_told(
     assert answer == {"id": it, "status": "updated"}
     record = await ann.get(it)
     assert record.content == expected
-    assert (record.tags, record.metadata) == (("ops", "net"), {"a": 1, "b": 2})
+    assert (record.tags, record.metadata) == (("ops", "net"), {"a": 1, "b": 2, **_BY_MODEL})
 
 
 async def test_an_update_without_merging_takes_the_place_of_what_was(ann: Memory, tools: Toolbox):
@@ -266,9 +270,9 @@ async def test_an_update_without_merging_takes_the_place_of_what_was(ann: Memory
         *(tools, "memory_update"), id=it, content="端口是 9090。", metadata={"b": 2}, merge=False
     )
     record = await ann.get(it)
-    assert (record.content, record.metadata) == ("端口是 9090。", {"b": 2})
+    assert (record.content, record.metadata) == ("端口是 9090。", {"b": 2, **_BY_MODEL})
     await told(tools, "memory_update", id=it, metadata={}, merge=False)
-    assert (await ann.get(it)).metadata == {}
+    assert (await ann.get(it)).metadata == _BY_MODEL
 
 
 async def test_a_course_of_events_grows_unless_it_is_told_otherwise(ann: Memory, tools: Toolbox):

@@ -30,7 +30,9 @@ from recollect.adapters.langchain import (
 )
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message
+from recollect.domain.profile import written_by
 from recollect.errors import RecollectError
+from recollect.language.extraction.own_words import are_own_words
 
 __all__ = ["SupervisorMemory"]
 
@@ -109,7 +111,14 @@ class SupervisorMemory:
         try:
             judged = await memory.route(text)
             if judged.should_write and judged.namespaces:
-                await memory.write(text, category=judged.namespaces[0], source=source)
+                # The answer of an agent, and text that a user pasted, are not the user's words.
+                is_own = message.role == "user" and are_own_words(text)
+                await memory.write(
+                    text,
+                    category=judged.namespaces[0],
+                    source=source,
+                    metadata=written_by({}, None if is_own else "model"),
+                )
         except RecollectError as problem:
             self._companion.tell(problem)
 

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.items import ItemKeeper
     from recollect.lifecycle.jobs import JobControl, Worker
     from recollect.lifecycle.keys import KeyService
+    from recollect.lifecycle.profile import ProfileKeeper
     from recollect.lifecycle.short_term import Promoter
     from recollect.lifecycle.statistics import MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.usage import FeedbackCounter, Usage
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from recollect.recall.late_vectors import LateVectors
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
+    from recollect.recall.profile import ProfileReader
     from recollect.recall.reranking import Reranking
     from recollect.recall.split_recall import SplitRecaller
     from recollect.transfer.backup import Backups
@@ -580,12 +582,25 @@ class Wiring(Parts):
         return Told(self.jobs, self.writes, schedule_of(self.settings))
 
     @cached_property
+    def profiles(self) -> ProfileReader:
+        from recollect.assemble.recall import profiles_of
+
+        return profiles_of(self.settings, self.store, self.clock)
+
+    @cached_property
+    def profile_keeper(self) -> ProfileKeeper:
+        from recollect.lifecycle.profile import ProfileKeeper
+
+        return ProfileKeeper(self.listing, self.saver, self.profiles, self.clock)
+
+    @cached_property
     def prefetch(self) -> Prefetch:
         from recollect.assemble.recall import prefetch_of
 
         return prefetch_of(
             self.settings,
             self.recaller,
+            self.profiles,
             self.clock,
             self.usage,
             self.upkeep_reader,
@@ -606,6 +621,7 @@ class Wiring(Parts):
             self.clock,
             self.store,
             self.recaller,
+            self.profiles,
             self.usage,
             lambda caller: self.knowledge.scopes(caller),
         )
@@ -711,6 +727,7 @@ class Wiring(Parts):
             Listing(self.own_store, self.clock),
             self.usage,
             self.own_recaller,
+            self.profiles,
             self.working.sessions,
             self.understanding.forget_texts,
             self.knowledge.own_document,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
+    from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
     from recollect.settings.sections import RecallSettings
 
@@ -194,9 +195,22 @@ def second_look(settings: Settings) -> Reranking | None:
 # --- Settings → the prefetch service --------------------------------------------------------------
 
 
+def profiles_of(settings: Settings, store: Store, clock: Clock) -> ProfileReader:
+    """Return the service that reads profiles."""
+    from recollect.recall.profile import ProfileOptions, ProfileReader
+
+    options = ProfileOptions(
+        enabled=settings.profile.enabled,
+        max_tokens=settings.profile.max_tokens,
+        form=settings.recall.context_form,
+    )
+    return ProfileReader(store, clock, token_counter(settings), options)
+
+
 def prefetch_of(
     settings: Settings,
     recaller: CachedRecaller,
+    profiles: ProfileReader,
     clock: Clock,
     usage: Usage,
     upkeep: UpkeepReader,
@@ -208,7 +222,16 @@ def prefetch_of(
 
     tokens, options = token_counter(settings), _options(settings)
     return Prefetch(
-        recaller, tokens, clock, options, upkeep, usage.entered, usage.injected, meter, source
+        recaller,
+        profiles,
+        tokens,
+        clock,
+        options,
+        upkeep,
+        usage.entered,
+        usage.injected,
+        meter,
+        source,
     )
 
 

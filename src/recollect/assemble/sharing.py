@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
     from recollect.recall.meaning import EmbeddingService
+    from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
     from recollect.writing.candidates import Candidates
     from recollect.writing.redaction import Redactor
@@ -81,6 +82,7 @@ def trail_of(
     clock: Clock,
     store: Store,
     recaller: CachedRecaller,
+    profiles: ProfileReader,
     usage: Usage,
     collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None,
 ) -> AuditService:
@@ -89,7 +91,7 @@ def trail_of(
         holding=holding,
         sealer=sealer,
         verifier=Verifier(log, anchor),
-        replayer=Replayer(holding, recaller, store, clock),
+        replayer=Replayer(holding, recaller, profiles, store, clock),
         usage=usage,
         parties=parties_of(settings),
         collections=collections,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
     from recollect.recall.meaning import EmbeddingService
+    from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
     from recollect.settings.working import RetentionRuleSettings
     from recollect.writing.redaction import Redactor
@@ -142,6 +143,7 @@ def forgetting_of(
     listing: Listing,
     usage: Usage,
     recaller: CachedRecaller,
+    profiles: ProfileReader,
     sessions: Sessions,
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
@@ -153,6 +155,7 @@ def forgetting_of(
 
     async def let_go(target: Target) -> None:
         recaller.clear()
+        profiles.clear()
         forget_texts()
         await sessions.discard(target)
 

@@ -110,6 +110,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "tags": "directory.tags",
         "categories": "directory.categories",
         "show": "lookups.show_record",
+        "profile": "prompt.profile",
         "edit": "records.edit",
         "history": "lookups.history",
         "trace": "write.trace",

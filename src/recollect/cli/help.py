@@ -41,6 +41,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "tags": "--user ann",
     "categories": "--user ann",
     "show": "mem_01J0 --user ann",
+    "profile": "hide mem_01J0 --user ann",
     "edit": "mem_01J0 'Ann lives in Munich' --user ann --reason moved",
     "history": "mem_01J0 --user ann",
     "trace": "write_01J0 --user ann",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recollect.domain.meter import MetricFigures
     from recollect.domain.model_tier import ModelUsage
     from recollect.domain.page import Page
+    from recollect.domain.profile import Profile, ProfileLine
     from recollect.domain.relation import Link
     from recollect.domain.stats import Diagnosis, Health, Stats
     from recollect.domain.upkeep import Dispute, Swept
@@ -463,8 +464,31 @@ def replay(console: Console, found: Replay) -> None:
         scores = f"{_score(item.score)}, now {_score(item.score_now)}"
         line(console, f"{item.fate:12}  {scores}  {item.id}{version}")
         line(console, f"  {_shortened(item.content)}")
+    for it in found.profile:
+        line(console, f"{it.fate:12}  profile  {it.id}  version {it.version}")
+        line(console, f"  {_shortened(it.content)}")
     for note in found.degraded:
         line(console, f"degraded: {note}")
+
+
+def profile(console: Console, found: Profile) -> None:
+    """Print the lines of a profile with the ids of their records."""
+    if not found.lines:
+        line(console, "The profile is empty.")
+    for it in found.lines:
+        _profile_line(console, it)
+    if found.left_out:
+        line(console, "Left out, as there is no room:")
+        for it in found.left_out:
+            _profile_line(console, it)
+    if found.hidden:
+        line(console, "Hidden:")
+        for it in found.hidden:
+            _profile_line(console, it)
+
+
+def _profile_line(console: Console, it: ProfileLine) -> None:
+    line(console, f"{it.id}  {it.facet or '-':13}  {_shortened(it.text)}")
 
 
 def _told(entry: AuditEntry) -> str:

@@ -46,6 +46,7 @@ from recollect.domain.job import Progress
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
 from recollect.domain.page import Page
+from recollect.domain.profile import Profile
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
 from recollect.domain.stats import Stats
@@ -300,6 +301,13 @@ class RemoteMemory(Memory):
         given["session"] = given.get("session") or self._session
         body = {**given, "message": message, **self._namespace(given.pop("namespace", None))}
         return decoded(MemoryContext, await self._ask("POST", at("context"), body=body))
+
+    async def profile(self) -> Profile:
+        return decoded(Profile, await self._ask("GET", at("profile")))
+
+    async def show_in_profile(self, record_id: str, *, shown: bool = True) -> Record:
+        path, body = at("profile", record_id), {"shown": shown}
+        return decoded(Record, await self._ask("PUT", path, body=body))
 
     def guide(self, language: Tongue = "en") -> str:
         return "" if self._scope.agent in self._disabled_agents else memory_guide(language)

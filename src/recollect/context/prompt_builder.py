@@ -25,15 +25,16 @@ class PromptExtras:
     """What a request shows besides the conversation.
 
     `shown` are messages that replace those at their index; `load` are archives to open whole or, if
-    that is too much, by the passages about `question`. `guide` and `beside` go to the end of the
-    system prompt, `ahead` before the text of the newest user message. The guide is the first to be
-    left out when there is no room.
+    that is too much, by the passages about `question`. `guide`, `profile` and `beside` go to the
+    end of the system prompt, `ahead` before the text of the newest user message. When there is no
+    room, the guide is the first to be left out and the profile the last.
     """
 
     shown: Mapping[int, Message] = field(default_factory=dict[int, Message], hash=False)
     load: tuple[str, ...] = ()
     question: str = ""
     guide: str = ""
+    profile: str = ""
     beside: tuple[str, ...] = ()
     ahead: str = ""
 
@@ -135,7 +136,8 @@ class PromptBuilder:
     ) -> AsyncIterator[_Attempt]:
         places = newest_places(messages, wishes.load)
         shown, ahead = wishes.shown, wishes.ahead
-        beside = tuple(filter(None, (wishes.guide, *wishes.beside)))
+        always = tuple(filter(None, (wishes.profile,)))
+        beside = tuple(filter(None, (wishes.guide, *always, *wishes.beside)))
         if places:
             spared = edits_outside(edits, messages, places.values())
             for query in (None, wishes.question):
@@ -151,8 +153,10 @@ class PromptBuilder:
         yield _Attempt(edits=edits, replaced=visible, beside=beside, ahead=ahead)
         if visible:
             yield _Attempt(edits=edits, replaced={}, beside=beside, ahead=ahead)
-        if wishes.guide and (wishes.beside or ahead):
-            yield _Attempt(edits=edits, replaced={}, beside=wishes.beside, ahead=ahead)
+        if wishes.guide and (always or wishes.beside or ahead):
+            yield _Attempt(edits=edits, replaced={}, beside=(*always, *wishes.beside), ahead=ahead)
+        if always:
+            yield _Attempt(edits=edits, replaced={}, beside=always)
         if beside or ahead:
             yield _Attempt(edits=edits, replaced={})
         # Summaries may be too long beside a long message; smaller ones are made meanwhile.

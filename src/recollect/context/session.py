@@ -303,7 +303,8 @@ class Session:
     ) -> Prepared:
         """Return the messages to send now; what is stored does not change.
 
-        With a `query`, the prompt includes what is remembered about it. The archives in `load` are
+        The prompt includes the profile of the user and, with a `query`, what is remembered about
+        it. The archives in `load` are
         opened for this call, by the passages about the query if the whole is too large. What the
         tools found is included, and the scratchpad on request. From the first query on, the guide
         to the memory tools is included where the agent has memory, unless `with_guide` says
@@ -393,14 +394,12 @@ class Session:
         if with_scratchpad:
             beside.append(render_scratchpad(await self._scratchpad.read()))
         ahead = ""
-        degraded: tuple[str, ...] = ()
-        if query is not None:
-            remembered = await self._recall(query, messages)
-            degraded = remembered.degraded
-            if remembered.place == "system":
-                beside.append(remembered.text)
-            else:
-                ahead = remembered.text
+        remembered = await self._recall(query, messages)
+        degraded = remembered.degraded
+        if remembered.place == "system":
+            beside.append(remembered.recalled)
+        else:
+            ahead = remembered.recalled
         opened = await self._to_load(load, question)
         if not self._intake.is_whole and len(newest_places(messages, opened)) < len(opened):
             # One of them was archived in a part of the conversation that was not read so far.
@@ -412,6 +411,7 @@ class Session:
             load=opened,
             question=question,
             guide=self._guide(question) if with_guide else "",
+            profile=remembered.profile,
             beside=tuple(filter(None, beside)),
             ahead=ahead,
         )
@@ -578,8 +578,10 @@ class Session:
         yield self._notes.get_toc_cache_hint()
         yield self._notes.get_memory_context()
 
-    async def _recall(self, query: str, messages: Sequence[Message]) -> MemoryContext:
-        """Return what is remembered about a query and not in the window."""
+    async def _recall(self, query: str | None, messages: Sequence[Message]) -> MemoryContext:
+        """Return the profile, and what is remembered about a query and not in the window."""
+        if query is None:
+            return await self._parts.prefetch.profile(self._caller, self._id)
         covered = max((summary.end for summary in self.summaries), default=0)
         return await self._parts.prefetch.context(
             self._caller, self._id, query, window=messages[covered:]

@@ -370,7 +370,9 @@ class SessionEpisodes:
         if kept.content == content:
             return kept
         reason = "the session went on"
-        return await self._saver.update(caller, kept.id, content, fields, reason=reason)
+        return await self._saver.update(
+            caller, kept.id, content, fields, reason=reason, author=None
+        )
 
     async def _find_episode(self, caller: Caller, session: str) -> Record | None:
         where = Filter(kinds=frozenset({Kind.EPISODIC}), session=session)

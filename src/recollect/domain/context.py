@@ -20,6 +20,7 @@ WindowItem: TypeAlias = str | Mapping[str, Any] | Message
 
 TONGUES: Final[tuple[Tongue, ...]] = ("zh", "en")
 FORMS: Final[tuple[Form, ...]] = ("structured", "flat")
+BETWEEN_BLOCKS: Final = "\n\n"
 _Choice = TypeVar("_Choice", Tongue, Form)
 
 
@@ -68,19 +69,27 @@ class ContextFields(CommonFilters, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryContext:
-    """The block for one prompt (empty if nothing was recalled), and what it consists of.
+    """The text for one prompt, and what it consists of: the profile, and what was recalled.
 
-    `place` is where the settings put it in the messages. The audit stores under `recall_id` which
-    records and turns entered, if any did; see `memory.audit.replay`.
+    The profile stands in every prompt; `ids` and `left_out` are about what was recalled. An item
+    that the profile shows is not shown a second time, but is among the `ids`. `place` is where the
+    settings put what was recalled in the messages. The audit stores under `recall_id` which records
+    and turns entered, if any did; see `memory.audit.replay`.
     """
 
     text: str
     tokens: int
     ids: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
+    profile: str = ""
     place: Place = "system"
     degraded: tuple[str, ...] = ()
     recall_id: str = ""
+
+    @property
+    def recalled(self) -> str:
+        """Return the text without the profile; empty if nothing was recalled."""
+        return self.text.removeprefix(self.profile).removeprefix(BETWEEN_BLOCKS)
 
 
 def checked_choice(value: _Choice, choices: tuple[_Choice, ...]) -> _Choice:

@@ -29,6 +29,8 @@ class Facet:
     single: bool = False
     # Its place in the profile; none if it does not belong there.
     profile: int | None = None
+    # Whether it concerns a person's health, so that it has the first claim to room.
+    vital: bool = False
 
 
 @cache

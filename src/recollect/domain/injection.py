@@ -12,8 +12,11 @@ from recollect.domain.context import LeftOut, Reason
 from recollect.domain.document import Passage
 from recollect.domain.filters import Filter, FilterFields, make_filter
 from recollect.domain.hit import Hit
+from recollect.domain.profile import ProfileLine
 from recollect.domain.scope import Scope
 from recollect.domain.unit import ARCHIVE
+
+PROFILE: Final = "profile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +24,8 @@ class GivenItem:
     """A record, turn, archive or document that entered a prompt, as it was then."""
 
     id: str
-    # A record's kind, `turn`, `archive` or `document`; only records have versions.
+    # A record's kind, `turn`, `archive`, `document`, or `profile` for a record that stands there;
+    # only records have versions.
     kind: str
     version: int | None
     score: float
@@ -46,10 +50,15 @@ class GivenItem:
             score=round(passage.score, 4),
         )
 
+    @classmethod
+    def of_line(cls, line: ProfileLine) -> GivenItem:
+        """Return a line of the profile, which nothing was compared with."""
+        return cls(id=line.id, kind=PROFILE, version=line.version, score=1.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """A recall whose results entered a prompt or the result of a tool.
+    """A recall whose results entered a prompt or the result of a tool, beside the profile.
 
     `scope` and `actor` say who asked, `scopes` where they looked. `form` is the form of the block,
     or the name of the tool.
@@ -67,6 +76,7 @@ class Injection:
     min_score: float | None
     asked_at: datetime | None
     items: tuple[GivenItem, ...]
+    profile: tuple[GivenItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     form: str
     session: str
@@ -83,6 +93,7 @@ class Injection:
             "min_score": self.min_score,
             "asked_at": self.asked_at and self.asked_at.isoformat(),
             "items": [[item.id, item.kind, item.version, item.score] for item in self.items],
+            "profile": [[line.id, line.version] for line in self.profile],
             "left_out": [[item.id, item.reason.value] for item in self.left_out],
             "form": self.form,
             "session": self.session,
@@ -120,7 +131,11 @@ class Injection:
             asked_at=None if asked_at is None else datetime.fromisoformat(asked_at),
             items=tuple(
                 GivenItem(id=ident, kind=kind, version=version, score=score)
-                for ident, kind, version, score in payload["items"]
+                for ident, kind, version, score in payload.get("items", ())
+            ),
+            profile=tuple(
+                GivenItem(id=ident, kind=PROFILE, version=version, score=1.0)
+                for ident, version in payload.get("profile", ())
             ),
             left_out=tuple(
                 LeftOut(id=ident, reason=Reason(reason))
@@ -193,7 +208,7 @@ class ReplayedItem:
     """
 
     id: str
-    # A record's kind, or `turn`; turns have no versions.
+    # A record's kind, `turn`, or `profile` for a line of it; turns have no versions.
     kind: str
     fate: Fate
     version: int | None
@@ -207,7 +222,10 @@ class ReplayedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """A replayed recall: the items that were given, in their order, then the new ones."""
+    """A replayed recall: the items that were given, in their order, then the new ones.
+
+    `profile` are the records whose lines stood in the profile.
+    """
 
     DERIVED: ClassVar = ("is_same",)
 
@@ -220,9 +238,10 @@ class Replay:
     session: str
     run: str | None
     items: tuple[ReplayedItem, ...]
+    profile: tuple[ReplayedItem, ...] = ()
     degraded: tuple[str, ...] = ()
 
     @property
     def is_same(self) -> bool:
-        """Return whether the same items would be given now."""
-        return all(item.fate == "same" for item in self.items)
+        """Return whether the same items and lines of the profile would be given now."""
+        return all(item.fate == "same" for item in (*self.items, *self.profile))

@@ -10,6 +10,7 @@ from recollect.domain.context import TONGUES, Tongue, checked_choice
 ToolName = Literal[
     "memory_save",
     "memory_recall",
+    "memory_profile",
     "memory_search",
     "memory_write",
     "memory_update",
@@ -26,6 +27,7 @@ MEMORY_TOOLS: Final[tuple[ToolName, ...]] = get_args(ToolName)
 READING_TOOLS: Final[frozenset[str]] = frozenset(
     {
         "memory_recall",
+        "memory_profile",
         "memory_search",
         "memory_summarize",
         "memory_route",

@@ -19,6 +19,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.message_recall import recall_for_message
+from recollect.recall.profile import ProfileReader
 
 Item = Record | Turn
 
@@ -38,11 +39,13 @@ class Replayer:
         self,
         audit: Holding[AuditLog],
         recaller: CachedRecaller,
+        profiles: ProfileReader,
         store: Store,
         clock: Clock,
     ) -> None:
         self._audit = audit
         self._recaller = recaller
+        self._profiles = profiles
         self._store = store
         self._clock = clock
 
@@ -51,11 +54,13 @@ class Replayer:
         past = await self._find(caller, recall_id)
         scopes = tuple(scope for scope in past.scopes if caller.may_read(scope))
         given = {item.id for item in past.items}
-        then = await self._items(scopes, replace(_ANY_STATUS, as_of=past.at), given)
-        stored = await self._items(scopes, _ANY_STATUS, given)
+        named = given | {line.id for line in past.profile}
+        then = await self._items(scopes, replace(_ANY_STATUS, as_of=past.at), named)
+        stored = await self._items(scopes, _ANY_STATUS, named)
         known_then = replace(past.where, as_of=past.where.as_of or past.at)
         again = {hit.id: hit.score for hit in await self._recall(past, scopes, known_then)}
         now = await self._recall(past, scopes, past.where)
+        standing = {line.id for line in (await self._profiles.read(caller)).lines}
         found = {hit.id: hit.score for hit in now}
         left_out = {item.id for item in past.left_out}
         items = [
@@ -87,6 +92,20 @@ class Replayer:
             session=past.session,
             run=past.run,
             items=tuple(items),
+            profile=tuple(
+                ReplayedItem(
+                    id=line.id,
+                    kind=line.kind,
+                    fate=_fate(line, stored.get(line.id), is_found=line.id in standing),
+                    version=line.version,
+                    version_now=_version(stored.get(line.id)),
+                    score=None,
+                    score_then=None,
+                    score_now=None,
+                    content=_content(then.get(line.id)),
+                )
+                for line in past.profile
+            ),
             degraded=now.degraded,
         )
 
@@ -111,6 +130,8 @@ class Replayer:
         return Injection.from_entry(found[0])
 
     async def _recall(self, past: Injection, scopes: tuple[Scope, ...], where: Filter) -> Recalled:
+        if not past.question.strip():
+            return Recalled(hits=())  # only the profile was given
         return await recall_for_message(
             self._recaller,
             past.question,

@@ -89,8 +89,8 @@ class Usage:
         self._counting.soon(at_once=len(self._waiting) > _MAX_WAITING)
 
     def injected(self, injection: Injection) -> None:
-        """Store what a recall gave to a prompt or a tool result, and why."""
-        if injection.items:
+        """Store what a recall gave to a prompt or a tool result, and why, and the profile there."""
+        if injection.items or injection.profile:
             # A question may contain personal data too; a replay uses the redacted question.
             question = self._redactor.note(injection.question)
             self._injections.append(replace(injection, question=question).entry())

@@ -52,6 +52,7 @@ ANNOTATIONS: Final[Mapping[ToolName, types.ToolAnnotations]] = {
         read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
     ),
     "memory_recall": _READS,
+    "memory_profile": _READS,
     "memory_search": _READS,
     "memory_write": _MERGES,
     "memory_update": _REPLACES,
@@ -138,6 +139,7 @@ def _answer(result: object, *, is_error: bool = False) -> types.CallToolResult:
 # --- What an MCP client can attach to a conversation: what is known, and single records -----------
 
 CONTEXT: Final = "memory://context"
+_PROFILE: Final = "memory://profile"
 _CONTEXT_PREFIX: Final = "memory://context/"
 _RECORD: Final = "memory://records/"
 _TEXT: Final = "text/plain"
@@ -149,12 +151,16 @@ _LONGEST_NAME: Final = 80
 _RESOURCE_WORDS: Final[Mapping[Tongue, Mapping[str, str]]] = {
     "en": {
         "known": "What is known now",
+        "profile": "The user's profile",
+        "profile_about": "What holds in every answer, as a block for the prompt",
         "context": "The newest memories, as a block for the prompt",
         "about": "What is remembered about a message, as a block for the prompt",
         "record": "One memory with its origin, times and version",
     },
     "zh": {
         "known": "目前所知",
+        "profile": "用户档案",
+        "profile_about": "每次回答都要考虑的内容，可直接放入提示词",
         "context": "最新的记忆，可直接放入提示词",
         "about": "与一条消息相关的记忆，可直接放入提示词",
         "record": "一条记忆及其来源、时间和版本",
@@ -165,16 +171,23 @@ _RESOURCE_WORDS: Final[Mapping[Tongue, Mapping[str, str]]] = {
 async def list_resources(
     memory: Memory, language: Tongue, cursor: str | None
 ) -> types.ListResourcesResult:
-    """Return a page of the records, the newest first; the first page begins with the context."""
+    """Return a page of the records, the newest first, behind the profile and the context."""
     page = await memory.list(limit=_PAGE_SIZE, cursor=cursor)
     first = [
+        types.Resource(
+            name="profile",
+            title=_RESOURCE_WORDS[language]["profile"],
+            uri=_PROFILE,
+            description=_RESOURCE_WORDS[language]["profile_about"],
+            mime_type=_TEXT,
+        ),
         types.Resource(
             name="context",
             title=_RESOURCE_WORDS[language]["known"],
             uri=CONTEXT,
             description=_RESOURCE_WORDS[language]["context"],
             mime_type=_TEXT,
-        )
+        ),
     ]
     records = [
         types.Resource(
@@ -211,7 +224,9 @@ def templates(language: Tongue) -> list[types.ResourceTemplate]:
 
 async def read_resource(memory: Memory, language: Tongue, uri: str) -> types.ReadResourceResult:
     """Return what stands at an address."""
-    if uri == CONTEXT:
+    if uri == _PROFILE:
+        text, kind = (await memory.profile()).text, _TEXT
+    elif uri == CONTEXT:
         text, kind = await _newest(memory, language), _TEXT
     elif uri.startswith(_CONTEXT_PREFIX):
         message = unquote(uri.removeprefix(_CONTEXT_PREFIX))
@@ -223,7 +238,7 @@ async def read_resource(memory: Memory, language: Tongue, uri: str) -> types.Rea
         raise NotFound(
             f"There is no resource {uri!r}",
             code="unknown_resource",
-            hint=f"There are {CONTEXT}, {_CONTEXT_PREFIX}MESSAGE and {_RECORD}ID.",
+            hint=f"There are {_PROFILE}, {CONTEXT}, {_CONTEXT_PREFIX}MESSAGE and {_RECORD}ID.",
         )
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)],
@@ -341,7 +356,8 @@ async def get_prompt(
         if not question:
             raise InvalidInput("The question is missing", code="missing_field")
         known = await memory.context(question, language=language)
-        text = f"{known.text or words.text}\n\n{question}"
+        told = known.text if known.ids else "\n\n".join(filter(None, (known.text, words.text)))
+        text = f"{told}\n\n{question}"
     else:
         text = memory_guide(language) if name == _GUIDE else words.text
     message = types.PromptMessage(role="user", content=types.TextContent(text=text))
@@ -355,8 +371,10 @@ _ABOUT: Final = "Long-term memory for agents that people can see, search, correc
 # A server cannot add to a prompt.
 _ASK_FIRST: Final[Mapping[Tongue, str]] = {
     "en": "Nothing is recalled by itself here: call memory_recall when a conversation begins, and "
-    "whenever the user may have told you something before.",
-    "zh": "这里不会自动召回记忆：对话开始时，以及用户可能说过相关内容时，请先调用 memory_recall。",
+    "whenever the user may have told you something before. memory_profile tells who the user is "
+    "and what holds in every answer.",
+    "zh": "这里不会自动召回记忆：对话开始时，以及用户可能说过相关内容时，请先调用 memory_recall。"
+    "memory_profile 给出用户档案，每次回答都要考虑。",
 }
 
 Context: TypeAlias = ServerRequestContext[Any, Any]

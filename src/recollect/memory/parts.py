@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.items import ItemKeeper
     from recollect.lifecycle.jobs import JobControl, Worker
     from recollect.lifecycle.keys import KeyService
+    from recollect.lifecycle.profile import ProfileKeeper
     from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
     from recollect.lifecycle.statistics import HealthCheck, MetricsKeeper, StatisticsCollector
     from recollect.lifecycle.sweep import RecordSweep
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.recall.listing import Listing
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
+    from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
     from recollect.settings.sections import AgentSettings
     from recollect.sharing.proposals import ProposalService
@@ -139,6 +141,14 @@ class Parts(ABC):
     @cached_property
     @abstractmethod
     def prefetch(self) -> Prefetch: ...
+
+    @cached_property
+    @abstractmethod
+    def profiles(self) -> ProfileReader: ...
+
+    @cached_property
+    @abstractmethod
+    def profile_keeper(self) -> ProfileKeeper: ...
 
     @cached_property
     @abstractmethod

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 from recollect.domain.context import (
+    BETWEEN_BLOCKS,
     ContextOptions,
     Form,
     LeftOut,
@@ -18,6 +19,7 @@ from recollect.domain.context import (
 )
 from recollect.domain.document import Passage
 from recollect.domain.hit import Hit
+from recollect.domain.profile import Profile
 from recollect.domain.turn import Turn
 from recollect.language.analysis import terms
 from recollect.language.characters import fold
@@ -40,6 +42,7 @@ _DEFAULT_IMPORTANCE: Final = 0.5
 # The beginning of a long text tells what it is about.
 _BEGINNING_CHARS: Final = 1_000
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+_NO_PROFILE: Final = Profile()
 
 
 def build_context(
@@ -55,18 +58,27 @@ def build_context(
     disputed: AbstractSet[str] = frozenset(),
     last_shown: Sequence[str] = (),
     documents: Sequence[Passage] = (),
+    profile: Profile = _NO_PROFILE,
 ) -> MemoryContext:
-    """Build the block for a prompt from the best hits that fit the budget and are new to it.
+    """Build the text for a prompt: the profile, then the best hits that fit and are new to it.
 
     The most important hits come first. If the items are those of `last_shown`, their order and so
     every byte stays until midnight, which keeps a provider's prompt cache valid. Disputed records
-    are marked.
+    are marked. What the profile shows is not repeated; the budget is for both.
     """
+    # A disputed record is shown again, because the profile has no notes.
+    in_profile = {line.id for line in profile.lines} - disputed
+
+    def render(items: Sequence[Item]) -> str:
+        shown = [item for item in items if item.id not in in_profile]
+        recalled = _render(shown, options.form, language) if shown else ""
+        return BETWEEN_BLOCKS.join(filter(None, (profile.text, recalled)))
+
     repeats = _Repeats(window_texts, already)
     unfit = _unfit_reasons(hits, is_about_past=is_about_past)
     chosen: list[Item] = []
     left_out: list[LeftOut] = []
-    text, tokens = "", 0
+    text = profile.text
     made = [
         (hit, as_item(hit, options.form, now, language, is_disputed=hit.id in disputed))
         for hit in hits
@@ -75,11 +87,10 @@ def build_context(
         reason = unfit.get(item.id) or repeats.reason_against(item)
         if reason is None:
             # The tokens of the parts do not add up to those of the whole, so the whole is counted.
-            tried = _render([*chosen, item], options.form, language)
-            cost = counter.count(tried)
-            if cost <= options.max_tokens:
+            tried = render([*chosen, item])
+            if counter.count(tried) <= options.max_tokens:
                 chosen.append(item)
-                text, tokens = tried, cost
+                text = tried
                 continue
             reason = Reason.BUDGET
         left_out.append(LeftOut(id=item.id, reason=reason))
@@ -90,14 +101,19 @@ def build_context(
         else:
             left_out.append(LeftOut(id=item.id, reason=reason))
     if documents and chosen:
-        text = _render(chosen, options.form, language)
-        tokens = counter.count(text)
+        text = render(chosen)
     ids = tuple(item.id for item in chosen)
     if ids != tuple(last_shown) and set(ids) == set(last_shown):
         by_id = {item.id: item for item in chosen}
-        text = _render([by_id[item_id] for item_id in last_shown], options.form, language)
-        ids, tokens = tuple(last_shown), counter.count(text)
-    return MemoryContext(text=text, tokens=tokens, ids=ids, left_out=tuple(left_out))
+        text = render([by_id[item_id] for item_id in last_shown])
+        ids = tuple(last_shown)
+    return MemoryContext(
+        text=text,
+        tokens=counter.count(text) if text else 0,
+        ids=ids,
+        left_out=tuple(left_out),
+        profile=profile.text,
+    )
 
 
 def _urgency(hit: Hit) -> tuple[bool, float]:

@@ -21,12 +21,13 @@ from recollect.domain.context import (
 )
 from recollect.domain.document import Passage, Passages
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
-from recollect.domain.filters import CommonFilters, make_filter
+from recollect.domain.filters import CommonFilters, Filter, make_filter
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.message import Message
 from recollect.domain.meter import Meter
+from recollect.domain.profile import Profile
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
 from recollect.language.characters import language as language_of
@@ -38,6 +39,7 @@ from recollect.recall.inject import build_context
 from recollect.recall.items import passage_id
 from recollect.recall.message_recall import recall_for_message
 from recollect.recall.pipeline import MAX_QUERY
+from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
 
 # Called with a session and the records that entered its prompt.
@@ -76,6 +78,7 @@ class Prefetch:
     def __init__(
         self,
         recaller: CachedRecaller,
+        profiles: ProfileReader,
         counter: TokenCounter,
         clock: Clock,
         options: PrefetchOptions,
@@ -86,6 +89,7 @@ class Prefetch:
         source: Callable[[], PassageSource] | None = None,
     ) -> None:
         self._recaller = recaller
+        self._profiles = profiles
         self._counter = counter
         self._clock = clock
         self._options = options
@@ -119,7 +123,10 @@ class Prefetch:
         asked_at: datetime | None = None,
         **filters: Unpack[CommonFilters],
     ) -> MemoryContext:
-        """Return the block for a message; empty when nothing relevant is new to the reader."""
+        """Return the profile and what is relevant to a message and new to the reader.
+
+        What is asked of a past state of memory gets no profile, which is current.
+        """
         checked_text(message, "message", _MAX_MESSAGE_CHARS, blank=True)
         session = own_session if session is None else checked_text(session, "session", MAX_LABEL)
         receiver = Receiver.of(caller.scope, session, run)
@@ -148,6 +155,11 @@ class Prefetch:
                 asked_at=asked_at,
             )
         documents = await self._documents(caller, message, recalled) if usual else ()
+        profile = Profile()
+        if usual and where.as_of is None and where.valid_at is None:
+            # A small budget is shared by both.
+            half = options.max_tokens // 2
+            profile = await self._profiles.read(caller, form=options.form, max_tokens=half)
         disputed = await self._find_disputed(scopes, recalled)
         # No await from here to the end, so that no two agents get the same item.
         built = build_context(
@@ -162,6 +174,7 @@ class Prefetch:
             disputed=disputed,
             last_shown=self._runs.last_shown(receiver),
             documents=documents,
+            profile=profile,
         )
         self._runs.give(receiver, built.ids)
         self._entered(session, _records(recalled, built.ids))
@@ -181,6 +194,7 @@ class Prefetch:
                 min_score=min_score,
                 asked_at=asked_at,
                 items=_given(recalled, documents, built.ids),
+                profile=tuple(map(GivenItem.of_line, profile.lines)),
                 left_out=built.left_out,
                 form=options.form,
                 session=session,
@@ -188,6 +202,41 @@ class Prefetch:
             )
         )
         return replace(built, place=options.place, degraded=recalled.degraded, recall_id=recall_id)
+
+    async def profile(self, caller: Caller, session: str) -> MemoryContext:
+        """Return the profile alone, for a prompt that nothing is recalled for."""
+        options = self._options.context
+        if not self.is_enabled(caller.scope.agent):
+            return MemoryContext(text="", tokens=0, ids=(), left_out=(), place=options.place)
+        profile = await self._profiles.read(caller)
+        recall_id = new_id("recall")
+        self._injected(
+            Injection(
+                recall_id=recall_id,
+                scope=caller.scope,
+                actor=caller.principal,
+                at=self._clock.now(),
+                question="",
+                scopes=caller.readable,
+                where=Filter(),
+                limit=None,
+                min_score=None,
+                asked_at=None,
+                items=(),
+                profile=tuple(map(GivenItem.of_line, profile.lines)),
+                form=options.form,
+                session=session,
+            )
+        )
+        return MemoryContext(
+            text=profile.text,
+            tokens=profile.tokens,
+            ids=(),
+            left_out=(),
+            profile=profile.text,
+            place=options.place,
+            recall_id=recall_id,
+        )
 
     def _count(self, recalled: Recalled, built: MemoryContext, session: str) -> None:
         """Count what entered the prompt, and how much of it comes from another session."""

@@ -337,8 +337,44 @@ class LeftOut(Answer):
     reason: Reason
 
 
+class ProfileLine(Answer):
+    """A line of a profile: a record, the attribute that it states, and its words."""
+
+    id: str
+    version: int
+    facet: str
+    text: str
+
+
+class Profile(Answer):
+    """What stands in every prompt of a user, what is hidden from it, and what has no room."""
+
+    model_config = example(
+        {
+            "lines": [
+                {
+                    "id": _RECORD["id"],
+                    "version": 1,
+                    "facet": "allergy",
+                    "text": "Ann is allergic to nuts",
+                }
+            ],
+            "text": "<memory>\n  <profile>\n    - Ann is allergic to nuts\n  </profile>\n</memory>",
+            "tokens": 44,
+            "hidden": [],
+            "left_out": [],
+        }
+    )
+
+    lines: list[ProfileLine]
+    text: str
+    tokens: int
+    hidden: list[ProfileLine]
+    left_out: list[ProfileLine]
+
+
 class MemoryContext(Answer):
-    """A block for the prompt, empty when there is nothing to say, and what it is made of."""
+    """The text for a prompt, empty when there is nothing to say, and what it is made of."""
 
     model_config = example(
         {
@@ -346,6 +382,7 @@ class MemoryContext(Answer):
             "tokens": 42,
             "ids": [_RECORD["id"]],
             "left_out": [],
+            "profile": "",
             "place": "system",
             "degraded": [],
             "recall_id": "recall_01kb2h6a1q4w2e",
@@ -356,6 +393,7 @@ class MemoryContext(Answer):
     tokens: int
     ids: list[str]
     left_out: list[LeftOut]
+    profile: str
     place: Place
     degraded: list[str]
     recall_id: str
@@ -540,7 +578,7 @@ class Facet(Answer):
     """An attribute that records can state."""
 
     model_config = example(
-        {"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90}
+        {"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90, "vital": False}
     )
 
     name: str
@@ -548,6 +586,7 @@ class Facet(Answer):
     zh: str = Field(description="its label in Chinese")
     single: bool = Field(description="whether a person has one value of it at a time")
     profile: int | None = Field(description="its place in the profile; null if it is not in it")
+    vital: bool = Field(description="whether it concerns a person's health")
 
 
 class FacetList(Answer):

@@ -226,6 +226,14 @@ class Use(Body):
     success: bool = True
 
 
+class Showing(Body):
+    """Whether the profile shows a record."""
+
+    model_config = described({"shown": False})
+
+    shown: bool
+
+
 class Message(BaseModel):
     """A message as agents write it; further keys (tool calls …) are kept as they are."""
 

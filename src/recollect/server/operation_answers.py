@@ -255,6 +255,7 @@ class Replay(Answer):
     session: str
     run: str | None
     items: list[ReplayedItem]
+    profile: list[ReplayedItem]
     degraded: list[str]
 
 

@@ -35,6 +35,7 @@ from recollect.settings.sections import (
     EmbeddingSettings,
     KnowledgeSettings,
     Place,
+    ProfileSettings,
     RecallSettings,
     RerankSettings,
     ScopeSettings,
@@ -83,6 +84,7 @@ class Settings(Section):
     storage: StorageSettings = StorageSettings()
     server: ServerSettings = ServerSettings()
     recall: RecallSettings = RecallSettings()
+    profile: ProfileSettings = ProfileSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     rerank: RerankSettings = RerankSettings()
     session: SessionSettings = SessionSettings()

@@ -260,6 +260,15 @@ class RecallSettings(Section):
     )
 
 
+class ProfileSettings(Section):
+    """The profile of a user, which stands in every prompt."""
+
+    enabled: bool = Field(default=True, description="whether prompts begin with the profile")
+    max_tokens: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        default=200, description="maximum size of the profile"
+    )
+
+
 class EmbeddingSettings(Section):
     """The embedding model."""
 

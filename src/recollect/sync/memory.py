@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from recollect.domain.job import Progress
     from recollect.domain.meter import Meter, Metrics
     from recollect.domain.page import Page
+    from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
     from recollect.domain.scope import Caller, Role, Scope
     from recollect.domain.stats import Stats
@@ -365,14 +366,23 @@ class Memory:
         )
 
     def context(self, message: str, **wanted: Unpack[ContextFields]) -> MemoryContext:
-        """Return what is remembered for a message, as a block of text for the prompt.
+        """Return what is remembered for a message, as text for the prompt.
 
-        The block is empty when nothing is good enough. `window` is what the prompt already holds
-        and `session` is the session it belongs to; agents that pass the same `run` are not given
-        the same item twice. An item counts as used once per session. `memory.audit` stores the
-        result under its `recall_id` and can replay it.
+        It begins with the profile of the user, if there is one. What is recalled stands in a block
+        of its own, which is left out when nothing is good enough. `window` is what the prompt
+        already holds and `session` is the session it belongs to; agents that pass the same `run`
+        are not given the same item twice. An item counts as used once per session. `memory.audit`
+        stores the result under its `recall_id` and can replay it.
         """
         return self._loop.run(lambda: self._memory.context(message, **wanted))
+
+    def profile(self) -> Profile:
+        """Return the profile of the user: what stands in every prompt, each line of one record."""
+        return self._loop.run(lambda: self._memory.profile())
+
+    def show_in_profile(self, record_id: str, *, shown: bool = True) -> Record:
+        """Show a record in the profile, whatever its facet and origin, or hide it from there."""
+        return self._loop.run(lambda: self._memory.show_in_profile(record_id, shown=shown))
 
     def guide(self, language: Tongue = "en") -> str:
         """Return instructions on using memory for a system prompt; empty if memory is disabled."""

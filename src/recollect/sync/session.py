@@ -169,7 +169,8 @@ class Session:
     ) -> Prepared:
         """Return the messages to send now; what is stored does not change.
 
-        With a `query`, the prompt includes what is remembered about it. The archives in `load` are
+        The prompt includes the profile of the user and, with a `query`, what is remembered about
+        it. The archives in `load` are
         opened for this call, by the passages about the query if the whole is too large. What the
         tools found is included, and the scratchpad on request. From the first query on, the guide
         to the memory tools is included where the agent has memory, unless `with_guide` says

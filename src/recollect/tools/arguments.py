@@ -136,6 +136,10 @@ class SummarizeMemory(Arguments):
     goal: Annotated[str, _described("What the summary is for", "摘要的目的")]
 
 
+class ReadProfile(Arguments):
+    pass
+
+
 class RouteMessage(Arguments):
     message: Annotated[str, _described("The message to judge", "要判断的消息")]
     context: Annotated[str | None, _described("What was said before it", "此前的对话")] = None

@@ -10,6 +10,7 @@ from typing import Any, Final, cast, get_args
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Item
+from recollect.domain.profile import unmarked
 from recollect.domain.scope import Caller, Scope, namespace_of
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
@@ -112,7 +113,7 @@ def metadata_of(item: Item, places: Places) -> Json:
     if isinstance(item, ArchivePassage):
         return {"type": ARCHIVE, "tool": item.tool, "session": item.session}
     told: Json = {
-        **item.metadata,
+        **unmarked(item.metadata),
         "type": item.category,
         "kind": item.kind.value,
         "name": item.title,

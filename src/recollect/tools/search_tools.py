@@ -41,6 +41,7 @@ from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.tools.arguments import (
     LoadToolHistory,
+    ReadProfile,
     RecallMemory,
     RouteMessage,
     SearchKnowledge,
@@ -220,6 +221,31 @@ async def _recall_audited(
         )
     )
     return found
+
+
+async def profile(context: ToolContext, asked: ReadProfile) -> Json:
+    """Return the lines of the user's profile, and audit them."""
+    found = await context.parts.profiles.read(context.caller)
+    context.parts.usage.injected(
+        Injection(
+            recall_id=new_id("recall"),
+            scope=context.caller.scope,
+            actor=context.caller.principal,
+            at=context.parts.clock.now(),
+            question="",
+            scopes=context.caller.readable,
+            where=Filter(),
+            limit=None,
+            min_score=None,
+            asked_at=None,
+            items=(),
+            profile=tuple(map(GivenItem.of_line, found.lines)),
+            form="memory_profile",
+            session=context.session,
+        )
+    )
+    lines = [{"id": it.id, "facet": it.facet, "text": it.text} for it in found.lines]
+    return {"profile": lines}
 
 
 def _type(item: Item) -> str:

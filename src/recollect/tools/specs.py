@@ -21,6 +21,7 @@ from recollect.tools.arguments import (
     DeleteMemory,
     LoadToolHistory,
     ProposeMemory,
+    ReadProfile,
     RecallMemory,
     RouteMessage,
     SaveMemory,
@@ -189,6 +190,15 @@ SPECS: Final[tuple[ToolSpec, ...]] = (
         titles=("检索记忆", "Recall memories"),
         chinese="搜索长期记忆和过往对话中的相关信息。",
         english="Look up long-term memories and what was said in earlier conversations.",
+    ),
+    _tool(
+        "memory_profile",
+        ReadProfile,
+        search_tools.profile,
+        titles=("用户档案", "The user's profile"),
+        chinese="查看用户档案：用户是谁、长期要求、过敏、饮食、住处、工作和亲近的人。",
+        english="Read the user's profile: who they are, standing instructions, allergies, diet, "
+        "home, work and close people.",
     ),
     _tool(
         "memory_search",

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from recollect.domain.fields import RecordFields, checked_content, revised
 from recollect.domain.notes import Decision, ScratchpadUpdate
+from recollect.domain.profile import edited, unmarked, with_tag, written_by
 from recollect.domain.record import Record, is_user_profile
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
@@ -57,7 +58,9 @@ async def save(context: ToolContext, asked: SaveMemory) -> Json:
     if action == "delete":
         await context.memory.delete(record_id, reason="memory_save")
         return {"id": record_id, "status": "deleted"}
-    record = await context.memory.update(record_id, asked.content, reason="memory_save", **fields)
+    record = await context.parts.saver.update(
+        context.caller, record_id, asked.content, fields, reason="memory_save", author="model"
+    )
     return {"id": record.id, "status": "updated"}
 
 
@@ -131,7 +134,8 @@ async def _revised(
         fields = fields_of(_with_stored(given, record) if asked.merge else given, now)
         if asked.metadata is not None and "metadata" not in fields:
             fields["metadata"] = {}
-        return revised(record, asked.content if merged is None else merged.text, fields, now)
+        text = asked.content if merged is None else merged.text
+        return edited(record, revised(record, text, fields, now), "model")
 
     return await context.parts.saver.revise(
         context.caller, asked.id, change, reason="memory_update"
@@ -166,6 +170,10 @@ async def _written(
 ) -> Json:
     if context.named_session is not None:
         fields = {"session": context.named_session, **fields}
+    # The words are a model's, which may have read them anywhere.
+    if isinstance(tags := fields.get("tags"), list):
+        fields["tags"] = with_tag(tags, False)
+    fields["metadata"] = written_by(unmarked(fields.get("metadata", {})), "model")
     written = await context.parts.writing.pipeline.write(
         context.caller, content, namespace=namespace, **fields
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from recollect.domain.profile import author_of, written_by
 from recollect.domain.record import Evidence, Kind, Procedure, Record, Status, Tier, with_aliases
 from recollect.domain.relation import RULES, UNRELATED, Relation, Strategy, Verdict
 from recollect.language.analysis import terms
@@ -240,12 +241,16 @@ def _has_other_steps(new: Record, old: Record) -> bool:
 def confirmed(old: Record, new: Record, said_at: datetime, now: datetime) -> Record:
     """Return the stored record, confirmed once more."""
     surer = old.confidence + (1 - old.confidence) * _CONFIRMATION_GAIN * new.confidence
+    # What a model saved is vouched for by a person who writes the same.
+    is_vouched = author_of(old) == "model" and author_of(new) is None and not new.evidence
+    metadata = written_by(old.metadata, "person") if is_vouched else old.metadata
     return old.evolve(
         evidence_count=old.evidence_count + new.evidence_count,
         evidence=_evidence(old, new),
         confidence=max(old.confidence, min(surer, _MAX_CONFIDENCE)),
         importance=max(old.importance, new.importance),
         last_confirmed=max(old.last_confirmed, said_at),
+        metadata=metadata,
         **_lifetime(old, new),
         updated_at=now,
         version=old.version + 1,
@@ -259,6 +264,8 @@ def renewed(
     overwrites = strategy == "overwrite"
     if is_fact_beside_event(new, old):
         new = new.evolve(kind=old.kind, details=None)  # the state after the event is a fact
+    # Of the words of a model something stays unless they are overwritten.
+    author = "model" if author_of(old) == "model" and not overwrites else None
     tags = new.tags if overwrites and new.tags else tuple(dict.fromkeys((*old.tags, *new.tags)))
     after = old.evolve(
         content=content,
@@ -279,7 +286,7 @@ def renewed(
         session=new.session or old.session,
         task=new.task or old.task,
         last_confirmed=max(old.last_confirmed, said_at),
-        metadata={**old.metadata, **new.metadata},
+        metadata={**written_by(old.metadata, author), **new.metadata},
         **_renewed_lifetime(old, new),
         updated_at=now,
         version=old.version + 1,

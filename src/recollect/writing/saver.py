@@ -22,6 +22,7 @@ from recollect.domain.fields import (
     revised,
 )
 from recollect.domain.filters import Filter
+from recollect.domain.profile import Author, edited
 from recollect.domain.record import USER_PROFILE, Evidence, Record, Status, is_user_profile
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound, StaleVersion
@@ -130,12 +131,14 @@ class Saver:
         *,
         expected_version: int | None = None,
         reason: str = "",
+        author: Author | None = "person",
     ) -> Record:
         """Change some fields of a record; the previous version stays in its history."""
 
         def change(record: Record) -> Record:
             require_version(record, expected_version)
-            return corrected(record, revised(record, content, fields, self._clock.now()))
+            after = revised(record, content, fields, self._clock.now())
+            return corrected(record, after if author is None else edited(record, after, author))
 
         is_certain = expected_version is not None
         return await self.revise(caller, record_id, change, reason=reason, once=is_certain)

@@ -24,6 +24,7 @@ from recollect.tools import SPECS, ToolSpec
 AGREED = {
     "memory_save": ("content?", "action=create", "name?", "type?", "description?", "id?"),
     "memory_recall": ("query", "type?", "limit=5"),
+    "memory_profile": (),
     "memory_search": ("query", "namespace?", "top_k=5", "min_score=0.3"),
     "memory_write": ("content", "namespace?", "metadata"),
     "memory_update": ("id", "content?", "metadata?", "merge=True"),

@@ -134,6 +134,18 @@ export function useHealth(place: Place, who: Who) {
   });
 }
 
+/** What stands in every prompt of one person, or of nobody in particular. */
+export function useProfile(place: Place, who: Who) {
+  const reach = useReach();
+  const isReady = useReady();
+  return useQuery({
+    queryKey: [keys.live, "profile", place, who, reach],
+    enabled: isReady,
+    queryFn: () =>
+      answer(api.GET("/v1/profile", { params: { query: scopeIn(place, who, reach) } })),
+  });
+}
+
 export function useConflicts(place: Place, who: Who, isWanted: boolean) {
   const reach = useReach();
   return useQuery({

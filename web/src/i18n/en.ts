@@ -375,6 +375,14 @@ export const en = {
   "health.quarantined": "Quarantined",
   "health.toReview": "to review",
 
+  "profile.title": "Profile",
+  "profile.lead": "Stands in every prompt. Only what the user said or a person wrote enters it.",
+  "profile.edit": "Edit: {name}",
+  "profile.hide": "Hide from the profile: {name}",
+  "profile.show": "Show in the profile: {name}",
+  "profile.rest": "{count} more are hidden or have no room",
+  "profile.rest_one": "{count} more is hidden or has no room",
+
   "cleanUp.button": "Clean up",
   "cleanUp.byCategory": "By category",
   "cleanUp.title": "Clean up expired memories",

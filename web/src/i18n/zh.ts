@@ -377,6 +377,14 @@ export const zh: { [key in keyof typeof en]: string } = {
   "health.quarantined": "已隔离",
   "health.toReview": "待审查",
 
+  "profile.title": "用户档案",
+  "profile.lead": "出现在每次提示词中。只收录用户亲口所说或由人填写的内容。",
+  "profile.edit": "编辑：{name}",
+  "profile.hide": "从档案中隐藏：{name}",
+  "profile.show": "在档案中显示：{name}",
+  "profile.rest": "另有 {count} 条已隐藏或放不下",
+  "profile.rest_one": "另有 {count} 条已隐藏或放不下",
+
   "cleanUp.button": "清理",
   "cleanUp.byCategory": "按类别",
   "cleanUp.title": "清理过期记忆",

@@ -12,6 +12,7 @@ from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
 from recollect.cli.options import CommonFilterOptions, text_of
 from recollect.domain.record import Procedure, Record
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 
 
@@ -41,9 +42,9 @@ async def context(
         str | None, typer.Option(metavar="ID", help="The session of the prompt.")
     ] = None,
 ) -> Answer:
-    """Print what is remembered for a message, as a block for the prompt.
+    """Print the profile and what is remembered for a message, as text for the prompt.
 
-    Nothing is printed when nothing is good enough. The recall_id, which `audit replay` takes, goes
+    Nothing is printed when there is neither. The recall_id, which `audit replay` takes, goes
     to stderr, so that stdout holds only the block.
     """
     made = await memory.context(
@@ -63,6 +64,33 @@ async def context(
             print(f"recall_id: {made.recall_id}", file=sys.stderr)
 
     return Answer(made, tell)
+
+
+async def profile(
+    memory: Memory,
+    action: Annotated[
+        Literal["show", "hide"] | None,
+        typer.Argument(help="Show a record in the profile, or hide it from there."),
+    ] = None,
+    record_id: Annotated[str | None, typer.Argument(metavar="ID", help="The record's id.")] = None,
+) -> Answer:
+    """Print the profile of the user: what stands in every prompt, each line of one record.
+
+    A line is changed like any record, with `edit ID TEXT`.
+    """
+    if action is not None:
+        if record_id is None:
+            raise InvalidInput(
+                "The id of a record is missing",
+                code="missing_field",
+                hint="`recollect profile` shows the ids.",
+            )
+        record = await memory.show_in_profile(record_id, shown=action == "show")
+        done = "shown in" if action == "show" else "hidden from"
+        words = f"{record.id} is {done} the profile: {record.content}"
+        return Answer(record, lambda console: show.line(console, words))
+    found = await memory.profile()
+    return Answer(found, lambda console: show.profile(console, found))
 
 
 async def used(

@@ -1,4 +1,4 @@
-"""Recall: what is remembered about a question, and the block for a prompt."""
+"""Recall: what is remembered about a question, the block for a prompt, and the profile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from recollect.domain.views import Json, as_json
 from recollect.server import answers, operation_answers
-from recollect.server.bodies import Prompt, Question
+from recollect.server.bodies import Prompt, Question, Showing
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.problems import problems
@@ -31,8 +31,20 @@ async def recall(memory: CallersMemory, body: Question) -> Json:
 
 @router.post("/context", response_model=answers.MemoryContext, responses=problems(413))
 async def make_context(memory: CallersMemory, body: Prompt) -> Json:
-    """Make the block that a prompt gets for a message; empty when nothing is remembered."""
+    """Make the text that a prompt gets for a message: the profile, and what is remembered."""
     return as_json(await memory.context(body.message, **body.wanted()))
+
+
+@router.get("/profile", response_model=answers.Profile)
+async def get_profile(memory: CallersMemory) -> Json:
+    """Read the profile of the user: what stands in every prompt, each line of one record."""
+    return as_json(await memory.profile())
+
+
+@router.put("/profile/{record_id}", response_model=answers.Record, responses=problems(404))
+async def show_in_profile(memory: CallersMemory, record_id: str, body: Showing) -> Json:
+    """Show a record in the profile, whatever its facet and origin, or hide it from there."""
+    return as_json(await memory.show_in_profile(record_id, shown=body.shown))
 
 
 @router.get(

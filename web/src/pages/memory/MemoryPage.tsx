@@ -22,6 +22,7 @@ import { BulkBar } from "./BulkBar";
 import { DEMO, DemoNotice, DemoOffer } from "../../parts/demo";
 import { HealthPanel } from "./HealthPanel";
 import { MoreMenu } from "./MoreMenu";
+import { ProfilePanel } from "./ProfilePanel";
 import { RecordCard, type CardActions } from "./RecordCard";
 import { RecordList } from "./RecordList";
 import { SearchBar } from "./SearchBar";
@@ -95,13 +96,17 @@ export function MemoryPage() {
     },
     [remove],
   );
+  const visit = useCallback(
+    (record: Record) => {
+      setVisited(record);
+      openRecord(record.id === search.record ? undefined : record.id);
+    },
+    [openRecord, search.record],
+  );
   const actions = useMemo<CardActions>(
     () => ({
       canWrite,
-      onOpen: (record) => {
-        setVisited(record);
-        openRecord(record.id === search.record ? undefined : record.id);
-      },
+      onOpen: visit,
       onEdit: setEdited,
       onDelete: (record) => askToDelete([record]),
       onUndo: (record) => void undo(record),
@@ -118,7 +123,7 @@ export function MemoryPage() {
           search: ((old: MemorySearch) => ({ ...old, tag: [tag], record: undefined })) as never,
         }),
     }),
-    [askToDelete, canWrite, navigate, openRecord, search.record, undo],
+    [askToDelete, canWrite, navigate, undo, visit],
   );
   const opened =
     shown.find((record) => record.id === search.record) ??
@@ -187,6 +192,9 @@ export function MemoryPage() {
       {!reach.isOperator && <ReachNotice />}
       {place.workspace === DEMO && reach.isServer && <DemoNotice />}
       <HealthPanel who={who} />
+      {tab === "all" && !isSearching && (
+        <ProfilePanel who={who} onOpen={visit} onEdit={setEdited} />
+      )}
       <TabLinks tab={tab} />
       <SearchBar tab={tab} search={search} />
       <div className={isWide && panel ? "grid grid-cols-[minmax(0,1fr)_27rem] gap-5" : ""}>

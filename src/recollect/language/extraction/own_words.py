@@ -1,0 +1,60 @@
+"""Whether words of a message are its sender's own, not pasted, quoted or forwarded.
+
+This is stricter than what extraction reads: it decides what may stand in every prompt. When in
+doubt, the words are not their own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recollect.language.claims import moods
+from recollect.language.extraction.utterances import readable, sentences
+from recollect.language.lexicon import bilingual
+
+_BLANK: Final = frozenset("\n\x00")
+_LINE: Final = re.compile(r"[^\n]+")
+# Text that follows on a line of its own is announced, whatever the words before it.
+_ANNOUNCED: Final = re.compile(r"[:：][ \t]*\n")
+_COLON: Final = re.compile(r"[:：](?!//)")
+
+
+def are_own_words(message: str, start: int | None = None, end: int | None = None) -> bool:
+    """Return whether a part of a message, by default all of it, is in its sender's own words."""
+    first, last = start or 0, len(message) if end is None else end
+    plain, limit = _read(message)
+    return last <= limit and not any(
+        read in _BLANK and not written.isspace()
+        for read, written in zip(plain[first:last], message[first:last], strict=True)
+    )
+
+
+def _read(message: str) -> tuple[str, int]:
+    """Return the message as rules read it, and where text of somebody else begins."""
+    plain = readable(message)
+    lowered = message.lower()
+    mail, closing = bilingual("pasted", "mail"), bilingual("pasted", "closing")
+    limit = len(message)
+    for line in _LINE.finditer(lowered):
+        words = line[0].strip()
+        if closing.fullmatch(words):
+            return plain, 0
+        if mail.match(words):
+            limit = min(limit, line.start())
+    if announced := _ANNOUNCED.search(lowered):
+        limit = min(limit, announced.end())
+    for sentence in sentences(plain):
+        if (length := _announcement(sentence.plain)) is not None:
+            limit = min(limit, sentence.start + length)
+            break
+    return plain, limit
+
+
+def _announcement(sentence: str) -> int | None:
+    """Return where a text begins that the sentence announces: "Summarise this: …"."""
+    colon = _COLON.search(sentence)
+    head = "" if colon is None else sentence[: colon.end()]
+    if not moods.announces_material(head) or moods.is_wish(head) or moods.asks_to_remember(head):
+        return None
+    return len(head)

@@ -1,0 +1,125 @@
+import { Button } from "@heroui/react";
+import { useQueryClient } from "@tanstack/react-query";
+import { Eye, EyeOff, IdCard, Pencil } from "lucide-react";
+import { memo, useState } from "react";
+import { refreshEverything } from "../../api/actions";
+import { answer, api, type Record, type Schemas } from "../../api/client";
+import { scopeIn, useFacets, useProfile, useReach, type Who } from "../../api/queries";
+import { useTranslation } from "../../i18n";
+import { usePlace } from "../../lib/place";
+import { useTellTrouble } from "../../parts/feedback";
+
+type Line = Schemas["ProfileLine"];
+
+/** What stands in every prompt of a person; each line leads to its record. */
+export const ProfilePanel = memo(function ProfilePanel({
+  who,
+  onOpen,
+  onEdit,
+}: {
+  who: Who;
+  onOpen: (record: Record) => void;
+  onEdit: (record: Record) => void;
+}) {
+  const { t, language } = useTranslation();
+  const place = usePlace();
+  const reach = useReach();
+  const queries = useQueryClient();
+  const tellTrouble = useTellTrouble();
+  const { data: profile } = useProfile(place, who);
+  const labels = new Map(useFacets().map((facet) => [facet.name, facet[language]]));
+  const [showsRest, setShowsRest] = useState(false);
+  if (profile === undefined) return null;
+  const rest = [...profile.left_out, ...profile.hidden];
+  if (profile.lines.length + rest.length === 0) return null;
+  const hidden = new Set(profile.hidden.map((line) => line.id));
+  const scope = scopeIn(place, who, reach);
+
+  async function withRecord(line: Line, act: (record: Record) => void) {
+    try {
+      const path = { record_id: line.id };
+      act(await answer(api.GET("/v1/records/{record_id}", { params: { path, query: scope } })));
+    } catch (error) {
+      tellTrouble(error);
+    }
+  }
+
+  async function show(line: Line, shown: boolean) {
+    try {
+      const path = { record_id: line.id };
+      await answer(
+        api.PUT("/v1/profile/{record_id}", { params: { path, query: scope }, body: { shown } }),
+      );
+      await refreshEverything(queries);
+    } catch (error) {
+      tellTrouble(error);
+    }
+  }
+
+  const row = (line: Line) => {
+    const isHidden = hidden.has(line.id);
+    return (
+      <li key={line.id} className="group flex items-center gap-2 py-1 sm:gap-3">
+        <span className="caption w-20 shrink-0 sm:w-36">{labels.get(line.facet) ?? "–"}</span>
+        <button
+          type="button"
+          dir="auto"
+          className={`focusable said line-clamp-2 min-w-0 flex-1 cursor-pointer rounded-md text-start text-[15px] underline-offset-2 hover:underline ${isHidden ? "text-muted line-through" : ""}`}
+          onClick={() => void withRecord(line, onOpen)}
+        >
+          {line.text.slice(0, 600)}
+        </button>
+        {reach.canWrite && (
+          <span className="flex shrink-0">
+            <Button
+              isIconOnly
+              size="sm"
+              variant="ghost"
+              aria-label={t("profile.edit", { name: line.text.slice(0, 60) })}
+              onPress={() => void withRecord(line, onEdit)}
+            >
+              <Pencil aria-hidden />
+            </Button>
+            <Button
+              isIconOnly
+              size="sm"
+              variant="ghost"
+              aria-label={t(isHidden ? "profile.show" : "profile.hide", {
+                name: line.text.slice(0, 60),
+              })}
+              onPress={() => void show(line, isHidden)}
+            >
+              {isHidden ? <Eye aria-hidden /> : <EyeOff aria-hidden />}
+            </Button>
+          </span>
+        )}
+      </li>
+    );
+  };
+
+  return (
+    <section aria-labelledby="profile" className="panel mt-4 mb-5 px-4 py-3.5 sm:px-5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 id="profile" className="eyebrow flex items-center gap-2">
+          <IdCard className="size-4" strokeWidth={1.8} aria-hidden />
+          {t("profile.title")}
+        </h2>
+        <p className="caption">{t("profile.lead")}</p>
+      </div>
+      <ul className="mt-2">{profile.lines.map(row)}</ul>
+      {rest.length > 0 && (
+        <>
+          <Button
+            size="sm"
+            variant="ghost"
+            aria-expanded={showsRest}
+            onPress={() => setShowsRest(!showsRest)}
+          >
+            {t("profile.rest", { count: rest.length })}
+          </Button>
+          {showsRest && <ul className="mt-1">{rest.map(row)}</ul>}
+        </>
+      )}
+    </section>
+  );
+});
