@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
+from recollect.adapters.plain import wrap
 from recollect.domain.record import Status
 from recollect.sync import Memory as BlockingMemory
 from tests.database_servers import environment_of, place_of
@@ -218,6 +219,19 @@ def test_the_blocking_memory_reads_before_it_is_closed_too(closing: None, databa
     known = {it.content for it in memory.list(limit=100).items}
     assert not memory.close()
     assert {*_FACTS.values()} <= known
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+async def test_what_an_adapter_heard_is_read_when_its_memory_is_closed(
+    closing: None, database_path: Path, leaves: bool
+):
+    async with Memory.open(database_path) as memory:
+        chat = wrap(memory, [{"role": "user", "content": text} for text in _FACTS])
+        await chat.to_send()
+        if leaves:
+            await chat.leave()
+    async with Memory.open(database_path) as memory:
+        assert len(await _facts(memory)) == 8
 
 
 @pytest.mark.several_programs

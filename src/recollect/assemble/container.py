@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -99,6 +100,8 @@ _log = logging.getLogger(__name__)
 _MEGABYTE: Final = 1 << 20
 # A program that is open only for a moment leaves background work to others.
 _START_DELAY_SECONDS: Final = 3.0
+# At most so many times as long takes what a busy machine does.
+_BUSY_FACTOR: Final = 6.0
 # How often closing looks whether another process has read what was told.
 _POLL_SECONDS: Final = 0.1
 # What background work needs and takes long to import.
@@ -279,10 +282,20 @@ class Wiring(Parts):
             _log.warning("what was told before is read later: %s", problem)
 
     async def catch_up(self) -> None:
-        """Wait for what was left unread, for as long as closing would have waited."""
+        """Wait for what was left unread, for as long as closing would have waited.
+
+        These are seconds of this process at work: on a busy machine, where closing was too slow,
+        opening would be too. Only a language model is waited for by the clock.
+        """
+        seconds = self.settings.writing.close_seconds
+        most = seconds if self.settings.tiers.extract else seconds * _BUSY_FACTOR
+        began, worked = time.monotonic(), time.process_time()
         tasks = [parts._catching_up for parts in self.opened]
-        if reading := [*filter(None, tasks)]:
-            await asyncio.wait(reading, timeout=self.settings.writing.close_seconds)
+        reading = {task for task in tasks if task is not None}
+        while reading and time.process_time() - worked < seconds:
+            if (left := began + most - time.monotonic()) <= 0:
+                break
+            _, reading = await asyncio.wait(reading, timeout=min(left, _POLL_SECONDS))
 
     async def _start(self) -> None:
         await asyncio.sleep(_START_DELAY_SECONDS)
