@@ -278,3 +278,27 @@ def test_what_is_shown_can_be_taken_away_as_a_file(console: Console):
     console.go(page, "memory?q=green+tea")
     expect(cards(page)).to_have_count(1)
     assert exported() == ["Ann likes green tea"]
+
+
+def test_the_profile_shows_what_stands_in_every_prompt_and_lets_a_person_change_it(
+    console: Console,
+):
+    console.save("Ann is allergic to nuts", facet="allergy", about="user")
+    console.save("Ann lives in Lyon", facet="home", about="user")
+    console.save("The harbour opens in May")
+    page = console.open("memory?user=ann")
+    profile = page.get_by_role("region", name="Profile")
+    expect(profile.get_by_role("listitem")).to_have_count(2)
+    expect(profile.get_by_role("listitem").first).to_contain_text("Allergy")
+
+    profile.get_by_role("button", name="Ann lives in Lyon", exact=True).click()
+    expect(page).to_have_url(re.compile(r"record=mem_"))
+    profile.get_by_role("button", name="Edit: Ann lives in Lyon").click()
+    page.get_by_role("textbox", name="Content").fill("Ann lives in Nice")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(profile).to_contain_text("Ann lives in Nice")
+    profile.get_by_role("button", name="Hide from the profile: Ann lives in Nice").click()
+    expect(profile.get_by_role("listitem")).to_have_count(1)
+    profile.get_by_role("button", name="1 more is hidden or has no room").click()
+    profile.get_by_role("button", name="Show in the profile: Ann lives in Nice").click()
+    expect(profile.get_by_role("listitem")).to_have_count(2)

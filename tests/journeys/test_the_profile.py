@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from mcp import Client
+from mcp.types import TextContent, TextResourceContents
 
 from recollect import Memory
+from recollect.domain.profile import is_hidden
 from recollect.domain.record import Evidence
 from recollect.settings import Settings
+from recollect.sync import Memory as BlockingMemory
+from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
+from tests.serving import served
 
 Attack = Callable[[Memory, str], Awaitable[None]]
 
@@ -347,3 +357,113 @@ async def test_a_person_hides_shows_and_edits_lines(memory: Memory):
     await ann.show_in_profile(allergy.id)
     assert await _profile(ann) == ["Ann is allergic to nuts"]
     assert [it.reason for it in await ann.history(allergy.id)][-1] == "shown in the profile"
+
+
+async def test_every_face_shows_and_changes_it(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+):
+    async with served(tmp_path / "memory.db") as address, Memory.open(address) as remote:
+        ann = remote.scope(user="ann")
+        line = await ann.remember("Ann is allergic to nuts", facet="allergy", about="user")
+        found = await ann.profile()
+        assert [(it.id, it.facet, it.text) for it in found.lines] == [
+            (line.id, "allergy", "Ann is allergic to nuts")
+        ]
+        assert (await ann.context("Suggest a dessert")).profile == found.text
+        async with Client(f"{address}/mcp?user=ann") as client:
+            (part,) = (await client.read_resource("memory://profile")).contents
+            assert isinstance(part, TextResourceContents)
+            assert part.text == found.text
+            (told,) = (await client.call_tool("memory_profile", {})).content
+            assert isinstance(told, TextContent)
+            assert json.loads(told.text) == {
+                "profile": [{"id": line.id, "facet": "allergy", "text": "Ann is allergic to nuts"}]
+            }
+        assert is_hidden(await ann.show_in_profile(line.id, shown=False))
+    say = CommandLine(capfdbinary)
+    at = ("--data", str(tmp_path / "memory.db"), "--user", "ann")
+    said = await asyncio.to_thread(say, "profile", *at)
+    assert "The profile is empty." in said.out
+    assert "Hidden:" in said.out
+    await asyncio.to_thread(say, "profile", "show", line.id, *at)
+    await asyncio.to_thread(say, "edit", line.id, "Ann is allergic to hazelnuts", *at)
+    await asyncio.to_thread(say, "edit", line.id, "--facet", "allergy", "--about", "user", *at)
+    shown = (await asyncio.to_thread(say, "profile", "--json", *at)).json
+    assert [it["text"] for it in shown["lines"]] == ["Ann is allergic to hazelnuts"]
+    with BlockingMemory.open(tmp_path / "memory.db") as blocking:
+        lines = blocking.scope(user="ann").profile().lines
+        assert [it.id for it in lines] == [line.id]
+
+
+# --- Another day, another process -----------------------------------------------------------------
+
+_TELL = """
+import asyncio, sys
+from recollect import Memory
+
+async def main(database, *messages):
+    async with Memory.open(database) as memory:
+        ann = memory.scope(user="ann")
+        async with ann.session() as session:
+            for message in messages:
+                await session.observe({"role": "user", "content": message})
+                await session.prepare(message)
+                await session.observe({"role": "assistant", "content": "OK."})
+            await ann.extract(session.id)
+            await session.end()
+        await memory.drain()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+_ASK = """
+import asyncio, sys
+from recollect import Memory
+
+async def main(database, question):
+    async with Memory.open(database) as memory:
+        async with memory.scope(user="ann").session() as session:
+            await session.observe({"role": "user", "content": question})
+            for message in await session.prepare(question, with_guide=False):
+                print(message["content"])
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.sqlite(reason="other processes open the file")
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize(
+    ("told", "question", "known"),
+    [
+        (
+            [
+                "I'm allergic to nuts.",
+                "Please always answer in short sentences.",
+                "It rains today.",
+            ],
+            "Suggest a dessert",
+            ["allergic to nuts", "short sentences"],
+        ),
+        (
+            ["我对坚果过敏。", "以后回答都要简短。", "今天下雨了。"],
+            "推荐一个甜点",
+            ["对坚果过敏", "简短"],
+        ),
+    ],
+    ids=["en", "zh"],
+)
+def test_a_dessert_without_nuts(tmp_path: Path, told: list[str], question: str, known: list[str]):
+    database = str(tmp_path / "memory.db")
+    subprocess.run([sys.executable, "-c", _TELL, database, *told], check=True, timeout=300)
+    asked = subprocess.run(
+        [sys.executable, "-c", _ASK, database, question],
+        check=True,
+        timeout=300,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    profile = asked.stdout.partition("<profile>")[2].partition("</profile>")[0]
+    assert all(words in profile for words in known), asked.stdout
+    assert "雨" not in profile
+    assert "rains" not in profile
