@@ -1,6 +1,7 @@
 """Killed while it migrates, and two servers on one database that are killed in turn."""
 
 import asyncio
+import contextlib
 import gzip
 import json
 import random
@@ -92,11 +93,28 @@ async def test_migrations_survive_forty_kills(tmp_path: Path):
 def _start(database: Path) -> tuple[Child[str], str]:
     command = [*RECOLLECT, "serve", "--port", "0", "--json", "--data", str(database)]
     process: Child[str] = Child(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    return process, json.loads(process.stdout.readline())["address"]
+    with process.stdout or contextlib.nullcontext() as told:
+        assert told is not None
+        return process, json.loads(told.readline())["address"]
 
 
-async def _save(address: str, saved: list[str], errors: list[str], name: str) -> None:
+class _Saved(list[str]):
+    """The ids that were acknowledged; whoever waits is told of the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next = asyncio.Event()
+
+    def add(self, ident: str) -> None:
+        self.append(ident)
+        self._next.set()
+
+    async def one_more(self) -> None:
+        self._next.clear()
+        await self._next.wait()
+
+
+async def _save(address: str, saved: _Saved, errors: list[str], name: str) -> None:
     """Save until the server is gone; keep what it has answered."""
     async with httpx.AsyncClient(base_url=address, timeout=60) as client:
         for number in range(100_000):
@@ -106,14 +124,14 @@ async def _save(address: str, saved: list[str], errors: list[str], name: str) ->
             except httpx.HTTPError:
                 return
             if answer.status_code == 201:
-                saved.append(answer.json()["id"])
+                saved.add(answer.json()["id"])
             else:
                 errors.append(answer.text)
 
 
 async def _kill_servers(folder: Path, times: int) -> dict[str, Any]:
     """Let two servers write to one database and kill one of them, again and again."""
-    database, saved, errors = folder / "memory.db", list[str](), list[str]()
+    database, saved, errors = folder / "memory.db", _Saved(), list[str]()
     with ExitStack() as ending:
         servers: list[tuple[Child[str], str]] = []
         for _ in range(2):
@@ -124,7 +142,8 @@ async def _kill_servers(folder: Path, times: int) -> dict[str, Any]:
             for place, (_, address) in enumerate(servers)
         ]
         for attempt in range(times):
-            await asyncio.sleep(random.uniform(0.3, 2))
+            await saved.one_more()
+            await asyncio.sleep(random.uniform(0, 2))
             victim = attempt % 2
             servers[victim][0].kill()
             await saving[victim]
@@ -133,7 +152,7 @@ async def _kill_servers(folder: Path, times: int) -> dict[str, Any]:
             saving[victim] = asyncio.create_task(
                 _save(servers[victim][1], saved, errors, f"{victim}-{attempt}")
             )
-        await asyncio.sleep(1)
+        await saved.one_more()
         for process, _ in servers:
             process.kill()
             await asyncio.to_thread(process.wait)

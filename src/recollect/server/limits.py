@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -97,7 +97,7 @@ class Limits:
             self._working.pop(name, None)
 
     @contextmanager
-    def importing(self, name: str) -> Iterator[None]:
+    def importing(self, name: str) -> Generator[None]:
         """Let an import of a key run, or refuse it: each takes a thread and some memory."""
         if len(self._imports) >= _MOST_IMPORTS or self._imports.count(name) >= _MOST_IMPORTS_OF_ONE:
             raise TooManyRequests(

@@ -220,6 +220,7 @@ def _in_list(text: io.TextIOWrapper, buffer: str) -> Iterator[Fields | InvalidIn
         at += len(cast("re.Match[str]", _BETWEEN_VALUES.match(buffer, at))[0])
         if buffer.startswith("]", at):
             return
+        value: object = None
         failed: Exception = ValueError("it ends in the middle")
         try:
             value, end = decoder.raw_decode(buffer, at)

@@ -11,7 +11,7 @@ import io
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,7 +68,7 @@ def limited(file: BinaryIO, most_bytes: int) -> BinaryIO:
 
 
 @contextmanager
-def opened(source: str | Path | BinaryIO, most_bytes: int) -> Iterator[tuple[BinaryIO, int]]:
+def opened(source: str | Path | BinaryIO, most_bytes: int) -> Generator[tuple[BinaryIO, int]]:
     """Open a file that can be read from any place, and give its size.
 
     What arrives as a stream is kept in a file without a name while it is read. A file on this

@@ -104,7 +104,6 @@ def serve(
             code="tls_needed",
             hint="Give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks https.",
         )
-    proxies = _checked_proxies(trusted_proxy or (), is_here=is_here, behind_proxy=behind_proxy)
     # Through a proxy, or by another name, everybody comes from this machine.
     is_private = is_here and not behind_proxy and not allow_host
     # A database that cannot be opened is told here, as by every other command.
@@ -116,6 +115,7 @@ def serve(
             code="keys_needed",
             hint="Make one first: recollect keys create NAME --role admin.",
         )
+    proxies = _checked_proxies(trusted_proxy or (), is_here=is_here, behind_proxy=behind_proxy)
     with _listening(host, port) as listener:
         address = _address("https" if has_tls else "http", host, listener)
         say(_started(address, settings, door=door), as_object=shared.json)
