@@ -19,7 +19,7 @@ from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.forgetting import FORGET
 from recollect.domain.meter import Meter
-from recollect.errors import StorageError
+from recollect.errors import RecollectError, StorageError
 from recollect.memory.parts import Parts
 from recollect.recall.listing import Listing
 from recollect.settings import Settings
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
-    from recollect.domain.scope import Scope
+    from recollect.domain.scope import Caller, Scope
     from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.reindex import Reindexer, ReindexService
@@ -98,8 +98,26 @@ _START_DELAY_SECONDS: Final = 3.0
 _BACKGROUND_MODULES: Final = (
     "recollect.assemble.background",
     "recollect.assemble.recall",
+    "recollect.assemble.sessions",
+    "recollect.assemble.sharing",
+    "recollect.assemble.upkeep",
     "recollect.backends.local.keyword_index",
     "recollect.backends.local.vector_index",
+    "recollect.backends.sql.erasure",
+    "recollect.backends.sql.items",
+    "recollect.context.sessions",
+    "recollect.erasure.forgetting",
+    "recollect.knowledge.base",
+    "recollect.knowledge.ingest",
+    "recollect.knowledge.retrieval",
+    "recollect.lifecycle.audit",
+    "recollect.lifecycle.items",
+    "recollect.lifecycle.working_memory",
+    "recollect.models.language.tiers",
+    "recollect.models.onnx_file",
+    "recollect.recall.prefetch",
+    "recollect.recall.split_recall",
+    "recollect.sharing.proposals",
 )
 
 
@@ -126,6 +144,7 @@ class Wiring(Parts):
         self.unopened: dict[tuple[str, str], StorageError] = {}
         self._starting: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
         # What is here alone; a scope may be held by another store.
         self.own_store = SqlStore(database, clock)
         self.store: Store = SplitStore(
@@ -196,6 +215,7 @@ class Wiring(Parts):
     @cached_property
     def own_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
+        from recollect.recall.late_vectors import VectorGaps
 
         return recaller_of(
             self.settings,
@@ -205,6 +225,7 @@ class Wiring(Parts):
             self.vectors,
             self.meaning,
             self.late_vectors,
+            VectorGaps(self.meaning, self.jobs, self.clock),
             self.fresh_links,
             self._reranking,
             self._answering,
@@ -266,6 +287,21 @@ class Wiring(Parts):
         self.working.sweeper.start()
         self.sealer.start()
         self.metrics.start()
+
+    def _expect_prompt(self, caller: Caller) -> None:
+        """Load what the first prompt of a session needs, unless it may take its time."""
+        if self._loading is None and self.settings.session.prepare_seconds:
+            self._loading = asyncio.create_task(self._load(caller), name="recollect-load")
+
+    async def _load(self, caller: Caller) -> None:
+        try:
+            await self.recaller.load(caller.readable)
+            # In a thread, because importing takes a while and callers would wait.
+            await asyncio.to_thread(self._prepare_background)
+            await self.judge.load()
+        except RecollectError as problem:
+            # Whoever asks is told.
+            _log.info("models are loaded when they are needed: %s", problem)
 
     def _prepare_background(self) -> None:
         for module in _BACKGROUND_MODULES:
@@ -345,9 +381,10 @@ class Wiring(Parts):
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting goes on when the memory is next opened: %s", problem)
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
+        for task in (self._starting, self._loading):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {
             "late_vectors": lambda: self.late_vectors.settled(),
             "fresh_links": lambda: self.fresh_links.close(),
@@ -543,6 +580,7 @@ class Wiring(Parts):
             self.observer,
             self.prefetch,
             self.meter,
+            self._expect_prompt,
         )
 
     @cached_property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,7 @@ def working_memory(
     observer: Observer,
     prefetch: Prefetch,
     meter: Meter,
+    opened: Callable[[Caller], None],
 ) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
     from recollect.backends.sql.jobs import SqlJobs
@@ -99,6 +101,7 @@ def working_memory(
             options.compression,
             models.of("summarise"),
         ),
+        opened=opened,
         ended=ended,
         left=left,
     )
@@ -145,6 +148,7 @@ def _session_options(settings: Settings) -> SessionOptions:
         share=session.share,
         messages=session.messages,
         patience=session.patience,
+        prepare_seconds=session.prepare_seconds or math.inf,
         keep_for=timedelta(days=session.keep_days),
         scratchpad_ttl=timedelta(minutes=session.scratchpad_minutes),
         compression=CompressionOptions(

@@ -28,6 +28,7 @@ from recollect.domain.turn import Turn
 from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
 from recollect.ports.judge import Answerer
+from recollect.ports.runtime import in_time, seconds_left
 from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.question import Question
 from recollect.recall.reranking import readable_text
@@ -67,6 +68,8 @@ class Answers:
     # Whether something else may answer: a text that was not read, or one that has the question's
     # words and which the model may have misread.
     may_miss: bool = True
+    # Whether there was no time to read them.
+    is_late: bool = False
 
     def confidence(self, otherwise: float) -> float:
         """Return the confidence that anything answers; `otherwise` is that of the search."""
@@ -150,17 +153,27 @@ class Answering:
     ) -> Answers:
         """Return how clearly the best candidates answer; nothing if there is no model."""
         found: dict[str, float] = {}
+        is_late = False
         present = [hit for hit in best if hit.fused.owner_id in items]
         for some in (present[: self._hits], present[self._hits : self.most]):
-            if max(found.values(), default=-math.inf) < _ANSWERS:
-                found |= await self._logits(question, some, items)
+            if not is_late and max(found.values(), default=-math.inf) < _ANSWERS:
+                logits = await in_time(self._logits(question, some, items), seconds_left())
+                is_late = logits is None
+                found |= logits or {}
         known = {owner: logit for owner, logit in found.items() if not math.isnan(logit)}
         return Answers(
             known,
             {owner: _said_at(items[owner]) for owner in known},
             may_miss=len(known) < len(found)
             or any(_has_words(question, items[owner].content) for owner in known),
+            is_late=is_late,
         )
+
+    async def load(self) -> None:
+        """Load the model, so that the first question need not wait for it."""
+        model = await self._opened()
+        if model is not None:
+            await asyncio.to_thread(model.logits, "?", ["."])
 
     async def read_more(
         self,

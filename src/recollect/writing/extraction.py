@@ -20,6 +20,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotFound, StaleVersion
 from recollect.language.extraction.conversation import Extractor, RuleExtractor
+from recollect.ports.runtime import give_way
 from recollect.ports.store import Store, Writes
 from recollect.writing.intake import Extracted
 from recollect.writing.jobs import RereadQueue, is_outage
@@ -32,6 +33,8 @@ _log: Final = logging.getLogger(__name__)
 _BATCH_TURNS: Final = 30
 _CONTEXT_TURNS: Final = 4
 _MAX_ATTEMPTS: Final = 20
+# About what a step of reading takes, so how long it gives way to callers.
+_PIECE_SECONDS: Final = 0.05
 # Sorts after every id, so that reading continues with the next ordinal.
 _LAST_ID: Final = "~"
 
@@ -89,11 +92,13 @@ class Extraction:
         written: list[Written] = []
         refused = 0
         while True:
+            await give_way(_PIECE_SECONDS)
             mark = await self._writes.watermark(caller.scope, session)
             before, turns = await self._turns(caller, session, mark)
             if not turns:
                 return written
             claims, extracted = await self._extract_claims(turns, before)
+            await give_way(_PIECE_SECONDS)
             if self._rereading is not None and is_outage(extracted.degraded):
                 await self._rereading.note(caller, session, turns)
             reached = Watermark(
