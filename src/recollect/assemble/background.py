@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scope_models import SqlScopeModels
-from recollect.backends.sql.writes import SqlUndecidedTurns
+from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedTurns
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
+from recollect.domain.write import EXTRACT_IDLE, READING
 from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
@@ -22,8 +23,7 @@ from recollect.ports.scope_models import ScopeModels
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import EmbeddingService
-from recollect.writing.jobs import DECIDE_ACTS, REREAD, ActDecider
-from recollect.writing.schedule import EXTRACT_IDLE
+from recollect.writing.jobs import DECIDE_ACTS, RECOVER, REREAD, ActDecider, Recovery
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
@@ -50,6 +50,7 @@ def worker_of(parts: Wiring) -> Worker:
         FORGET: parts.forgetting.run,
         INGEST_DOCUMENT: parts.knowledge.ingester.run,
         DECIDE_ACTS: decider.run,
+        RECOVER: Recovery(SqlLostReadings(parts.database), parts.jobs).run,
         **working.handlers,
         **parts.trail.handlers,
         **reading_handlers(
@@ -72,7 +73,7 @@ def worker_of(parts: Wiring) -> Worker:
         handlers,
         look_for_work,
         unhurried=unhurried,
-        lanes=[[INGEST_DOCUMENT], [JUDGE]],
+        lanes=[[INGEST_DOCUMENT], [JUDGE], READING],
     )
 
 

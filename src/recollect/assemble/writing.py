@@ -13,7 +13,7 @@ from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
-from recollect.domain.write import BufferTimes, WritePolicy
+from recollect.domain.write import EXTRACT, EXTRACT_IDLE, BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
 from recollect.ports.language_model import LanguageModels
@@ -26,20 +26,14 @@ from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
 from recollect.writing.intake import Intake, Router
-from recollect.writing.jobs import REREAD, BackgroundJudge, RereadQueue
+from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Saver
-from recollect.writing.schedule import (
-    EPISODE,
-    EXTRACT,
-    EXTRACT_IDLE,
-    ExtractionSchedule,
-    Judging,
-)
+from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 
@@ -121,6 +115,7 @@ def reading_handlers(
         EXTRACT_IDLE: extraction.run,
         EPISODE: recap.run,
         REREAD: extraction.run_again,
+        READ_AGAIN: extraction.run_lost,
         JUDGE: writing.background.run,
     }
 

@@ -17,6 +17,7 @@ from recollect.context.notes import NotesOptions, NotesRule, SessionNotes
 from recollect.context.scratchpad import SCRATCHPAD_TTL
 from recollect.context.summariser import Summariser
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.write import Pending
 from recollect.errors import InvalidInput
 from recollect.ports.state import State, StateKey
 from recollect.recall.prefetch import Prefetch
@@ -156,7 +157,8 @@ class SessionParts:
     """The services of a session.
 
     `opened` is called with the caller whose session was loaded, `ended` with one whose session has
-    ended, `left` with one whose session was closed after something was said.
+    ended, `left` with one whose session was closed after something was said; the last two return
+    what of it is still to be read.
     """
 
     archive: ArchiveParts
@@ -165,8 +167,8 @@ class SessionParts:
     state: State
     summariser: Summariser
     opened: Callable[[Caller], None]
-    ended: Callable[[Caller, str], Awaitable[None]]
-    left: Callable[[Caller, str], Awaitable[None]]
+    ended: Callable[[Caller, str], Awaitable[Pending]]
+    left: Callable[[Caller, str], Awaitable[Pending]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,10 @@ class Procedure:
         return replace(self, usage_count=other.usage_count, success_rate=other.success_rate)
 
 
+SESSION_EPISODE: Final = "session"
+"""The source of the record that sums up a session."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One thing that is remembered. Changing it makes a new version; the old one is kept."""
@@ -129,6 +133,11 @@ class Record:
     def evolve(self, **changes: Any) -> Record:
         """Return the record with some fields changed."""
         return copy_with(self, **changes)
+
+    @property
+    def is_session_episode(self) -> bool:
+        """Return whether it sums up a session, which repeats what other records are made from."""
+        return self.kind is Kind.EPISODIC and self.source == SESSION_EPISODE
 
     @property
     def name(self) -> str:

@@ -110,6 +110,7 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         # What it compresses on the way is stored.
         "prepare_session",
         "settle_session",
+        "leave_session",
         "end_session",
         "replace_notes",
         "add_note",

@@ -205,6 +205,11 @@ class WritingSettings(Section):
         default=5,
         description="inactivity after which the rest of a session is read; 0 = never",
     )
+    close_seconds: Annotated[float, Field(ge=0)] = Field(
+        default=5,
+        description="how long closing waits until what was said is read; the rest is read after "
+        "the next opening; 0 = do not wait",
+    )
     ground: bool = Field(
         default=True, description="false = also store what its source does not support"
     )

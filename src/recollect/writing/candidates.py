@@ -234,6 +234,8 @@ def _vector(embedded: OwnerUnits) -> Vector | None:
 
 
 def _may_change(caller: Caller, record: Record) -> bool:
+    if record.is_session_episode:
+        return False
     is_users_own = record.scope == caller.scope.of_user != caller.scope
     return not is_users_own or is_user_profile(record.category)
 

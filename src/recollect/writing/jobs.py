@@ -21,6 +21,7 @@ from recollect.domain.record import Record
 from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Act, Turn
+from recollect.domain.write import LostReading
 from recollect.errors import ModelError, StaleVersion
 from recollect.language.extraction.acts import with_acts
 from recollect.language.extraction.conversation import Extractor
@@ -271,7 +272,7 @@ class RereadQueue:
         except ModelError as problem:
             await self._postpone(caller, session, wait, problem)
             return
-        await self._pipeline.take(caller, claims, found, Extracted(by="model"))
+        await self._pipeline.take(caller, claims, found, Extracted(by="model"), adds=True)
 
     async def _postpone(
         self, caller: Caller, session: str, wait: _Wait, problem: ModelError
@@ -302,6 +303,48 @@ class RereadQueue:
             payload={**place, "first": wait.first, "last": wait.last, "tries": wait.tries},
             run_after=self._clock.now() + wait.pause,
         )
+
+
+# --- Jobs that read sessions again which an earlier release read without keeping anything ---------
+# It took every claim for known when the episode of the session was stored first.
+
+RECOVER: Final = "recover"
+READ_AGAIN: Final = "read_again"
+
+
+class Recovery:
+    """The job that has every such session read again, each by a job of its own."""
+
+    def __init__(self, lost: LostReadings, jobs: Jobs) -> None:
+        self._lost = lost
+        self._jobs = jobs
+
+    async def run(self, job: Job) -> Mapping[str, Any]:
+        """Queue the sessions; the migration that brings this release queues this job once."""
+        found = await self._lost.all()
+        await self._jobs.add([_read_again(reading) for reading in found])
+        return {"sessions": len(found)}
+
+
+def _read_again(reading: LostReading) -> NewJob:
+    place = f"{reading.scope.key}/{reading.session}"
+    return NewJob(
+        kind=READ_AGAIN,
+        key=hashlib.sha256(place.encode()).hexdigest(),
+        payload={
+            **place_of(reading.scope, reading.session),
+            "after": reading.after,
+            "to": reading.to,
+        },
+    )
+
+
+class LostReadings(Protocol):
+    """What was read without keeping what it says, in all scopes."""
+
+    async def all(self) -> Sequence[LostReading]:
+        """Return the turns of every session that this happened to."""
+        ...
 
 
 # --- A job that decides the acts of turns stored before acts existed ------------------------------

@@ -81,7 +81,7 @@ __all__ = [
     "writes",
 ]
 
-HEAD_REVISION: Final = "0012"
+HEAD_REVISION: Final = "0013"
 
 scopes: Final = Table(
     "scopes",
