@@ -703,6 +703,7 @@ class Wiring(Parts):
     def writing(self) -> WritingParts:
         from recollect.assemble.judge import judging_of
         from recollect.assemble.writing import writing_of
+        from recollect.writing.forget_wishes import ForgetWishes
 
         return writing_of(
             self.settings,
@@ -719,6 +720,7 @@ class Wiring(Parts):
             judging_of(self.settings, self.fresh_links),
             self.fresh_links,
             self.meter,
+            ForgetWishes(lambda: self.recaller, lambda: self._answering),
         )
 
     @cached_property

@@ -25,6 +25,7 @@ from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
+from recollect.writing.forget_wishes import ForgetWishes
 from recollect.writing.intake import Intake, Router
 from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
@@ -53,6 +54,7 @@ def writing_of(
     judging: Judging | None,
     fresh: FreshLinks,
     meter: Meter,
+    forgetting: ForgetWishes,
 ) -> WritingParts:
     """Return the write pipeline and the services around it."""
     writing = settings.writing
@@ -79,7 +81,7 @@ def writing_of(
     return WritingParts(
         pipeline=pipeline,
         extraction=Extraction(
-            store, writes, pipeline, policy, extractor, rereading, judging=judging
+            store, writes, pipeline, policy, extractor, rereading, forgetting, judging=judging
         ),
         candidates=candidates,
         judge=judge,

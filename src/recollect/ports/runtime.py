@@ -39,7 +39,7 @@ def span(name: str, **attributes: str | int) -> AbstractContextManager[Any]:
     return tracer.start_as_current_span(name, attributes=told, record_exception=False)
 
 
-# --- A time limit of an answer: what is not ready by then is left out ------------------------------
+# --- A time limit of an answer: what is not ready by then is left out -----------------------------
 
 T = TypeVar("T")
 

@@ -169,6 +169,18 @@ class Answering:
             is_late=is_late,
         )
 
+    async def clearly_answering(self, question: str, texts: Sequence[str]) -> list[bool]:
+        """Return for each text whether it clearly answers; none does without a model."""
+        try:
+            model = await self._opened()
+            if model is not None:
+                # One by one, because a call reads only so much.
+                found = [await asyncio.to_thread(model.logits, question, [it]) for it in texts]
+                return [float(logits[0]) >= _CLEAR for logits in found]
+        except RecollectError as problem:
+            _log.warning("texts are not compared with a question: %s", problem)
+        return [False] * len(texts)
+
     async def load(self) -> None:
         """Load the model, so that the first question need not wait for it."""
         model = await self._opened()

@@ -198,7 +198,7 @@ def _vectors(owner: OwnerUnits, late: _Late) -> Iterator[UnitVector]:
             )
 
 
-# --- Units that stay without vectors, which somebody has to know -----------------------------------
+# --- Units that stay without vectors, which somebody has to know ----------------------------------
 
 
 _MAX_PLACES: Final = 1_000

@@ -55,6 +55,7 @@ _ASKS_FOR_DOCUMENTS: Final = frozenset({"question", "new_task", "bug_fix"})
 _MAX_MESSAGE_CHARS: Final = 10_000_000
 # The share of the time in which a recall may wait for models; the rest is for what they need not.
 _HURRIED_SHARE: Final = 0.5
+_NOTHING: Final = Recalled(hits=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ class PrefetchOptions:
 class _Found:
     """What bears on a message."""
 
-    recalled: Recalled = Recalled(hits=())
+    recalled: Recalled = _NOTHING
     documents: Sequence[Passage] = ()
     disputed: frozenset[str] = frozenset()
 
