@@ -205,18 +205,18 @@ class Intake:
     ) -> list[Incoming]:
         """Return the record of a wish to forget, with the records that it means.
 
-        Turns that told the same give way to the wish, unless a person has to decide first.
+        Turns that told the same give way to the wish, as long as no record relies on them.
         """
         is_clear = self._policy(caller) == "auto" and len(meant.records) <= MOST_DELETED
-        forgets, turns_forgotten = (meant.records, meant.turns) if is_clear else ((), ())
+        forgets = meant.records if is_clear else ()
         proposes = meant.others if is_clear else (*meant.records, *meant.others)
-        if not (forgets or turns_forgotten or proposes):
+        if not (forgets or proposes or (is_clear and meant.turns)):
             return []
         return [
             replace(
                 arrival,
                 record=arrival.record
-                and arrival.record.evolve(tags=(FORGET_WISH,), related=turns_forgotten[:MAX_ITEMS]),
+                and arrival.record.evolve(tags=(FORGET_WISH,), related=meant.turns[:MAX_ITEMS]),
                 forgets=forgets,
                 proposes=proposes[:MOST_DELETED],
             )
