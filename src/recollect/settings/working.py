@@ -47,7 +47,8 @@ class SessionSettings(Section):
     )
     prepare_seconds: Annotated[float, Field(ge=0)] = Field(
         default=0.3,
-        description="seconds after which a prompt does without what is not found by then; 0 = none",
+        description="seconds after which a prompt does without what is not found by then; 0 = no "
+        "limit",
     )
     tokens: str = Field(
         default="estimate",
