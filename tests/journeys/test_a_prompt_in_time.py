@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,8 @@ class HangingFakeEmbedder(FakeEmbedder):
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> NDArray[np.float32]:
         if purpose == "query":
-            try:
+            with suppress(TimeoutError):
                 await asyncio.wait_for(self.is_quick.wait(), _HANGS)
-            except TimeoutError:
-                pass
         return await super().embed(texts, purpose, progress)
 
 
@@ -165,7 +164,7 @@ async def test_the_first_prompt_of_a_session_finds_the_models_loaded(
     async with Memory.open(settings_at(tmp_path)) as memory:
         await told_before(memory)
     async with Memory.open(settings_at(tmp_path)) as memory:
-        session = await memory.session("now")
+        await memory.session("now")
         loading = memory._parts._loading
         assert loading is not None, "loading begins when a session is opened"
         await asyncio.wait([loading])
