@@ -235,6 +235,7 @@ async def test_in_some_orders_with_some_kills_the_same_is_remembered(
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(7_200)
 async def test_in_every_order_with_a_kill_anywhere_the_same_is_remembered(
     story: tuple[Path, list[object]],
     clock: TurnedClock,

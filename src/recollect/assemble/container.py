@@ -296,6 +296,12 @@ class Wiring(Parts):
         except RecollectError as problem:
             _log.warning("what was told before is read later: %s", problem)
 
+    async def catch_up(self) -> None:
+        """Wait for what was left unread, for as long as closing would have waited."""
+        tasks = [parts._catching_up for parts in self.opened]
+        if reading := [*filter(None, tasks)]:
+            await asyncio.wait(reading, timeout=self.settings.writing.close_seconds)
+
     async def _start(self) -> None:
         await asyncio.sleep(_START_DELAY_SECONDS)
         # In a thread, because importing takes a while and callers would wait.
@@ -487,11 +493,17 @@ class Wiring(Parts):
     @cached_property
     def saver(self) -> Saver:
         from recollect.assemble.judge import judging_of
+        from recollect.writing.facets import Facets
         from recollect.writing.saver import Saver
 
-        judging = judging_of(self.settings, self.fresh_links)
         return Saver(
-            self.store, self.listing, self.meaning, self.clock, self.redactor, judging=judging
+            self.store,
+            self.listing,
+            self.meaning,
+            self.clock,
+            self.redactor,
+            judging=judging_of(self.settings, self.fresh_links),
+            facets=Facets(self.understanding.facets),
         )
 
     def _link_among(self) -> LinkAmong | None:
@@ -502,7 +514,8 @@ class Wiring(Parts):
     def judge(self) -> JudgeChain:
         from recollect.assemble.judge import judge_of
 
-        return judge_of(self.settings, self.working.models, self.own_judge)
+        facets = self.understanding.facets
+        return judge_of(self.settings, self.working.models, self.own_judge, facets)
 
     @cached_property
     def versions(self) -> Versions:
@@ -719,8 +732,9 @@ class Wiring(Parts):
             self.judge,
             judging_of(self.settings, self.fresh_links),
             self.fresh_links,
+            self.understanding.facets,
             self.meter,
-            ForgetWishes(lambda: self.recaller, lambda: self._answering),
+            ForgetWishes(lambda: self.recaller, lambda: self._answering, self.understanding.facets),
         )
 
     @cached_property

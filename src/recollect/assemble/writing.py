@@ -16,6 +16,7 @@ from recollect.domain.scope import Caller, Holding
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
+from recollect.ports.facets import FacetReader
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, Writes
@@ -25,6 +26,7 @@ from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
+from recollect.writing.facets import Facets
 from recollect.writing.forget_wishes import ForgetWishes
 from recollect.writing.intake import Intake, Router
 from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
@@ -53,6 +55,7 @@ def writing_of(
     judge: JudgeChain,
     judging: Judging | None,
     fresh: FreshLinks,
+    facets: FacetReader | None,
     meter: Meter,
     forgetting: ForgetWishes,
 ) -> WritingParts:
@@ -73,6 +76,7 @@ def writing_of(
         candidates,
         merger,
         judge,
+        facets=Facets(facets),
         reconciles=writing.reconcile,
         meter=meter,
     )
@@ -85,7 +89,7 @@ def writing_of(
         ),
         candidates=candidates,
         judge=judge,
-        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh),
+        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh, facets),
         router=router,
         merger=merger,
         redactor=redactor,

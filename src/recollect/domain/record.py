@@ -124,6 +124,12 @@ class Record:
     # How often it was used successfully, and how often it did not help.
     helped: int = 0
     rejected: int = 0
+    # Which attribute it states (None: not decided yet, "": decided, unknown), and whom it is
+    # about: "user", "other", "thing", or "" if that is unknown.
+    facet: str | None = None
+    about: str = ""
+    # Whether a caller set them; then nothing else does, until the content changes.
+    facet_fixed: bool = False
     version: int
     status: Status
     metadata: Mapping[str, Any] = field(hash=False)
@@ -131,7 +137,9 @@ class Record:
     """Its relations to other records and turns; loaded for a single record or a page."""
 
     def evolve(self, **changes: Any) -> Record:
-        """Return the record with some fields changed."""
+        """Return the record with some fields changed; what new content states is undecided."""
+        if "facet" not in changes and changes.get("content", self.content) != self.content:
+            changes = {"facet": None, "about": "", "facet_fixed": False, **changes}
         return copy_with(self, **changes)
 
     @property

@@ -51,6 +51,7 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         "list_sessions",
         "list_tags",
         "list_categories",
+        "list_facets",
         "list_changes",
         "stream_events",
         "session_status",

@@ -208,8 +208,8 @@ class WritingSettings(Section):
     )
     close_seconds: Annotated[float, Field(ge=0)] = Field(
         default=5,
-        description="how long closing waits until what was said is read; the rest is read after "
-        "the next opening; 0 = do not wait",
+        description="seconds that closing waits until what was said is read, and the next opening "
+        "until what is left is; 0 = do not wait",
     )
     ground: bool = Field(
         default=True, description="false = also store what its source does not support"

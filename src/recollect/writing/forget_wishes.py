@@ -18,6 +18,7 @@ from recollect.domain.write import Claim
 from recollect.language.extraction.forgetting import ForgetWish, forget_wishes, told_parts
 from recollect.language.extraction.message import labelled
 from recollect.language.quantities import numbers
+from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.recall.answering import Answering
 from recollect.recall.cache import CachedRecaller
 
@@ -50,10 +51,14 @@ class ForgetWishes:
     """Finds what wishes to forget mean."""
 
     def __init__(
-        self, recaller: Callable[[], CachedRecaller], answering: Callable[[], Answering | None]
+        self,
+        recaller: Callable[[], CachedRecaller],
+        answering: Callable[[], Answering | None],
+        facets: FacetReader | None,
     ) -> None:
         self._recaller = recaller
         self._answering = answering
+        self._facets = facets
 
     async def meant(self, caller: Caller, turns: Sequence[Turn]) -> list[Meant]:
         """Return what the wishes in these turns mean; nothing without a model."""
@@ -75,7 +80,12 @@ class ForgetWishes:
             wish.question, own, Filter().without_archives, limit=_LOOKED_AT, min_score=0.0
         )
         hits = [hit.item for hit in recalled if isinstance(hit.item, Record | Turn)]
-        hits = [item for item in hits if item.id != turn.id and item.scope in own]
+        asked = UNDECIDED if self._facets is None else await self._facets.asked(wish.question)
+        hits = [
+            item
+            for item in hits
+            if item.id != turn.id and item.scope in own and not _is_about_another(item, asked)
+        ]
         clear = await answering.clearly_answering(wish.question, [it.content for it in hits])
         items = [item for item, is_clear in zip(hits, clear, strict=True) if is_clear]
         # What tells something else beside it is not deleted along with it.
@@ -103,6 +113,12 @@ class ForgetWishes:
 def _wishes(turn: Turn) -> list[ForgetWish]:
     is_said = turn.role == "user" and turn.act in {"statement", "request", None}
     return forget_wishes(turn.id, turn.content) if is_said else []
+
+
+def _is_about_another(item: Record | Turn, asked: FacetGuess) -> bool:
+    """Return whether a record is known to be about somebody else than who is asked about."""
+    about = item.about if isinstance(item, Record) else ""
+    return bool(about and asked.about) and about != asked.about
 
 
 def _repeats(text: str, values: Collection[str]) -> bool:

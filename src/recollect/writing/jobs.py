@@ -17,7 +17,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob
 from recollect.domain.page import Cursor
-from recollect.domain.record import Record
+from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Act, Turn
@@ -26,6 +26,7 @@ from recollect.errors import ModelError, StaleVersion
 from recollect.language.extraction.acts import with_acts
 from recollect.language.extraction.conversation import Extractor
 from recollect.language.units import record_units, turn_units
+from recollect.ports.facets import FacetReader
 from recollect.ports.jobs import Jobs
 from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.runtime import Clock, give_way
@@ -35,6 +36,7 @@ from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.intake import Extracted
 from recollect.writing.judges import JudgeChain
+from recollect.writing.outcome import statement_of
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.schedule import is_judged, judged_of, place_of, session_of
 
@@ -53,6 +55,7 @@ class BackgroundJudge:
         judge: JudgeChain,
         clock: Clock,
         fresh: FreshLinks,
+        facets: FacetReader | None = None,
     ) -> None:
         self._store = store
         self._meaning = meaning
@@ -60,6 +63,7 @@ class BackgroundJudge:
         self._judge = judge
         self._clock = clock
         self._fresh = fresh
+        self._facets = facets
 
     async def run(self, job: Job) -> None:
         """Run the job."""
@@ -141,9 +145,23 @@ class BackgroundJudge:
         units = record_units(item) if isinstance(item, Record) else turn_units(item)
         embedded = await self._meaning.of_units([units])
         scopes = compared_scopes(caller, item.scope)
-        return await self._candidates.ids_near(
+        near = await self._candidates.ids_near(
             scopes, item.content, embedded.owners[0], embedded.model, now
         )
+        facet, about = await self._stated(item)
+        kind = item.kind if isinstance(item, Record) else Kind.SEMANTIC
+        stating = await self._candidates.stating(scopes, facet, about, kind, now)
+        # They come first: what has one value at a time is compared, however it is worded.
+        return {record.id: near.get(record.id) for record in stating} | near
+
+    async def _stated(self, item: Item) -> tuple[str | None, str]:
+        """Return which attribute it states, and of whom."""
+        if isinstance(item, Record):
+            return item.facet, item.about
+        if self._facets is None or item.role != "user":
+            return None, ""
+        (guess,) = await self._facets.read([item.content])
+        return guess.facet, guess.about
 
     async def _older(
         self, caller: Caller, item: Item, nearness: Mapping[str, float | None]
@@ -167,8 +185,9 @@ class BackgroundJudge:
 
 
 def _statement(item: Item, near: float | None = None) -> Statement:
-    source = item.source or item.category if isinstance(item, Record) else item.role
-    return Statement(text=item.content, said_at=_said_at(item), source=source, near=near)
+    if isinstance(item, Record):
+        return statement_of(item, near=near)
+    return Statement(text=item.content, said_at=item.at, source=item.role, near=near)
 
 
 def _said_at(item: Item) -> datetime:

@@ -38,6 +38,7 @@ from recollect.writing.candidates import (
     StandingInstructions,
     compared_scopes,
 )
+from recollect.writing.facets import Facets
 from recollect.writing.forget_wishes import Meant
 from recollect.writing.intake import Extracted, Intake
 from recollect.writing.outcome import (
@@ -177,6 +178,7 @@ class WritePipeline:
         merger: Merger,
         judge: Judge,
         *,
+        facets: Facets | None = None,
         reconciles: bool = True,
         meter: Meter | None = None,
     ) -> None:
@@ -188,6 +190,7 @@ class WritePipeline:
         self._candidates = candidates
         self._merger = merger
         self._judge = judge
+        self._facets = facets or Facets(None)
         self._reconciles = reconciles
         self._meter = meter or Meter()
         self._instructions = StandingInstructions(store)
@@ -293,6 +296,7 @@ class WritePipeline:
         """Judge and write; repeat if the compared records changed meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
             embedded = await self._embed(incoming)
+            incoming = await self._with_facets(incoming, embedded)
             for attempt in range(_MAX_ATTEMPTS):
                 expected = (
                     await self._scope_versions(caller, incoming)
@@ -352,6 +356,19 @@ class WritePipeline:
     async def _embed(self, incoming: Sequence[Incoming]) -> Embedded:
         new = [arrival.record for arrival in incoming if arrival.record is not None]
         return await self._meaning.of_units(await units_of(record_units, new))
+
+    async def _with_facets(
+        self, incoming: Sequence[Incoming], embedded: Embedded
+    ) -> Sequence[Incoming]:
+        """Return the same with what each record states."""
+        new = [arrival.record for arrival in incoming if arrival.record is not None]
+        decided = {record.id: record for record in await self._facets.decided(new, embedded)}
+        return [
+            arrival
+            if arrival.record is None
+            else replace(arrival, record=decided[arrival.record.id])
+            for arrival in incoming
+        ]
 
     async def _judge_all(
         self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded

@@ -366,3 +366,60 @@ def _mark_of(connection: Connection, scope_id: int, session: str) -> int:
     marks = schema.watermarks.c
     mark = select(marks.ordinal).where(marks.scope_id == scope_id, marks.session == session)
     return connection.scalar(mark) or 0
+
+
+# --- Records without a facet in a SQL database ----------------------------------------------------
+
+_RECORDS: Final = schema.records.c
+_VECTORS: Final = schema.vectors.c
+_MODELS: Final = schema.embedding_models.c
+_UNDECIDED: Final = (
+    select(schema.records, _VECTORS.vector)
+    .select_from(
+        schema.records.outerjoin(
+            schema.units, and_(_UNITS.owner_id == _RECORDS.id, _UNITS.ordinal == 0)
+        ).outerjoin(
+            schema.vectors,
+            and_(
+                _VECTORS.unit_id == _UNITS.id,
+                _VECTORS.model_id
+                == select(_MODELS.id).where(_MODELS.name == bindparam("model")).scalar_subquery(),
+            ),
+        )
+    )
+    .where(_RECORDS.facet.is_(None), _RECORDS.id > bindparam("after"))
+    .order_by(_RECORDS.id)
+    .limit(bindparam("most"))
+)
+
+
+class SqlUndecidedRecords:
+    """Implements `UndecidedRecords`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def first(
+        self, model: str, *, after: str, limit: int
+    ) -> Sequence[tuple[Record, bytes | None]]:
+        def read(connection: Connection) -> Sequence[tuple[Record, bytes | None]]:
+            given = {"model": model, "after": after, "most": limit}
+            rows = rows_of(connection, _UNDECIDED, given)
+            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            # While a scope is made anew, a record has its units twice.
+            found = {row["id"]: row for row in rows}.values()
+            return [(record_from(row, scopes[row["scope_id"]]), row["vector"]) for row in found]
+
+        return await self._database.read(read)
+
+    async def decide(self, records: Sequence[Record]) -> None:
+        def write(connection: Connection) -> None:
+            for record in records:
+                is_as_read = (_RECORDS.version == record.version, _RECORDS.facet.is_(None))
+                connection.execute(
+                    update(schema.records)
+                    .where(_RECORDS.id == record.id, *is_as_read)
+                    .values(facet=record.facet, about=record.about)
+                )
+
+        await self._database.write(write)
