@@ -81,18 +81,15 @@ class ForgetWishes:
         )
         hits = [hit.item for hit in recalled if isinstance(hit.item, Record | Turn)]
         asked = UNDECIDED if self._facets is None else await self._facets.asked(wish.question)
-        hits = [
-            item
-            for item in hits
-            if item.id != turn.id and item.scope in own and not _is_about_another(item, asked)
-        ]
+        hits = [item for item in hits if item.id != turn.id and item.scope in own]
         clear = await answering.clearly_answering(wish.question, [it.content for it in hits])
         items = [item for item, is_clear in zip(hits, clear, strict=True) if is_clear]
-        # What tells something else beside it is not deleted along with it.
+        # What tells something else too, or is of somebody else, is not deleted along with it.
         alone = {
             it.id
             for it in items
-            if all(await answering.clearly_answering(wish.question, told_parts(it.content)))
+            if not _is_about_another(it, asked)
+            and all(await answering.clearly_answering(wish.question, told_parts(it.content)))
         }
         records = [item for item in items if isinstance(item, Record)]
         told = [it.turn for record in records if record.id in alone for it in record.evidence]
