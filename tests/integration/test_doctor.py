@@ -15,6 +15,7 @@ from recollect.domain.stats import DatabaseCondition
 from recollect.errors import StorageError
 from recollect.lifecycle.doctor import Doctor, IndexBudgets, embedder_finding
 from recollect.models import local_model
+from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings, settings_file
 from recollect.sync import Memory
 from tests.command_line import CommandLine
@@ -335,7 +336,7 @@ class _OnAShare:
 async def test_a_slow_journal_is_a_warning_and_what_fails_then_is_a_finding(tmp_path: Path):
     budgets = IndexBudgets(keyword_mb=1, vector_mb=1)
     (tmp_path / "memory.db").touch()
-    doctor = Doctor(_OnAShare(), _OnAShare(), tmp_path / "memory.db", None, budgets)
+    doctor = Doctor(_OnAShare(), _OnAShare(), tmp_path / "memory.db", None, budgets, SystemClock())
     database, index = await doctor.examine()
     assert (database.verdict, index.verdict) == ("warning", "problem")
     assert "journal mode delete" in database.message

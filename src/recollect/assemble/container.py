@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
-    from recollect.domain.scope import Scope
+    from recollect.domain.scope import Caller, Scope
     from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.reindex import Reindexer, ReindexService
@@ -108,8 +108,26 @@ _POLL_SECONDS: Final = 0.1
 _BACKGROUND_MODULES: Final = (
     "recollect.assemble.background",
     "recollect.assemble.recall",
+    "recollect.assemble.sessions",
+    "recollect.assemble.sharing",
+    "recollect.assemble.upkeep",
     "recollect.backends.local.keyword_index",
     "recollect.backends.local.vector_index",
+    "recollect.backends.sql.erasure",
+    "recollect.backends.sql.items",
+    "recollect.context.sessions",
+    "recollect.erasure.forgetting",
+    "recollect.knowledge.base",
+    "recollect.knowledge.ingest",
+    "recollect.knowledge.retrieval",
+    "recollect.lifecycle.audit",
+    "recollect.lifecycle.items",
+    "recollect.lifecycle.working_memory",
+    "recollect.models.language.tiers",
+    "recollect.models.onnx_file",
+    "recollect.recall.prefetch",
+    "recollect.recall.split_recall",
+    "recollect.sharing.proposals",
 )
 
 
@@ -137,6 +155,7 @@ class Wiring(Parts):
         self._starting: asyncio.Task[None] | None = None
         self._catching_up: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
         # What is here alone; a scope may be held by another store.
         self.own_store = SqlStore(database, clock)
         self.store: Store = SplitStore(
@@ -207,6 +226,7 @@ class Wiring(Parts):
     @cached_property
     def own_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
+        from recollect.recall.late_vectors import VectorGaps
 
         return recaller_of(
             self.settings,
@@ -216,6 +236,7 @@ class Wiring(Parts):
             self.vectors,
             self.meaning,
             self.late_vectors,
+            VectorGaps(self.meaning, self.jobs, self.clock),
             self.fresh_links,
             self._reranking,
             self._answering,
@@ -305,6 +326,21 @@ class Wiring(Parts):
         self.working.sweeper.start()
         self.sealer.start()
         self.metrics.start()
+
+    def _expect_prompt(self, caller: Caller) -> None:
+        """Load what the first prompt of a session needs, unless it may take its time."""
+        if self._loading is None and self.settings.session.prepare_seconds:
+            self._loading = asyncio.create_task(self._load(caller), name="recollect-load")
+
+    async def _load(self, caller: Caller) -> None:
+        try:
+            await self.recaller.load(caller.readable)
+            # In a thread, because importing takes a while and callers would wait.
+            await asyncio.to_thread(self._prepare_background)
+            await self.judge.load()
+        except RecollectError as problem:
+            # Whoever asks is told.
+            _log.info("models are loaded when they are needed: %s", problem)
 
     def _prepare_background(self) -> None:
         for module in _BACKGROUND_MODULES:
@@ -438,7 +474,7 @@ class Wiring(Parts):
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting goes on when the memory is next opened: %s", problem)
-        for task in filter(None, (self._starting, self._catching_up)):
+        for task in filter(None, (self._starting, self._catching_up, self._loading)):
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {
@@ -667,6 +703,7 @@ class Wiring(Parts):
             self.told,
             self.prefetch,
             self.meter,
+            self._expect_prompt,
         )
 
     @cached_property
@@ -709,6 +746,7 @@ class Wiring(Parts):
     def writing(self) -> WritingParts:
         from recollect.assemble.judge import judging_of
         from recollect.assemble.writing import writing_of
+        from recollect.writing.forget_wishes import ForgetWishes
 
         return writing_of(
             self.settings,
@@ -726,6 +764,7 @@ class Wiring(Parts):
             self.fresh_links,
             self.understanding.facets,
             self.meter,
+            ForgetWishes(lambda: self.recaller, lambda: self._answering, self.understanding.facets),
         )
 
     @cached_property

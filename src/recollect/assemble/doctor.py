@@ -166,6 +166,7 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
         str(journal_of(settings.database)) if settings.is_journal else settings.store_name,
         EmbeddingModel(name=tried.model, dimension=tried.dimension) if tried.model else None,
         IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),
+        SystemClock(),
     )
 
 

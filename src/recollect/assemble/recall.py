@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recollect.ports.units import UnitIndex, VectorIndex
     from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.fresh_links import FreshLinks
-    from recollect.recall.late_vectors import LateVectors
+    from recollect.recall.late_vectors import LateVectors, VectorGaps
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
@@ -53,6 +53,7 @@ def recaller_of(
     vectors: VectorIndex,
     meaning: EmbeddingService,
     late: LateVectors,
+    gaps: VectorGaps,
     fresh_links: FreshLinks,
     reranking: Reranking | None,
     answering: Answering | None,
@@ -65,7 +66,7 @@ def recaller_of(
     recaller = Recaller(
         store,
         units,
-        recall_paths(settings, units, vectors, meaning, late, meter),
+        recall_paths(settings, units, vectors, meaning, late, gaps, meter),
         EntityPath(units),
         Scan(store, units),
         archive_passages(settings, database),
@@ -86,11 +87,12 @@ def recall_paths(
     vectors: VectorIndex,
     meaning: EmbeddingService,
     late: LateVectors,
+    gaps: VectorGaps,
     meter: Meter,
 ) -> list[RecallPath]:
     """Return the paths that have any weight."""
     recall = settings.recall
-    by_meaning = VectorPath(meaning, vectors, late, recall.patience)
+    by_meaning = VectorPath(meaning, vectors, late, gaps, recall.patience)
     paths: list[RecallPath] = [KeywordPath(units), by_meaning, TimePath(units)]
     if recall.recent:
         paths.append(_recent_path(recall, units))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ def working_memory(
     told: Told,
     prefetch: Prefetch,
     meter: Meter,
+    opened: Callable[[Caller], None],
 ) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
     from recollect.backends.sql.jobs import SqlJobs
@@ -98,6 +100,7 @@ def working_memory(
             options.compression,
             models.of("summarise"),
         ),
+        opened=opened,
         ended=ended,
         left=told.leave,
     )
@@ -144,6 +147,7 @@ def _session_options(settings: Settings) -> SessionOptions:
         share=session.share,
         messages=session.messages,
         patience=session.patience,
+        prepare_seconds=session.prepare_seconds or math.inf,
         keep_for=timedelta(days=session.keep_days),
         scratchpad_ttl=timedelta(minutes=session.scratchpad_minutes),
         compression=CompressionOptions(

@@ -27,6 +27,7 @@ from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
 from recollect.writing.facets import Facets
+from recollect.writing.forget_wishes import ForgetWishes
 from recollect.writing.intake import Intake, Router
 from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
@@ -56,6 +57,7 @@ def writing_of(
     fresh: FreshLinks,
     facets: FacetReader | None,
     meter: Meter,
+    forgetting: ForgetWishes,
 ) -> WritingParts:
     """Return the write pipeline and the services around it."""
     writing = settings.writing
@@ -83,7 +85,7 @@ def writing_of(
     return WritingParts(
         pipeline=pipeline,
         extraction=Extraction(
-            store, writes, pipeline, policy, extractor, rereading, judging=judging
+            store, writes, pipeline, policy, extractor, rereading, forgetting, judging=judging
         ),
         candidates=candidates,
         judge=judge,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, overload
@@ -50,6 +51,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Pending
 from recollect.errors import Closed, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
+from recollect.ports.runtime import caller_waits
 
 _log: Final = logging.getLogger(__name__)
 # How much of a long message is used as the query of the notes.
@@ -308,7 +310,8 @@ class Session:
         opened for this call, by the passages about the query if the whole is too large. What the
         tools found is included, and the scratchpad on request. From the first query on, the guide
         to the memory tools is included where the agent has memory, unless `with_guide` says
-        otherwise. `usage.degraded` reports what is missing.
+        otherwise. What is remembered has `session.prepare_seconds` to be found; the rest is left
+        out. `usage.degraded` reports what is missing.
         """
         await self._send(
             query,
@@ -384,6 +387,18 @@ class Session:
         with_guide: bool | None,
     ) -> tuple[Message, ...]:
         """Build the prompt; return the conversation that it is made from."""
+        with caller_waits():
+            return await self._build(query, load, with_notes, with_scratchpad, with_guide)
+
+    async def _build(
+        self,
+        query: str | None,
+        load: str | Iterable[str],
+        with_notes: bool,
+        with_scratchpad: bool,
+        with_guide: bool | None,
+    ) -> tuple[Message, ...]:
+        began = time.monotonic()
         window = await self._ensure_loaded()
         messages = self._intake.messages
         window.sender.begin(messages)
@@ -394,7 +409,8 @@ class Session:
         if with_scratchpad:
             beside.append(render_scratchpad(await self._scratchpad.read()))
         ahead = ""
-        remembered = await self._recall(query, messages)
+        left = self._options.prepare_seconds - (time.monotonic() - began)
+        remembered = await self._recall(query, messages, max(0.0, left))
         degraded = remembered.degraded
         if remembered.place == "system":
             beside.append(remembered.recalled)
@@ -526,6 +542,7 @@ class Session:
                 compression, self._archive, self._budget, counter, patience=patience
             )
             self._window = _Window(compression=compression, sender=sender)
+            self._parts.opened(self._caller)
         return self._window
 
     def _note(self, heard: ReceivedMessage) -> None:
@@ -578,13 +595,15 @@ class Session:
         yield self._notes.get_toc_cache_hint()
         yield self._notes.get_memory_context()
 
-    async def _recall(self, query: str | None, messages: Sequence[Message]) -> MemoryContext:
+    async def _recall(
+        self, query: str | None, messages: Sequence[Message], within: float
+    ) -> MemoryContext:
         """Return the profile, and what is remembered about a query and not in the window."""
         if query is None:
             return await self._parts.prefetch.profile(self._caller, self._id)
         covered = max((summary.end for summary in self.summaries), default=0)
         return await self._parts.prefetch.context(
-            self._caller, self._id, query, window=messages[covered:]
+            self._caller, self._id, query, window=messages[covered:], within=within
         )
 
     async def _to_load(self, load: str | Iterable[str], question: str) -> tuple[str, ...]:

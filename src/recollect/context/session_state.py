@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -155,8 +156,9 @@ def _mark(notes: SessionNotes) -> object:
 class SessionParts:
     """The services of a session.
 
-    `ended` is called with the caller whose session has ended, `left` with one whose session was
-    closed after something was said; both return what of it is still to be read.
+    `opened` is called with the caller whose session was loaded, `ended` with one whose session has
+    ended, `left` with one whose session was closed after something was said; the last two return
+    what of it is still to be read.
     """
 
     archive: ArchiveParts
@@ -164,6 +166,7 @@ class SessionParts:
     prefetch: Prefetch
     state: State
     summariser: Summariser
+    opened: Callable[[Caller], None]
     ended: Callable[[Caller, str], Awaitable[Pending]]
     left: Callable[[Caller, str], Awaitable[Pending]]
 
@@ -179,6 +182,8 @@ class SessionOptions:
     messages: int = 50
     # Seconds that a prompt waits for summaries of messages that would otherwise be left out.
     patience: float = 2.0
+    # Seconds after which a prompt does without what is not found by then.
+    prepare_seconds: float = math.inf
     # How long the state of an inactive session is kept.
     keep_for: timedelta = timedelta(days=30)
     scratchpad_ttl: timedelta = SCRATCHPAD_TTL

@@ -26,6 +26,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.domain.turn import Turn
+from recollect.domain.write import FORGET_WISH
 from recollect.errors import ModelError
 from recollect.language.characters import fold
 from recollect.language.entities import entities
@@ -354,7 +355,7 @@ class SessionEpisodes:
 
     async def keep(self, caller: Caller, session: str) -> Record | None:
         """Store and return the episode of a session; None if too little was said."""
-        turns = await self._store.turns([caller.scope], Filter(session=session))
+        turns = await self._turns(caller, session)
         if sum(turn.role == "user" for turn in turns) < self._after:
             return None
         messages = [_without_memory(message) for turn in turns for message in messages_of(turn)]
@@ -373,6 +374,15 @@ class SessionEpisodes:
         return await self._saver.update(
             caller, kept.id, content, fields, reason=reason, author=None
         )
+
+    async def _turns(self, caller: Caller, session: str) -> list[Turn]:
+        """Return the turns of a session, without those that told what is to be forgotten."""
+        scopes = [*dict.fromkeys((caller.scope, caller.scope.of_user))]
+        where = Filter(tags=frozenset({FORGET_WISH}))
+        wishes = await self._store.records(scopes, where, now=self._clock.now())
+        left_out = {turn for wish in wishes for turn in wish.related}
+        turns = await self._store.turns([caller.scope], Filter(session=session))
+        return [turn for turn in turns if turn.id not in left_out]
 
     async def _find_episode(self, caller: Caller, session: str) -> Record | None:
         where = Filter(kinds=frozenset({Kind.EPISODIC}), session=session)

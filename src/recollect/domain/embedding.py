@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -16,6 +17,8 @@ EMBED: Final = "embed"
 REEMBED: Final = "reembed"
 # One job makes all missing vectors.
 MISSING_VECTORS: Final = NewJob(kind=EMBED, key="missing")
+GAP_LASTS: Final = timedelta(minutes=5)
+"""How long units may lack vectors that no job makes until that is a problem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,8 @@ class MetricFigures:
     recall_p50_ms: float | None = None
     recall_p95_ms: float | None = None
     prompts: int = 0
+    late_prompts: int = 0
+    """The number of prompts that were made without all that is remembered, to be in time."""
     injected_tokens: int = 0
     injected_items: int = 0
     used_items: int = 0
@@ -122,6 +124,7 @@ def figures_of(counters: Mapping[CounterName, float]) -> MetricFigures:
         recall_p50_ms=quantile_ms(counters, "recall_seconds", 0.50),
         recall_p95_ms=quantile_ms(counters, "recall_seconds", 0.95),
         prompts=one("prompts"),
+        late_prompts=one("late_prompts"),
         injected_tokens=one("injected_tokens"),
         injected_items=items,
         used_items=one("feedback", "used"),

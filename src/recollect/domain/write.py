@@ -10,7 +10,14 @@ from typing import Any, Final, Literal
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Tier
 from recollect.domain.scope import Scope
 
-WriteStatus = Literal["created", "merged", "versioned", "quarantined", "buffered", "skipped"]
+WriteStatus = Literal[
+    "created", "merged", "versioned", "quarantined", "buffered", "skipped", "deleted", "proposed"
+]
+"""deleted: the user asked to forget it; undo restores it. proposed: the same, but a person decides
+it first as a conflict."""
+
+FORGET_WISH: Final = "forget-wish"
+"""The tag of a record that says what the user asked to forget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

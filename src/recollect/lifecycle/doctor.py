@@ -19,7 +19,7 @@ from recollect.context.archives.description import hash_of
 from recollect.context.archives.vault import decompressed
 from recollect.domain.archive import Blob
 from recollect.domain.audit import AuditVerdict
-from recollect.domain.embedding import EmbedderCheck, EmbedderState, EmbeddingModel
+from recollect.domain.embedding import GAP_LASTS, EmbedderCheck, EmbedderState, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.model_tier import LANGUAGE_TASKS, LanguageTask
 from recollect.domain.stats import (
@@ -32,6 +32,7 @@ from recollect.domain.stats import (
 from recollect.errors import ModelError, StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt
+from recollect.ports.runtime import Clock
 from recollect.ports.scope_models import ScopeModels
 from recollect.ports.upkeep import Maintenance
 
@@ -71,12 +72,14 @@ class Doctor:
         database: Path | str,
         model: EmbeddingModel | None,
         budgets: IndexBudgets,
+        clock: Clock,
     ) -> None:
         self._maintenance = maintenance
         self._serving = serving
         self._database = database
         self._model = model
         self._budgets = budgets
+        self._clock = clock
 
     async def examine(self) -> list[Finding]:
         """Return the findings about the database and its contents."""
@@ -109,11 +112,16 @@ class Doctor:
                 figures={"units": units},
             )
         missing = await self._serving.count_lacking(model)
+        # What is new or waits for a job gets its vectors by itself.
+        is_filling = await self._serving.is_filling()
+        since = self._clock.now() - GAP_LASTS
+        lasting = 0 if is_filling else await self._serving.count_lacking(model, before=since)
         others: dict[str, int] = {}
         told: list[str] = []
         for served in await self._serving.served():
             if served.model is None:
                 missing += served.units
+                lasting += 0 if is_filling else served.units
             elif served.model != model:
                 others[served.model.name] = served.units
                 where = f"{served.scopes:,} scopes with {served.units:,} units"
@@ -121,14 +129,14 @@ class Doctor:
         has = units - missing - sum(others.values())
         told.insert(0, f"{has:,} of {units:,} units have a vector of {model.name}")
         if missing:
-            told.append(f"{missing:,} are found by words only")
+            told.append(f"{missing:,} are found by words only" + ("" if lasting else " for now"))
         return Finding(
             part="vectors",
-            verdict="warning" if missing or others else "ok",
+            verdict="warning" if lasting or others else "ok",
             message="; ".join(told),
             hint="`recollect reindex` creates the missing ones; texts in a language that the model "
             "does not read stay without."
-            if missing or others
+            if lasting or others
             else "",
             figures={"units": units, "without_vector": missing, "of_other_models": others},
         )

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from recollect.errors import RecollectError
 from recollect.language.characters import fold
-from recollect.models.local_model import FACETS, TOKENIZER, SharedFiles
-from recollect.models.onnx_model import Tokenizer
+from recollect.models.local_model import FACETS, SharedFiles
 from recollect.ports.embedder import Embedder, Purpose
 from recollect.ports.facets import UNDECIDED, FacetGuess
 from recollect.ports.units import Vector
@@ -57,14 +56,14 @@ class WordMeans:
 
     def __init__(self, shared: SharedFiles) -> None:
         self._words = shared.words
-        self._tokenizer = Tokenizer(shared.files[TOKENIZER], _MAX_TOKENS)
+        self._tokenizer = shared.tokenizer
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text, zeros where it has no words."""
         return np.stack([self._mean(text) for text in texts])
 
     def _mean(self, text: str) -> NDArray[np.float32]:
-        pieces = self._tokenizer.pieces(fold(text))
+        pieces = self._tokenizer.pieces(fold(text))[:_MAX_TOKENS]
         rows = self._words.of(np.array(pieces or [0], np.int64))
         mean = rows.mean(axis=0)
         return mean / max(float(np.linalg.norm(mean)), 1e-9) * bool(pieces)

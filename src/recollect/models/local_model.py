@@ -54,6 +54,8 @@ class SharedFiles:
 
     files: Mapping[str, bytes]
     words: WordRows
+    # Reading its file keeps all threads waiting, so it is done once for all models.
+    tokenizer: Tokenizer
 
 
 def local_model(given: Path | None = None) -> LocalModel:
@@ -141,14 +143,15 @@ class LocalModel:
             raise ModelDamaged(f"{NAME} is not complete", hint=_HOW_TO_GET)
         try:
             rows, scales = (_array(files.pop(name)) for name in (_WORDS, _SCALES))
+            tokenizer = Tokenizer(files[TOKENIZER], _LONGEST)
         except KeyError as problem:
             raise ModelDamaged(f"{folder} lacks {problem}", hint=_HOW_TO_GET) from None
-        return SharedFiles(files=files, words=WordRows(rows, scales))
+        return SharedFiles(files=files, words=WordRows(rows, scales), tokenizer=tokenizer)
 
     def _embedder_files(self) -> ModelFiles:
         shared = self.shared()
         return ModelFiles(
-            graph=shared.files[EMBEDDER], tokenizer=shared.files[TOKENIZER], words=shared.words
+            graph=shared.files[EMBEDDER], tokenizer=shared.tokenizer, words=shared.words
         )
 
 
@@ -186,15 +189,15 @@ class _CrossEncoder:
         self._open_session = open_session
         self._file = file
         self._output = output
-        self._parts: tuple[SharedFiles, Session, Tokenizer] | None = None
+        self._parts: tuple[SharedFiles, Session] | None = None
 
     def pieces(self, text: str) -> list[int]:
         """Return the tokens of a text, as far as they are read."""
-        return self._loaded()[2].pieces(fold(text))
+        return self._loaded()[0].tokenizer.pieces(fold(text))[:_MAX_SIDE_TOKENS]
 
     def scores(self, pairs: Sequence[tuple[list[int], list[int]]]) -> NDArray[np.float32]:
         """Return a row of scores for each pair."""
-        shared, session, _ = self._loaded()
+        shared, session = self._loaded()
         joined = [_join(first, second) for first, second in pairs]
         ids = np.zeros((len(joined), max(len(it) for it, _ in joined)), np.int64)
         kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
@@ -206,11 +209,10 @@ class _CrossEncoder:
         (scores,) = session.run([self._output], feed)
         return np.asarray(scores, np.float32)
 
-    def _loaded(self) -> tuple[SharedFiles, Session, Tokenizer]:
+    def _loaded(self) -> tuple[SharedFiles, Session]:
         if self._parts is None:
             shared = self._load()
-            session = self._open_session(shared.files[self._file])
-            self._parts = shared, session, Tokenizer(shared.files[TOKENIZER], _MAX_SIDE_TOKENS)
+            self._parts = shared, self._open_session(shared.files[self._file])
         return self._parts
 
 

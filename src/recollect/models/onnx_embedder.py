@@ -53,7 +53,7 @@ class ModelFiles:
     """The files of a model; a graph that is too large to hold twice is given as a path."""
 
     graph: bytes | Path
-    tokenizer: bytes
+    tokenizer: bytes | Tokenizer
     words: WordRows | None = None
     """The word vectors of a graph that takes vectors instead of token numbers."""
 
@@ -163,7 +163,8 @@ class _Engine:
     """A session with its tokenizer, which turns tokens into pooled vectors."""
 
     def __init__(self, traits: ModelTraits, files: ModelFiles, session: Session) -> None:
-        self.tokenizer = Tokenizer(files.tokenizer, traits.longest)
+        given = files.tokenizer
+        self.tokenizer = given if isinstance(given, Tokenizer) else Tokenizer(given, traits.longest)
         self._pooling = traits.pooling
         self._session = session
         self._words = files.words

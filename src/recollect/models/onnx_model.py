@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.quiet_libraries import import_quietly
+from recollect.ports.runtime import give_way
 
 # --- A small interface to onnxruntime, with its errors translated into ours -----------------------
 
@@ -206,7 +208,9 @@ class OnnxModel(Generic[Engine]):
             while waiting:
                 # The longest first, so that all lanes finish at about the same time.
                 batch = waiting.pop()
+                began = time.monotonic()
                 take(batch, await self._in_thread(self._bulk, run, [texts[at] for at in batch]))
+                await give_way(time.monotonic() - began)
 
         try:
             await asyncio.gather(*(lane() for _ in range(self._workers)))

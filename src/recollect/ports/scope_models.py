@@ -6,6 +6,7 @@ For an operator or a background job, across all scopes. Never reachable from a c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from recollect.domain.archive import Archive
@@ -70,8 +71,17 @@ class ScopeModels(Protocol):
         """
         ...
 
-    async def count_lacking(self, model: EmbeddingModel, *, everywhere: bool = False) -> int:
-        """Return how many units lack a vector of this model where it serves, or anywhere."""
+    async def count_lacking(
+        self, model: EmbeddingModel, *, everywhere: bool = False, before: datetime | None = None
+    ) -> int:
+        """Return how many units lack a vector of this model where it serves, or anywhere.
+
+        With `before`, only those that were observed before that time.
+        """
+        ...
+
+    async def is_filling(self) -> bool:
+        """Return whether a job that makes missing vectors waits or runs."""
         ...
 
     async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:

@@ -29,6 +29,7 @@ from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.judge import Answerer
+from recollect.ports.runtime import in_time, seconds_left
 from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.facet_candidates import may_be_about
 from recollect.recall.question import Question
@@ -72,6 +73,8 @@ class Answers:
     # Whether something else may answer: a text that was not read, or one that has the question's
     # words and which the model may have misread.
     may_miss: bool = True
+    # Whether there was no time to read them.
+    is_late: bool = False
     # The turns that say several things; what follows them may be about another one.
     several: frozenset[str] = frozenset()
     # The records among them whose facet is known.
@@ -202,18 +205,22 @@ class Answering:
         The `stating` ones are read in any case: they state what is asked for.
         """
         found: dict[str, float] = {}
+        is_late = False
         present = [hit for hit in best if hit.fused.owner_id in items]
         first = {hit.fused.owner_id: hit for hit in (*present[: self._hits], *stating)}
         rest = [hit for hit in present[: self.most] if hit.fused.owner_id not in first]
         for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
-            if max(found.values(), default=-math.inf) < _ENOUGH:
-                found |= await self._logits(question, some, items)
+            if not is_late and max(found.values(), default=-math.inf) < _ENOUGH:
+                logits = await in_time(self._logits(question, some, items), seconds_left())
+                is_late = logits is None
+                found |= logits or {}
         known = {owner: logit for owner, logit in found.items() if not math.isnan(logit)}
         return Answers(
             known,
             {owner: _said_at(items[owner]) for owner in known},
             may_miss=len(known) < len(found)
             or any(_has_words(question, items[owner].content) for owner in known),
+            is_late=is_late,
             several=frozenset(owner for owner in known if _says_several(items[owner])),
             records={
                 owner: item
@@ -223,6 +230,24 @@ class Answering:
             hits=(*first.values(), *rest),
             stating=frozenset(hit.fused.owner_id for hit in stating),
         )
+
+    async def clearly_answering(self, question: str, texts: Sequence[str]) -> list[bool]:
+        """Return for each text whether it clearly answers; none does without a model."""
+        try:
+            model = await self._opened()
+            if model is not None:
+                # One by one, because a call reads only so much.
+                found = [await asyncio.to_thread(model.logits, question, [it]) for it in texts]
+                return [float(logits[0]) >= _CLEAR for logits in found]
+        except RecollectError as problem:
+            _log.warning("texts are not compared with a question: %s", problem)
+        return [False] * len(texts)
+
+    async def load(self) -> None:
+        """Load the model, so that the first question need not wait for it."""
+        model = await self._opened()
+        if model is not None:
+            await asyncio.to_thread(model.logits, "?", ["."])
 
     async def read_more(
         self,

@@ -17,7 +17,7 @@ from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
-from recollect.ports.runtime import Clock
+from recollect.ports.runtime import Clock, caller_waits
 from recollect.ports.store import Store, one_snapshot
 from recollect.recall.meaning import EmbeddingService
 from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
@@ -92,7 +92,7 @@ class CachedRecaller:
     ) -> Recalled:
         """Return the recaller's answer, from the cache if it is still valid."""
         began = perf_counter()
-        with one_snapshot():
+        with caller_waits(), one_snapshot():
             recalled = await self._recall(text, scopes, where, limit, min_score, asked_at)
         self._meter.time("recall_seconds", perf_counter() - began)
         self._meter.add("recalls", label="hit" if recalled.hits else "empty")
@@ -144,6 +144,11 @@ class CachedRecaller:
         ):
             self._keep(key, recalled, scopes, versions)
         return recalled
+
+    async def load(self, scopes: tuple[Scope, ...]) -> None:
+        """Load what the first question about these scopes needs."""
+        with one_snapshot():
+            await self._recaller.load(scopes)
 
     async def close(self) -> None:
         await self._recaller.close()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.domain.record import Record
 from recollect.domain.relation import JUDGE, Link
 from recollect.domain.turn import Turn
+from recollect.ports.runtime import seconds_left
 
 if TYPE_CHECKING:
     from recollect.ports.jobs import Jobs
@@ -76,7 +77,7 @@ class FreshLinks:
         self._judging.add(judging)
         judging.add_done_callback(self._judging.discard)
         budget = _BUDGET_SECONDS if self._is_loaded else self._patience
-        done, _ = await asyncio.wait([judging], timeout=budget)
+        done, _ = await asyncio.wait([judging], timeout=seconds_left(budget))
         return judging.result() if done else ()
 
     async def close(self) -> None:

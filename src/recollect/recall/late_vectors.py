@@ -11,15 +11,24 @@ import logging
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
 from recollect.domain.change import ChangeSet, Committed
-from recollect.domain.embedding import EMBED, MISSING_VECTORS, EmbeddingModel, UnitVector
+from recollect.domain.embedding import (
+    EMBED,
+    GAP_LASTS,
+    MISSING_VECTORS,
+    REEMBED,
+    EmbeddingModel,
+    UnitVector,
+)
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.ports.jobs import Jobs
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.meaning import EmbeddingService
 
@@ -187,3 +196,39 @@ def _vectors(owner: OwnerUnits, late: _Late) -> Iterator[UnitVector]:
             yield UnitVector(
                 scope=owner.scope, unit=number, owner=owner.owner_id, vector=unit.vector
             )
+
+
+# --- Units that stay without vectors, which somebody has to know ----------------------------------
+
+
+_MAX_PLACES: Final = 1_000
+
+
+class VectorGaps:
+    """Tells of units without vectors, unless they get them by themselves in a while."""
+
+    def __init__(self, meaning: EmbeddingService, jobs: Jobs, clock: Clock) -> None:
+        self._meaning = meaning
+        self._jobs = jobs
+        self._clock = clock
+        # Since when some scopes have lacked vectors that nobody makes.
+        self._since: dict[tuple[Scope, ...], datetime] = {}
+
+    async def notes(self, scopes: tuple[Scope, ...], missing: int) -> tuple[str, ...]:
+        """Return a note about the units of these scopes that stay without vectors."""
+        if not missing or (not self._meaning.absence and await self._are_awaited()):
+            self._since.pop(scopes, None)
+            return ()
+        if len(self._since) > _MAX_PLACES:
+            self._since.clear()
+        now = self._clock.now()
+        since = self._since.setdefault(scopes, now)
+        if not self._meaning.absence and now - since < GAP_LASTS:
+            return ()
+        which = "1 unit has" if missing == 1 else f"{missing} units have"
+        then = self._meaning.absence or "`recollect reindex` makes them"
+        return (f"{which} no vector and can be found by words only; {then}",)
+
+    async def _are_awaited(self) -> bool:
+        """Return whether a job makes missing vectors."""
+        return await self._jobs.next_due([EMBED, REEMBED]) is not None

@@ -17,6 +17,7 @@ from recollect.domain.hit import Recalled
 from recollect.domain.scope import Scope
 from recollect.language.analysis import query_terms
 from recollect.language.sentences import sentences
+from recollect.ports.runtime import IN_TIME, in_time, seconds_left
 from recollect.recall.cache import CachedRecaller
 
 _BETWEEN_CLAUSES: Final = re.compile(r"[,;:](?=\s)|[，；：、。！？]")
@@ -44,19 +45,26 @@ async def recall_for_message(
         message, scopes, where, limit=limit, min_score=min_score, asked_at=asked_at
     )
     clauses = clauses_of(message) if clause_hits else []
-    answers = await asyncio.gather(
-        *(
-            recaller.recall(
-                clause,
-                scopes,
-                where,
-                limit=_HITS_PER_CLAUSE,
-                min_score=min_score,
-                asked_at=asked_at,
+
+    async def ask_all() -> list[Recalled]:
+        return await asyncio.gather(
+            *(
+                recaller.recall(
+                    clause,
+                    scopes,
+                    where,
+                    limit=_HITS_PER_CLAUSE,
+                    min_score=min_score,
+                    asked_at=asked_at,
+                )
+                for clause in clauses
             )
-            for clause in clauses
         )
-    )
+
+    answers = await in_time(ask_all(), seconds_left()) if clauses else []
+    if answers is None:
+        note = f"the parts of the message were not looked up {IN_TIME}"
+        return replace(recalled, degraded=(*recalled.degraded, note))
     known = {hit.id for hit in recalled}
     by_score = sorted((hit for answer in answers for hit in answer), key=lambda hit: -hit.score)
     more = list({hit.id: hit for hit in reversed(by_score) if hit.id not in known}.values())[::-1]

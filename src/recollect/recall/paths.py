@@ -10,8 +10,9 @@ from typing import Final, Literal, Protocol
 from recollect.domain.filters import Filter
 from recollect.domain.meter import Meter
 from recollect.domain.times import shifted
+from recollect.ports.runtime import seconds_left
 from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
-from recollect.recall.late_vectors import LateVectors
+from recollect.recall.late_vectors import LateVectors, VectorGaps
 from recollect.recall.meaning import Asked, EmbeddingService
 from recollect.recall.question import Question
 from recollect.recall.time_span import TimeSpan
@@ -80,11 +81,17 @@ class VectorPath:
     name: PathName = "vector"
 
     def __init__(
-        self, meaning: EmbeddingService, vectors: VectorIndex, late: LateVectors, patience: float
+        self,
+        meaning: EmbeddingService,
+        vectors: VectorIndex,
+        late: LateVectors,
+        gaps: VectorGaps,
+        patience: float,
     ) -> None:
         self._meaning = meaning
         self._vectors = vectors
         self._late = late
+        self._gaps = gaps
         # A large text that was just stored must not delay everything else.
         self._patience_with_late = min(_MAX_DELAY_SECONDS, patience / 2)
 
@@ -98,20 +105,22 @@ class VectorPath:
             return Found(path=self.name, degraded=(meaning.absence,))
         models = meaning.answering(question.scopes)
         asked = await meaning.ask(question.subject, models)
-        is_settled = await self._late.settled(question.scopes, within=self._patience_with_late)
+        # Half of the time is for what comes after it.
+        patience = min(self._patience_with_late, seconds_left() / 2)
+        is_settled = await self._late.settled(question.scopes, within=patience)
         nearest = await self._nearest(question, asked, limit, within)
         if not nearest.models.issubset(models):
             # Another process has reindexed a scope, or its model was not known yet.
             asked = await meaning.ask(question.subject, nearest.models)
             nearest = await self._nearest(question, asked, limit, within)
         meaning.notice(question.scopes, nearest.models)
-        missing = nearest.missing if asked.vectors else 0
+        missing = nearest.missing if asked.vectors and is_settled else 0
         return Found(
             path=self.name,
             matches=nearest.matches.on_scale(*meaning.calibration.scale),
             trust=1.0 if asked.vectors else 0.0,
             is_cut_off=len(nearest.matches) >= limit,
-            degraded=(*asked.problems, *_missing_note(missing, are_under_way=not is_settled)),
+            degraded=(*asked.problems, *await self._gaps.notes(question.scopes, missing)),
         )
 
     async def _nearest(
@@ -147,14 +156,6 @@ class RecentPath:
             until=shifted(asked_at, timedelta(seconds=1)),
         )
         return Found(path=self.name, matches=matches)
-
-
-def _missing_note(missing: int, *, are_under_way: bool) -> tuple[str, ...]:
-    if not missing:
-        return ()
-    which = "1 unit has" if missing == 1 else f"{missing} units have"
-    then = "vectors are being made now" if are_under_way else "`recollect reindex` makes them"
-    return (f"{which} no vector yet and can be found by words only; {then}",)
 
 
 # --- A path that measures the time of its answers -------------------------------------------------

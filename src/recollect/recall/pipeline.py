@@ -25,7 +25,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
 from recollect.errors import InvalidInput, RecollectError
 from recollect.language.analysis import query_terms
-from recollect.ports.runtime import Clock
+from recollect.ports.runtime import IN_TIME, Clock, seconds_left
 from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.answering import Answering, Answers
@@ -69,6 +69,9 @@ _MAX_REACH_FACTOR: Final = 4
 _MIN_SCORED_FACTOR: Final = 2
 _MIN_COMPARED_HITS: Final = 2
 _NO_ANSWERS: Final = Answers()
+# It has everything that is read in a question, in both languages.
+_ANY_QUESTION: Final = "Where did I say yesterday that I live? 我昨天说我住在哪里？"
+_NOT_READ: Final = f"the best hits were not compared with the question {IN_TIME}"
 # From this limit on, the last place may be taken by the summary of a session.
 _MIN_WITH_SUMMARY: Final = 3
 # Among this many of the best, a reply gives its place to the words that it replies to.
@@ -166,6 +169,22 @@ class Recaller:
             return await self._search(question)
         return Recalled(hits=tuple(await self._scan.search(question)))
 
+    async def load(self, scopes: tuple[Scope, ...]) -> None:
+        """Load the models and the index of some scopes, so that the first question finds them."""
+        asked = Question(
+            text=_ANY_QUESTION,
+            scopes=scopes,
+            where=Filter(),
+            limit=1,
+            min_score=0,
+            now=self._clock.now(),
+        )
+        # In a thread, because callers would wait for the patterns that are compiled.
+        await asyncio.to_thread(lambda: (asked.terms, asked.lean, asked.may_ask, asked.wanted))
+        if self._answering is not None:
+            await self._answering.load()
+        await self.recall(_ANY_QUESTION, scopes, Filter(), limit=1)
+
     async def close(self) -> None:
         if self._reranking is not None:
             await self._reranking.close()
@@ -191,6 +210,8 @@ class Recaller:
             fused, answer = await self._fuse_and_answer(question, found, weigher, fused.replaced)
         degraded = [note for answered in found for note in answered.degraded]
         answers = await self._read(question, fused, weigher)
+        if answers.is_late:
+            degraded.append(_NOT_READ)
         if answers.logits:
             if question.only_asks:
                 fused = fused.with_confidence(answers.confidence(fused.confidence))
@@ -304,14 +325,15 @@ class Recaller:
         }
         if waiting:
             try:
-                _, late = await asyncio.wait(waiting.values(), timeout=self._options.patience)
+                patience = seconds_left(self._options.patience)
+                _, late = await asyncio.wait(waiting.values(), timeout=patience)
             finally:
                 if (snapshot := current_snapshot()) is not None:
                     snapshot.go_on_from(later)
             for path, answer in waiting.items():
                 if answer in late:
                     answer.cancel()
-                    answers[path] = too_late(path, self._options.patience)
+                    answers[path] = too_late(path, patience)
                 else:
                     answers[path] = await answer_of(path, answer)
         errors = [answer for answer in answers.values() if isinstance(answer, RecollectError)]
@@ -667,6 +689,9 @@ async def answer_of(
 
 def too_late(path: Path, patience: float) -> Found:
     """Return an empty answer that says the path took too long."""
+    if not seconds_left():
+        # Whoever set the time limit of this answer tells it.
+        return Found(path=path.name, degraded=(f"the {path.name} path did not answer {IN_TIME}",))
     note = f"the {path.name} path did not answer within {patience} s"
     _log.warning(note)
     return Found(path=path.name, degraded=(note,))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import math
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol, Unpack, cast
+from typing import Any, Final, Protocol, Unpack, cast
 
 from recollect.domain.context import (
     FORMS,
@@ -32,7 +35,7 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
 from recollect.language.characters import language as language_of
 from recollect.ports.language_model import TokenCounter
-from recollect.ports.runtime import Clock
+from recollect.ports.runtime import IN_TIME, Clock, answer_within, in_time
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.inject import build_context
@@ -42,6 +45,8 @@ from recollect.recall.pipeline import MAX_QUERY
 from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
 
+_log: Final = logging.getLogger(__name__)
+
 # Called with a session and the records that entered its prompt.
 Entered = Callable[[str, Sequence[Record]], None]
 # Called with what a recall gave to a prompt.
@@ -50,6 +55,9 @@ Injected = Callable[[Injection], None]
 # Documents do not help with other intents, such as preferences or short replies.
 _ASKS_FOR_DOCUMENTS: Final = frozenset({"question", "new_task", "bug_fix"})
 _MAX_MESSAGE_CHARS: Final = 10_000_000
+# The share of the time in which a recall may wait for models; the rest is for what they need not.
+_HURRIED_SHARE: Final = 0.5
+_NOTHING: Final = Recalled(hits=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +78,15 @@ class PrefetchOptions:
         if agent is None or self.limit_of_agent is None:
             return self.limit
         return self.limit_of_agent(agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What bears on a message."""
+
+    recalled: Recalled = _NOTHING
+    documents: Sequence[Passage] = ()
+    disputed: frozenset[str] = frozenset()
 
 
 class Prefetch:
@@ -100,6 +117,7 @@ class Prefetch:
         # Created on first use.
         self._source = source
         self._runs = ServedBlocks(clock)
+        self._has_told_late = False
 
     def is_enabled(self, agent: str | None) -> bool:
         """Return whether memory is enabled for an agent."""
@@ -121,11 +139,13 @@ class Prefetch:
         run: str | None = None,
         namespace: str | tuple[str, str] | None = None,
         asked_at: datetime | None = None,
+        within: float = math.inf,
         **filters: Unpack[CommonFilters],
     ) -> MemoryContext:
         """Return the profile and what is relevant to a message and new to the reader.
 
-        What is asked of a past state of memory gets no profile, which is current.
+        What is asked of a past state of memory gets no profile, which is current. What is not
+        found `within` so many seconds is left out, and `degraded` says so.
         """
         checked_text(message, "message", _MAX_MESSAGE_CHARS, blank=True)
         session = own_session if session is None else checked_text(session, "session", MAX_LABEL)
@@ -142,9 +162,9 @@ class Prefetch:
         is_usual = limit is None and usual == self._options.limit
         clause_hits = self._options.clause_hits if is_usual else 0
         limit = usual if limit is None else limit
-        recalled = Recalled(hits=())
+        found = _Found()
         if message.strip() and usual:
-            recalled = await recall_for_message(
+            recalling = recall_for_message(
                 self._recaller,
                 _question(message),
                 scopes,
@@ -154,13 +174,13 @@ class Prefetch:
                 min_score=min_score,
                 asked_at=asked_at,
             )
-        documents = await self._documents(caller, message, recalled) if usual else ()
+            found = await self._find(caller, message, scopes, recalling, within)
+        recalled, documents = found.recalled, found.documents
         profile = Profile()
         if usual and where.as_of is None and where.valid_at is None:
             # A small budget is shared by both.
             half = options.max_tokens // 2
             profile = await self._profiles.read(caller, form=options.form, max_tokens=half)
-        disputed = await self._find_disputed(scopes, recalled)
         # No await from here to the end, so that no two agents get the same item.
         built = build_context(
             recalled.hits,
@@ -171,7 +191,7 @@ class Prefetch:
             already=self._runs.given_to_others(receiver),
             window_texts=texts,
             is_about_past=is_about_past(message),
-            disputed=disputed,
+            disputed=found.disputed,
             last_shown=self._runs.last_shown(receiver),
             documents=documents,
             profile=profile,
@@ -238,6 +258,42 @@ class Prefetch:
             recall_id=recall_id,
         )
 
+    async def _find(
+        self,
+        caller: Caller,
+        message: str,
+        scopes: Sequence[Scope],
+        recalling: Coroutine[Any, Any, Recalled],
+        within: float,
+    ) -> _Found:
+        """Return what was found in time; what is late goes on, so that the next call is sooner."""
+        ends = time.monotonic() + within
+        found = await in_time(self._recall(recalling, scopes, within), within)
+        if found is None:
+            found = _Found(recalled=Recalled(hits=(), degraded=(f"recall did not end {IN_TIME}",)))
+        recalled = found.recalled
+        left = max(0.0, ends - time.monotonic())
+        documents = await in_time(self._documents(caller, message, recalled), left)
+        if documents is None:
+            note = f"documents were not read {IN_TIME}"
+            recalled = replace(recalled, degraded=(*recalled.degraded, note))
+        if any(note.endswith(IN_TIME) for note in recalled.degraded):
+            self._tell_late(recalled.degraded)
+        return replace(found, recalled=recalled, documents=documents or ())
+
+    async def _recall(
+        self, recalling: Coroutine[Any, Any, Recalled], scopes: Sequence[Scope], within: float
+    ) -> _Found:
+        answer_within(_HURRIED_SHARE * within)
+        recalled = await recalling
+        return _Found(recalled=recalled, disputed=await self._find_disputed(scopes, recalled))
+
+    def _tell_late(self, notes: Sequence[str]) -> None:
+        self._meter.add("late_prompts")
+        level = logging.DEBUG if self._has_told_late else logging.WARNING
+        _log.log(level, "a prompt was made without all that is remembered: %s", "; ".join(notes))
+        self._has_told_late = True
+
     def _count(self, recalled: Recalled, built: MemoryContext, session: str) -> None:
         """Count what entered the prompt, and how much of it comes from another session."""
         entered = {hit.item.id: hit.item for hit in recalled if hit.id in built.ids}
@@ -252,12 +308,7 @@ class Prefetch:
     ) -> Sequence[Passage]:
         """Return passages of documents, if the message asks for knowledge."""
         budget = self._options.document_tokens
-        if (
-            self._source is None
-            or not budget
-            or not message.strip()
-            or recalled.intent not in _ASKS_FOR_DOCUMENTS
-        ):
+        if self._source is None or not budget or recalled.intent not in _ASKS_FOR_DOCUMENTS:
             return ()
         found = await self._source().passages(caller, message, max_tokens=budget)
         return found.passages

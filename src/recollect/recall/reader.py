@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -61,11 +62,8 @@ class Reader:
         """Return the vector of a question, or None if it is unavailable."""
         if self.absence:
             return None
-        try:
-            return (await self._embedder.embed([text], "query"))[0]
-        except RecollectError as failure:
-            self._rest(failure)
-            return None
+        # Whoever does not wait for it any more finds it in the cache the next time.
+        return await asyncio.shield(self._question(text))
 
     async def passages(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
         """Return a row per text, zeros where it cannot be read; None if unavailable."""
@@ -106,6 +104,13 @@ class Reader:
 
     async def close(self) -> None:
         await self._embedder.close()
+
+    async def _question(self, text: str) -> Vector | None:
+        try:
+            return (await self._embedder.embed([text], "query"))[0]
+        except RecollectError as failure:
+            self._rest(failure)
+            return None
 
     def _readable_pieces(self, owner: OwnerUnits) -> tuple[Unit, ...]:
         """Return what is embedded of an owner: its passages, or the whole if it has none."""

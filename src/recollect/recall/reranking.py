@@ -16,6 +16,7 @@ from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.errors import RecollectError
 from recollect.ports.judge import Reranker
+from recollect.ports.runtime import IN_TIME, seconds_left
 from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring
@@ -59,11 +60,14 @@ class Reranking:
             return present
         texts = [readable_text(candidate, items[candidate.fused.owner_id]) for candidate in present]
         self._calls += 1
+        patience = seconds_left(self._options.patience)
         try:
             asked = self._reranker.scores(question.text, texts)
-            scores = await asyncio.wait_for(asked, self._options.patience)
+            scores = await asyncio.wait_for(asked, patience)
         except TimeoutError:
-            return self._note_failure(f"did not answer within {self._options.patience} s")
+            if not seconds_left():
+                return f"the reranker {self._reranker.name} did not answer {IN_TIME}"
+            return self._note_failure(f"did not answer within {patience} s")
         except RecollectError as failure:
             return self._note_failure(f"failed: {failure}")
         anew = [

@@ -89,6 +89,11 @@ class SplitRecaller(CachedRecaller):
             near_misses=tuple(missed[: max(len(it.near_misses) for it in recalled)]),
         )
 
+    async def load(self, scopes: tuple[Scope, ...]) -> None:
+        places, _ = split_reachable(scopes, self._holding)
+        for recaller, some in places:
+            await recaller.load(some)
+
     async def close(self) -> None:
         """Close the recaller at home; each of the others is closed by its own parts."""
         await self._home.close()

@@ -82,6 +82,7 @@ class MetricFigures(Answer):
     recall_p50_ms: float | None
     recall_p95_ms: float | None
     prompts: int
+    late_prompts: int = Field(description="made without all that is remembered, to be in time")
     injected_tokens: int
     injected_items: int
     used_items: int

@@ -45,6 +45,11 @@ class SessionSettings(Section):
         default=2.0,
         description="seconds that a prompt waits for summaries of messages that no longer fit",
     )
+    prepare_seconds: Annotated[float, Field(ge=0)] = Field(
+        default=0.3,
+        description="seconds after which a prompt does without what is not found by then; 0 = no "
+        "limit",
+    )
     tokens: str = Field(
         default="estimate",
         description="estimate, or an encoding for exact counts, such as o200k_base",

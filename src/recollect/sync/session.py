@@ -174,7 +174,8 @@ class Session:
         opened for this call, by the passages about the query if the whole is too large. What the
         tools found is included, and the scratchpad on request. From the first query on, the guide
         to the memory tools is included where the agent has memory, unless `with_guide` says
-        otherwise. `usage.degraded` reports what is missing.
+        otherwise. What is remembered has `session.prepare_seconds` to be found; the rest is left
+        out. `usage.degraded` reports what is missing.
         """
         return self._loop.run(
             lambda: self._inner.prepare(

@@ -41,6 +41,10 @@ class Incoming:
     """Whether an event told by the user may end facts they told before."""
     taken_by: Record | None = None
     """The stored record that was made from the same words, if there is one."""
+    forgets: tuple[Record, ...] | None = None
+    """The stored records that a wish to forget deletes; None if it is no such wish."""
+    proposes: tuple[Record, ...] = ()
+    """The stored records that it may mean, which a person decides."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))

@@ -20,7 +20,9 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotFound, StaleVersion
 from recollect.language.extraction.conversation import Extractor, RuleExtractor
+from recollect.ports.runtime import give_way
 from recollect.ports.store import Store, Writes
+from recollect.writing.forget_wishes import ForgetWishes, holds_forget_wish
 from recollect.writing.intake import Extracted
 from recollect.writing.jobs import RereadQueue, is_outage
 from recollect.writing.pipeline import WritePipeline
@@ -32,6 +34,8 @@ _log: Final = logging.getLogger(__name__)
 _BATCH_TURNS: Final = 30
 _CONTEXT_TURNS: Final = 4
 _MAX_ATTEMPTS: Final = 20
+# About what a step of reading takes, so how long it gives way to callers.
+_PIECE_SECONDS: Final = 0.05
 # Sorts after every id, so that reading continues with the next ordinal.
 _LAST_ID: Final = "~"
 
@@ -47,6 +51,7 @@ class Extraction:
         policy: Callable[[Caller], WritePolicy],
         model: Extractor | None = None,
         rereading: RereadQueue | None = None,
+        forgetting: ForgetWishes | None = None,
         *,
         judging: Judging | None = None,
     ) -> None:
@@ -56,6 +61,7 @@ class Extraction:
         self._policy = policy
         self._model = model
         self._rereading = rereading
+        self._forgetting = forgetting
         self._rules = RuleExtractor()
         # Makes the jobs that relate the new turns to what is known.
         self._judging = judging
@@ -103,11 +109,15 @@ class Extraction:
         written: list[Written] = []
         refused = 0
         while True:
+            await give_way(_PIECE_SECONDS)
             mark = await self._writes.watermark(caller.scope, session)
             before, turns = await self._turns(caller, session, mark)
             if not turns:
                 return written
+            turns = _up_to_wish(turns)
             claims, extracted = await self._extract_claims(turns, before)
+            forgets = await self._forgetting.meant(caller, turns) if self._forgetting else ()
+            await give_way(_PIECE_SECONDS)
             if self._rereading is not None and is_outage(extracted.degraded):
                 await self._rereading.note(caller, session, turns)
             reached = Watermark(
@@ -120,6 +130,7 @@ class Extraction:
                     (*before, *turns),
                     extracted,
                     watermark=reached,
+                    forgets=forgets,
                     jobs=self._judging(caller, turns) if self._judging else (),
                 )
             except (StaleVersion, NotFound):
@@ -155,3 +166,12 @@ class Extraction:
         return await self._rules.extract(turns, before=before), Extracted(
             by="rules", degraded=degraded
         )
+
+
+def _up_to_wish(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Return the turns before the first wish to forget, which are read first; or that turn alone.
+
+    What was told before the wish is stored by then, and can be meant.
+    """
+    at = next((at for at, turn in enumerate(turns) if holds_forget_wish(turn)), len(turns))
+    return turns[: max(1, at)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, cast
 
-from recollect.domain.fields import Draft, RecordFields, checked_content, new_record
+from recollect.domain.fields import MAX_ITEMS, Draft, RecordFields, checked_content, new_record
 from recollect.domain.record import (
     USER_PROFILE,
     Evidence,
@@ -21,7 +21,16 @@ from recollect.domain.record import (
 )
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
-from recollect.domain.write import BufferTimes, Claim, Grounded, Route, Step, Topic, WritePolicy
+from recollect.domain.write import (
+    FORGET_WISH,
+    BufferTimes,
+    Claim,
+    Grounded,
+    Route,
+    Step,
+    Topic,
+    WritePolicy,
+)
 from recollect.errors import InvalidInput, ModelError
 from recollect.language.claims.moods import mood, plain
 from recollect.language.claims.subjects import lasting_topic, tells_taste
@@ -31,6 +40,7 @@ from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming
+from recollect.writing.forget_wishes import MOST_DELETED, Meant
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Namespace, record_of_draft
 from recollect.writing.strategy import wished_strategy
@@ -188,6 +198,29 @@ class Intake:
                 steps=(extracted.step,),
                 refusal=f"{refusal}: {extracted.degraded}",
             )
+        ]
+
+    def of_forget_wish(
+        self, caller: Caller, meant: Meant, turns: Sequence[Turn], extracted: Extracted
+    ) -> list[Incoming]:
+        """Return the record of a wish to forget, with the records that it means.
+
+        Turns that told the same give way to the wish, as long as no record relies on them.
+        """
+        is_clear = self._policy(caller) == "auto" and len(meant.records) <= MOST_DELETED
+        forgets = meant.records if is_clear else ()
+        proposes = meant.others if is_clear else (*meant.records, *meant.others)
+        if not (forgets or proposes or (is_clear and meant.turns)):
+            return []
+        return [
+            replace(
+                arrival,
+                record=arrival.record
+                and arrival.record.evolve(tags=(FORGET_WISH,), related=meant.turns[:MAX_ITEMS]),
+                forgets=forgets,
+                proposes=proposes[:MOST_DELETED],
+            )
+            for arrival in self.of_claims(caller, [meant.claim], turns, extracted)
         ]
 
     def _of_all(

@@ -113,7 +113,7 @@ class BackgroundJudge:
     async def _links(
         self, caller: Caller, item: Item, among: Collection[str] | None
     ) -> tuple[Link, ...]:
-        now = self._clock.now()
+        now, began = self._clock.now(), time.monotonic()
         nearness = await self._near(caller, item, now)
         older = await self._older(caller, item, nearness)
         scopes = compared_scopes(caller, item.scope)
@@ -121,6 +121,7 @@ class BackgroundJudge:
         linked = set(chain.from_iterable(link.ends for link in known))
         wanted = (other for other in older if among is None or other.id in among)
         older = [other for other in wanted if other.id not in linked][:MOST_JUDGED]
+        await give_way(time.monotonic() - began)
         judged = await self._judge.judge(
             _statement(item), [_statement(other, nearness[other.id]) for other in older]
         )

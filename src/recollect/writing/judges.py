@@ -153,6 +153,12 @@ class JudgeChain:
         """Return how many pairs got each relation since the memory was opened."""
         return dict(self._counts)
 
+    async def load(self) -> None:
+        """Load the local model, so that nobody waits for it later."""
+        for judge in self._judges:
+            if isinstance(judge, ThresholdJudge):
+                await asyncio.to_thread(judge.load)
+
     async def judge(self, new: Statement, stored: Sequence[Statement]) -> Judged:
         """Return a verdict for each stored statement; if a model fails, the next one is asked."""
         found = {old: self._known.get((new, old)) or certainly(new, old) for old in stored}
@@ -226,6 +232,10 @@ class ThresholdJudge:
     @property
     def name(self) -> str:
         return self._classifier.name
+
+    def load(self) -> None:
+        """Load the model."""
+        self._classifier.logits([("", "")])
 
     async def judge(self, new: Statement, stored: Sequence[Statement]) -> Judged:
         pairs = [self._pair(new, old) for old in stored]

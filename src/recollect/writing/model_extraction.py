@@ -18,6 +18,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Topic
 from recollect.language.claims import moods
 from recollect.language.extraction.conversation import extract
+from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.utterances import clauses, readable, sentences, without_memory
 from recollect.language.summary import tongue_of
 from recollect.ports.language_model import LanguageModel, Prompt
@@ -239,7 +240,7 @@ def _may_say(turn: Turn, span: tuple[int, int] | None, category: str) -> bool:
     if turn.act == "request" and category not in _REQUEST_CATEGORIES:
         return False
     spoken = sentences(readable(turn.content))
-    if any(moods.is_withheld(sentence.plain) for sentence in spoken):
+    if any(moods.is_withheld(it.plain) or asks_to_forget(it.plain) for it in spoken):
         return False
     around = [
         sentence.plain

@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import Filter
+from recollect.domain.ids import new_id
 from recollect.domain.job import NewJob
 from recollect.domain.meter import Meter
 from recollect.domain.record import Evidence, Record, Status, Tier
@@ -38,6 +39,7 @@ from recollect.writing.candidates import (
     compared_scopes,
 )
 from recollect.writing.facets import Facets
+from recollect.writing.forget_wishes import Meant
 from recollect.writing.intake import Extracted, Intake
 from recollect.writing.outcome import (
     CALLER,
@@ -159,6 +161,7 @@ _MAX_ATTEMPTS: Final = 20
 # After this many attempts only a change of the same record causes another, not any in the scope.
 _STRICT_ATTEMPTS: Final = 8
 _TAKEN: Final = "these words were taken before"
+_ASKED_TO_FORGET: Final = "the user asked to forget it"
 
 
 class WritePipeline:
@@ -222,6 +225,7 @@ class WritePipeline:
         watermark: Watermark | None = None,
         jobs: tuple[NewJob, ...] = (),
         adds: bool = False,
+        forgets: Sequence[Meant] = (),
     ) -> tuple[Written, ...]:
         """Remember claims found in turns and mark the turns as read, both or neither.
 
@@ -229,6 +233,8 @@ class WritePipeline:
         `adds` to what an earlier one found in them.
         """
         incoming = self._intake.of_claims(caller, claims, turns, extracted, policy)
+        for meant in forgets:
+            incoming += self._intake.of_forget_wish(caller, meant, turns, extracted)
         marks = () if watermark is None else (watermark,)
         if not incoming and not marks:
             return ()
@@ -381,6 +387,8 @@ class WritePipeline:
             elif not arrival.is_grounded:
                 batch.put(arrival.record, "not supported by its source")
                 batch.tell(arrival, "quarantined", arrival.record, arrival.refusal, {})
+            elif arrival.forgets is not None:
+                self._forget(batch, arrival, arrival.record, arrival.forgets)
             else:
                 among = batch.beside(arrival.record, stored[arrival.record.id]) if stored else ()
                 decision = await decide(
@@ -394,6 +402,22 @@ class WritePipeline:
                 )
                 await self._apply(batch, arrival, arrival.record, decision)
         return batch
+
+    def _forget(
+        self, batch: Batch, incoming: Incoming, wish: Record, meant: Sequence[Record]
+    ) -> None:
+        """Store a wish to forget, delete what it means, and let a person decide the rest."""
+        batch.put(wish, "")
+        batch.tell(incoming, "created", wish, _ASKED_TO_FORGET, {})
+        asked = {"asked_by": wish.id}
+        for old in meant:
+            gone = old.evolve(status=Status.DELETED, version=old.version + 1, updated_at=batch.now)
+            batch.put(gone, f"{_ASKED_TO_FORGET}: {wish.id}", before=old)
+            batch.tell(_another(incoming), "deleted", gone, _ASKED_TO_FORGET, asked)
+        for old in incoming.proposes:
+            conflict = batch.dispute(old, wish, _ASKED_TO_FORGET)
+            one = _another(incoming)
+            batch.tell(one, "proposed", old, _ASKED_TO_FORGET, asked, conflict=conflict)
 
     async def _find_candidates(
         self, caller: Caller, incoming: Sequence[Incoming], batch: Batch
@@ -509,6 +533,11 @@ class WritePipeline:
             model=more.model or batch.units.model,
             jobs=(*batch.units.jobs, *more.jobs),
         )
+
+
+def _another(incoming: Incoming) -> Incoming:
+    """Return the same as a write of its own."""
+    return replace(incoming, write_id=new_id("write"), counts={})
 
 
 def _reconcile_step(decision: Decision) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from typing import cast
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.models.embedding_cache import CachedEmbedder
+from recollect.ports.jobs import Jobs
+from recollect.ports.runtime import SystemClock
 from recollect.ports.units import VectorIndex
-from recollect.recall.late_vectors import LateVectors
+from recollect.recall.late_vectors import LateVectors, VectorGaps
 from recollect.recall.meaning import EmbeddingService
 from recollect.recall.paths import VectorPath
 from recollect.recall.question import Question
@@ -42,7 +44,8 @@ def _question(text: str) -> Question:
 
 def _path(meaning: EmbeddingService, *, is_settled: bool = True) -> VectorPath:
     late = _Late(is_settled=is_settled)
-    return VectorPath(meaning, cast("VectorIndex", None), late, patience=5.0)
+    gaps = VectorGaps(meaning, cast("Jobs", None), SystemClock())
+    return VectorPath(meaning, cast("VectorIndex", None), late, gaps, patience=5.0)
 
 
 async def test_a_question_that_was_read_before_waits_for_nothing(clock: TurnedClock):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import (
@@ -33,8 +34,9 @@ from recollect.backends.sql.models import find_model, model_number, models_by_nu
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import scope_key
 from recollect.backends.sql.scopes import find_scopes, lock_scope, scopes_by_id
-from recollect.domain.embedding import REEMBED, EmbeddingModel
+from recollect.domain.embedding import EMBED, REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
+from recollect.domain.times import to_micros
 from recollect.ports.scope_models import PlainUnit, ServedUnits
 
 _UNIT_BITS: Final = 32
@@ -159,11 +161,21 @@ class SqlScopeModels:
 
         return await self._database.read(read)
 
-    async def count_lacking(self, model: EmbeddingModel, *, everywhere: bool = False) -> int:
+    async def is_filling(self) -> bool:
+        jobs = schema.jobs.c
+        open_job = select(jobs.id).where(jobs.kind.in_((EMBED, REEMBED)), jobs.gave_up == 0)
+        found = await self._database.read(lambda it: it.scalar(open_job.limit(1)))
+        return found is not None
+
+    async def count_lacking(
+        self, model: EmbeddingModel, *, everywhere: bool = False, before: datetime | None = None
+    ) -> int:
         def read(connection: Connection) -> int:
             number = find_model(connection, model)
             counted = select(func.count()).select_from(schema.units)
             counted = counted.where(answers(), _lacks(number))
+            if before is not None:
+                counted = counted.where(_UNITS.observed_at < to_micros(before))
             if not everywhere:
                 counted = counted.where(_UNITS.scope_id.in_(_answered_by(number)))
             return connection.scalar(counted) or 0

@@ -16,6 +16,7 @@ from recollect.domain.turn import Act, Turn
 from recollect.language.characters import HAN
 from recollect.language.claims import moods
 from recollect.language.claims.moods import mood
+from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.utterances import (
     Sentence,
     part_of,
@@ -51,11 +52,13 @@ def with_acts(turns: Sequence[Turn]) -> tuple[Turn, ...]:
 
 
 def holds_wish(turn: Turn) -> bool:
-    """Return whether a user wants something to hold from now on, or to be remembered."""
+    """Return whether a user wants something to hold, to be remembered, or to be forgotten."""
     if turn.role != "user" or turn.act in {"tool_output", "memory_output"}:
         return False
     return any(
-        moods.is_wish(sentence.plain) or moods.keeps_what_was_said(sentence.plain)
+        moods.is_wish(sentence.plain)
+        or moods.keeps_what_was_said(sentence.plain)
+        or asks_to_forget(sentence.plain)
         for sentence in sentences(readable(turn.content))
     )
 

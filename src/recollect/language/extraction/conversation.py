@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, Protocol
@@ -34,7 +35,8 @@ class RuleExtractor:
     async def extract(
         self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
     ) -> tuple[Claim, ...]:
-        return extract(turns, before=before)
+        # In a thread, because callers would wait for it.
+        return await asyncio.to_thread(extract, turns, before=before)
 
 
 def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> tuple[Claim, ...]:

@@ -20,6 +20,7 @@ from recollect.language.claims.subjects import named_in_chinese, named_in_englis
 from recollect.language.entities import entities
 from recollect.language.extraction.acts import told_before_question
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
+from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
 from recollect.language.extraction.utterances import (
     Preface,
@@ -426,7 +427,7 @@ def said_by_user(turn: Utterance, earlier: Callable[[], Earlier] = nothing_befor
     """Return the claims of a user's message; call `earlier` where it only names a value."""
     plain = readable(turn.text)
     spoken = sentences(plain)
-    if any(moods.is_withheld(sentence.plain) for sentence in spoken):
+    if any(moods.is_withheld(it.plain) or asks_to_forget(it.plain) for it in spoken):
         return []
     found = [
         of_procedure(procedure, turn, explicit=False) for procedure in listed(turn.text, plain)

@@ -1,0 +1,92 @@
+"""Wishes to forget something that is remembered: "forget my phone number", 别再记我的电话.
+
+A wish names a thing and whose it is. "Don't forget …" is the opposite, "I forgot …" tells
+something, and "forget it" takes back what was just said; none of them is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from recollect.domain.context import Tongue
+from recollect.domain.record import Evidence
+from recollect.language.claims import moods
+from recollect.language.entities import entities
+from recollect.language.extraction.utterances import Sentence, readable, sentences
+from recollect.language.lexicon import lexicon
+
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_MAX_THING_CHARACTERS: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetWish:
+    """A thing that is not to be remembered any more, as a question, and where that was said."""
+
+    thing: str
+    question: str
+    language: Tongue
+    evidence: Evidence
+
+
+def forget_wishes(turn: str, text: str) -> list[ForgetWish]:
+    """Return what the words of a user's turn ask to forget."""
+    return [*_wishes(turn, text)]
+
+
+def asks_to_forget(sentence: str) -> bool:
+    """Return whether a plain sentence asks to forget something that it names."""
+    return _thing(sentence) is not None
+
+
+def told_parts(text: str) -> list[str]:
+    """Return the parts of a text that each tell a value of their own: a number or a name."""
+    words = lexicon("zh" if _HAN.search(text) else "en", "forgetting")
+    parts = (part.strip() for part in words.regex("between").split(text))
+    return [part for part in parts if re.search(r"\d", part) or entities(part)]
+
+
+def _wishes(turn: str, text: str) -> Iterator[ForgetWish]:
+    for sentence in sentences(readable(text)):
+        if (span := _thing(sentence.plain)) is not None:
+            language = _language(sentence)
+            thing = text[sentence.start + span[0] : sentence.start + span[1]]
+            yield ForgetWish(
+                thing=thing,
+                question=lexicon(language, "forgetting").table("questions")["what"].format(thing),
+                language=language,
+                evidence=Evidence(turn=turn, start=sentence.start, end=sentence.end),
+            )
+
+
+def _language(sentence: Sentence) -> Tongue:
+    return "zh" if _HAN.search(sentence.plain) else "en"
+
+
+def _thing(sentence: str) -> tuple[int, int] | None:
+    """Return where a sentence names the thing to forget, if it asks for that."""
+    if moods.mood(sentence) == "interrogative":
+        return None
+    language: Tongue = "zh" if _HAN.search(sentence) else "en"
+    for pattern in _patterns(language):
+        if found := pattern.match(sentence):
+            return found.span("thing")
+    return None
+
+
+@cache
+def _patterns(language: Tongue) -> tuple[re.Pattern[str], ...]:
+    words = lexicon(language, "forgetting")
+    asking, owner, ending = map(words.pattern, ("asking", "owner", "ending"))
+    gap = r"\s+" if language == "en" else ""
+    thing = rf"(?P<thing>{owner}{gap}[^,，.。;；!！?？]{{1,{_MAX_THING_CHARACTERS}}}?)"
+    end = rf"(?:{ending})?\s*(?=[,，.。;；!！?？]|$)"
+    found = [rf"{asking}{gap}{thing}{end}"]
+    if language == "zh":
+        before, behind = map(words.pattern, ("asking_before", "ways_behind"))
+        found.append(rf"{before}{thing}{behind}{end}")
+    return tuple(map(re.compile, found))
