@@ -31,6 +31,7 @@ from recollect.writing.judges import JudgeChain
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
+from recollect.writing.reading import LearnedExtractor
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Saver
 from recollect.writing.schedule import (
@@ -85,7 +86,14 @@ def writing_of(
     return WritingParts(
         pipeline=pipeline,
         extraction=Extraction(
-            store, writes, pipeline, policy, extractor, rereading, judging=judging
+            store,
+            writes,
+            pipeline,
+            policy,
+            extractor,
+            rereading,
+            judging=judging,
+            reader=_reader(settings),
         ),
         candidates=candidates,
         judge=judge,
@@ -98,6 +106,16 @@ def writing_of(
         names=UserNames(store, clock),
         naming=Naming(store, saver, clock),
     )
+
+
+def _reader(settings: Settings) -> LearnedExtractor | None:
+    """Return the extractor with the local reader; None where only rules are wanted or there."""
+    if settings.writing.extract == "rules":
+        return None
+    from recollect.models.local_reader import open_reader
+
+    reader = open_reader(settings.embedding.folder)
+    return None if reader is None else LearnedExtractor(reader)
 
 
 def reading_handlers(

@@ -18,7 +18,7 @@ from recollect.domain.page import Cursor
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
-from recollect.errors import ModelError, NotFound, StaleVersion
+from recollect.errors import ModelError, NotAvailable, NotFound, StaleVersion
 from recollect.language.extraction.conversation import Extractor, RuleExtractor
 from recollect.ports.store import Store, Writes
 from recollect.writing.intake import Extracted
@@ -49,6 +49,7 @@ class Extraction:
         rereading: RereadQueue | None = None,
         *,
         judging: Judging | None = None,
+        reader: Extractor | None = None,
     ) -> None:
         self._store = store
         self._writes = writes
@@ -56,6 +57,7 @@ class Extraction:
         self._policy = policy
         self._model = model
         self._rereading = rereading
+        self._reader = reader
         self._rules = RuleExtractor()
         # Makes the jobs that relate the new turns to what is known.
         self._judging = judging
@@ -137,7 +139,14 @@ class Extraction:
                 return claims, Extracted(by="model")
             except ModelError as problem:
                 degraded = problem.code
-                _log.warning("claims are found by rules, not by the model: %s", problem)
+                _log.warning("claims are found without the model: %s", problem)
+        if self._reader is not None:
+            try:
+                claims = await self._reader.extract(turns, before=before)
+                return claims, Extracted(by="reader", degraded=degraded)
+            except NotAvailable as problem:
+                degraded = degraded or problem.code
+                _log.warning("claims are found by rules, not by the reader: %s", problem)
         return await self._rules.extract(turns, before=before), Extracted(
             by="rules", degraded=degraded
         )
