@@ -29,7 +29,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionResult:
-    """What became records: `right` and `wrong` ones, and those about which the talk says nothing."""
+    """What became records: right and wrong ones, and those of which the talk says nothing."""
 
     items: int
     found: int

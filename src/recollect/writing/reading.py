@@ -27,8 +27,6 @@ from recollect.ports.reader import PartReader, Reading
 
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _CONFIDENCE: Final = 0.75
-# What rules take for a fact is dropped only where the reader is sure that it is none.
-_SURELY_NOT: Final = -0.4
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
@@ -53,7 +51,7 @@ class LearnedExtractor:
         for it in told:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in by_rules if claim.evidence[0].turn == it.said.id]
-            kept = [claim for claim in own if _has_form(claim) or not _denied(claim, read)]
+            kept = [claim for claim in own if _has_form(claim) or _is_worth(claim, read)]
             found += kept
             found += (claim for claim in _facts(it, read) if not _is_covered(claim, kept))
         read_turns = {it.said.id for it in told}
@@ -117,10 +115,9 @@ def _has_form(claim: Claim) -> bool:
     )
 
 
-def _denied(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
-    """Return whether the reader is sure that nothing of the claim is worth keeping."""
-    scores = [it.score for part, it in read if _meet(claim, part.clause)]
-    return bool(scores) and max(scores) < _SURELY_NOT
+def _is_worth(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
+    """Return whether the reader finds something of the claim worth keeping."""
+    return any(it.score > 0 and _meet(claim, part.clause) for part, it in read)
 
 
 def _is_covered(claim: Claim, others: Sequence[Claim]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
@@ -65,4 +66,4 @@ def grams(text: str) -> frozenset[int]:
 def _grams(plain: str) -> Iterator[str]:
     words = ["^", *("#" if it.isdigit() else it for it in _WORD.findall(plain)), "$"]
     yield from words
-    yield from (f"{one} {other}" for one, other in zip(words, words[1:], strict=False))
+    yield from (f"{one} {other}" for one, other in pairwise(words))
