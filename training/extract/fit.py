@@ -29,8 +29,8 @@ FOLDS = 5
 RIDGE = 200.0
 SCALES = {"vectors": 6.0, "form": 1.0, "grams": 6.0, "constant": 1.0}
 UNSURE = 0.4
-STATEMENT = 0.3
-PRECISION = 0.85
+STATEMENT = 0.5
+PRECISION = 0.88
 LASTS = ("days", "weeks", "long")
 
 Array = NDArray[np.float32]

@@ -31,7 +31,7 @@ from recollect.writing.judges import JudgeChain
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
-from recollect.writing.reading import LearnedExtractor
+from recollect.writing.learned_extraction import LearnedExtractor
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Saver
 from recollect.writing.schedule import (
@@ -109,8 +109,8 @@ def writing_of(
 
 
 def _reader(settings: Settings) -> LearnedExtractor | None:
-    """Return the extractor with the local reader; None where only rules are wanted or there."""
-    if settings.writing.extract == "rules":
+    """Return the extractor with the local reader; None where no model is wanted or there."""
+    if settings.writing.extract == "rules" or settings.embedder.model == "none":
         return None
     from recollect.models.local_reader import open_reader
 

@@ -159,7 +159,9 @@ class Claim:
     corrects: bool = False
     """Whether it is introduced as a correction of an earlier statement."""
     explained_by: tuple[Evidence, ...] = ()
-    """Earlier evidence of the subject, for a correction that only gives a value."""
+    """Earlier evidence of the subject, for a correction or an answer that only gives a value."""
+    is_read: bool = False
+    """Whether a reader found that its words state something, whatever their sentence does."""
 
     @property
     def tier(self) -> Tier:

@@ -139,7 +139,8 @@ class Extraction:
                 return claims, Extracted(by="model")
             except ModelError as problem:
                 degraded = problem.code
-                _log.warning("claims are found without the model: %s", problem)
+                others = "rules" if self._reader is None else "the reader"
+                _log.warning("claims are found by %s, not by the model: %s", others, problem)
         if self._reader is not None:
             try:
                 claims = await self._reader.extract(turns, before=before)

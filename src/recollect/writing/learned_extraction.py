@@ -27,6 +27,8 @@ from recollect.ports.reader import PartReader, Reading
 
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _CONFIDENCE: Final = 0.75
+# What has the form of a fact is left out only where the reader is rather sure that it is none.
+_RATHER_NOT: Final = -0.4
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
@@ -116,8 +118,9 @@ def _has_form(claim: Claim) -> bool:
 
 
 def _is_worth(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
-    """Return whether the reader finds something of the claim worth keeping."""
-    return any(it.score > 0 and _meet(claim, part.clause) for part, it in read)
+    """Return whether something of a claim that rules found may be worth keeping."""
+    scores = [it.score for part, it in read if _meet(claim, part.clause)]
+    return not scores or max(scores) > _RATHER_NOT
 
 
 def _is_covered(claim: Claim, others: Sequence[Claim]) -> bool:
@@ -157,7 +160,7 @@ def _fact(told: _Told, run: Sequence[tuple[Part, Reading]]) -> Claim:
         explicit=False,
     )
     topic = kinds.topic.get(best.facet) if best.lasts == "long" else None
-    claim = replace(claim, topic=topic)
+    claim = replace(claim, topic=topic, is_read=True)
     if told.asked is None or run[0][0] is not told.parts[0] or not _is_brief(words.plain):
         return claim
     said = told.said.text[words.start : words.end].strip()
