@@ -125,8 +125,9 @@ except BaseException:
 """
 
 CLOSE: Final = """
-if self._is_root:
-    self._loop.close(self._memory.close)
+if not self._is_root:
+    return Pending()
+return self._loop.close(self._memory.close) or Pending()
 """
 
 ENTER: Final = """

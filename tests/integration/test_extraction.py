@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import update
 
 from recollect import Memory
+from recollect.backends.sql import schema
 from recollect.domain.record import Evidence, Kind, Status, Tier
+from recollect.domain.times import to_micros
 from recollect.errors import ModelError
 from recollect.language.memory_block import memory_block
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
@@ -20,6 +23,7 @@ from recollect.settings import Settings
 from recollect.writing.extraction import Extraction
 from recollect.writing.model_extraction import ModelExtractor, locate
 from tests.conftest import TurnedClock
+from tests.database_servers import open_at
 from tests.fakes import FakeJudge
 
 
@@ -448,6 +452,40 @@ async def test_an_ended_session_is_kept_as_one_episode(memory: Memory, clock: Tu
     (episode,) = [it for it in await memory.list(kind="episodic") if it.source == "session"]
     assert episode.version == 2
     assert "Kubernetes" in episode.content
+
+
+async def test_summing_up_a_session_first_takes_nothing_from_what_was_told(
+    nobody_works: None, memory: Memory, database_path: Path, clock: TurnedClock
+):
+    said = [
+        "My name is Marta.",
+        "I live in Lisbon.",
+        "我对花生过敏。",
+        "We decided to use Postgres.",
+    ]
+    async with memory.session("s") as session:
+        await session.observe(_user(*said))
+        await session.end()
+    database = open_at(database_path)
+    later = update(schema.jobs).where(schema.jobs.c.kind.in_(["extract", "extract_idle"]))
+    delayed = later.values(run_after=to_micros(clock.now() + timedelta(hours=1)))
+    database.write_here(lambda connection: connection.execute(delayed))
+    database.close_here()
+
+    await memory.work()
+    (episode,) = await memory.list()
+    assert episode.source == "session"
+    clock.turn(hours=2)
+    await memory.work()
+
+    kept = [it.content for it in await memory.list() if it.id != episode.id]
+    assert sorted(kept) == [
+        "User lives in Lisbon",
+        "User's name is Marta",
+        "We decided to use Postgres",
+        "用户对花生过敏",
+    ]
+    assert await memory.get(episode.id) == episode
 
 
 async def test_a_short_session_is_no_episode(memory: Memory):

@@ -160,7 +160,7 @@ async def test_the_file_is_readable_utf8_with_a_header(memory: Memory, clock: Tu
 
     assert json.loads(header) == {
         "recollect": "export",
-        "format": 5,
+        "format": 6,
         "schema": json.loads(header)["schema"],
         "exported_at": clock.now().isoformat().replace("+00:00", "Z"),
         "counts": {
@@ -408,7 +408,7 @@ _HEADERS: dict[str, tuple[str, bytes]] = {
     "an empty file": ("not_an_export", b""),
     "another file": ("not_an_export", b"id,content\n"),
     "lines without a header": ("not_an_export", b'{"type": "record"}\n'),
-    "a newer format": ("format_newer", b'{"recollect": "export", "format": 6}\n'),
+    "a newer format": ("format_newer", b'{"recollect": "export", "format": 7}\n'),
     "no format": ("not_an_export", b'{"recollect": "export"}\n'),
     "compressed bytes": ("not_an_export", gzip.compress(b'{"recollect": "export"}\n')),
     "counts of something else": (
@@ -448,6 +448,10 @@ async def test_a_file_of_the_format_before_is_read_whole(other: Memory):
     told = [json.loads(line) for line in await items_of(other)]
     # What was done by saying a turn is decided when it comes from a format without it.
     assert {it.pop("act") for it in told if it["type"] == "turn"} == {"statement", "request"}
+    # So is which attribute a record states, where models can tell.
+    versions = [it for record in told for it in record.get("versions", ())]
+    stated = {(it.pop("facet"), it.pop("about"), it.pop("facet_fixed")) for it in versions}
+    assert stated == {(None, "", False)}
     assert told == [json.loads(line) for line in before[1:]]
     cut = await take_in(other, before[:-1], skip_bad=True)
     assert cut.problems[0].code == "file_truncated"

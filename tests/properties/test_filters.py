@@ -22,6 +22,7 @@ _labels = st.sampled_from(("a", "b"))
 _records = st.fixed_dictionaries(
     {
         "category": st.sampled_from(("user", "preference", "project", "adr")),
+        "facet": st.sampled_from((None, "", "home", "employer")),
         "tags": st.lists(st.sampled_from(("x", "y", "z")), max_size=2),
         "created_at": _times,
         "expires_at": _maybe(_times),
@@ -35,6 +36,7 @@ _filters = st.builds(
     Filter,
     kinds=st.frozensets(st.sampled_from(list(Kind)), max_size=2),
     categories=st.frozensets(st.sampled_from(("user-profile", "project", "adr")), max_size=2),
+    facets=st.frozensets(st.sampled_from(("", "home", "employer")), max_size=2),
     tags=st.frozensets(st.sampled_from(("x", "y")), max_size=2),
     statuses=st.frozensets(st.sampled_from(list(Status)), min_size=1, max_size=3),
     since=_maybe(_times),

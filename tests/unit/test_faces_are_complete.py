@@ -106,6 +106,7 @@ _ROUTES = {
     "session.settle": "settle_session",
     "session.refresh": "session_status",
     "session.save": "replace_notes",
+    "session.close": "leave_session",
     "session.end": "end_session",
     "session.scratchpad.read": "get_scratchpad",
     "session.scratchpad.update": "update_scratchpad",
@@ -200,7 +201,6 @@ _WITHOUT_ROUTE = {
     "memory.close": _OWN,
     "memory.once": _FACE,
     "knowledge.sync": "the files lie where it is called; they are sent one by one",
-    "session.close": _OWN,
     "session.discard": _OWN,
     "session.archive.placeholder": "it only words what a listing tells",
 }

@@ -22,6 +22,7 @@ export interface MemorySearch extends WhoSearch {
   q?: string;
   tag?: string[];
   category?: string;
+  facet?: string;
   status?: string;
   since?: string;
   until?: string;
@@ -87,6 +88,7 @@ const memorySearch = (search: globalThis.Record<string, unknown>): MemorySearch 
   q: oneOf(search.q),
   tag: allOf(search.tag),
   category: oneOf(search.category),
+  facet: oneOf(search.facet),
   status: oneOf(search.status),
   since: oneOf(search.since),
   until: oneOf(search.until),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scope_models import SqlScopeModels
-from recollect.backends.sql.writes import SqlUndecidedTurns
+from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedRecords, SqlUndecidedTurns
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
+from recollect.domain.write import EXTRACT_IDLE, READING
 from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
@@ -22,8 +23,8 @@ from recollect.ports.scope_models import ScopeModels
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import EmbeddingService
-from recollect.writing.jobs import DECIDE_ACTS, REREAD, ActDecider
-from recollect.writing.schedule import EXTRACT_IDLE
+from recollect.writing.facets import DECIDE_FACETS, FacetDecider
+from recollect.writing.jobs import DECIDE_ACTS, RECOVER, REREAD, ActDecider, Recovery
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
@@ -43,6 +44,9 @@ def worker_of(parts: Wiring) -> Worker:
     working.sweeper.also(parts.items.sweep)
     reindexer = parts.reindexer
     decider = ActDecider(SqlUndecidedTurns(parts.database), parts.jobs)
+    facets = FacetDecider(
+        SqlUndecidedRecords(parts.database), parts.jobs, parts.understanding.facets
+    )
     handlers = {
         REINDEX: reindexer.run,
         EMBED: embedding.filler.run,
@@ -50,6 +54,8 @@ def worker_of(parts: Wiring) -> Worker:
         FORGET: parts.forgetting.run,
         INGEST_DOCUMENT: parts.knowledge.ingester.run,
         DECIDE_ACTS: decider.run,
+        RECOVER: Recovery(SqlLostReadings(parts.database), parts.jobs).run,
+        DECIDE_FACETS: facets.run,
         **working.handlers,
         **parts.trail.handlers,
         **reading_handlers(
@@ -63,6 +69,7 @@ def worker_of(parts: Wiring) -> Worker:
         await embedding.filler.schedule()
         await working.indexer.schedule()
         await decider.schedule()
+        await facets.schedule()
         await parts.knowledge.ingester.schedule()
 
     unhurried = [EXTRACT_IDLE, REREAD]
@@ -72,7 +79,7 @@ def worker_of(parts: Wiring) -> Worker:
         handlers,
         look_for_work,
         unhurried=unhurried,
-        lanes=[[INGEST_DOCUMENT], [JUDGE]],
+        lanes=[[INGEST_DOCUMENT], [JUDGE], READING],
     )
 
 

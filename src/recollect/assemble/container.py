@@ -19,8 +19,10 @@ from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.forgetting import FORGET
 from recollect.domain.meter import Meter
-from recollect.errors import StorageError
+from recollect.domain.write import READING, Pending
+from recollect.errors import RecollectError, StorageError
 from recollect.memory.parts import Parts
+from recollect.ports.runtime import work_in_background
 from recollect.recall.listing import Listing
 from recollect.settings import Settings
 
@@ -88,12 +90,15 @@ if TYPE_CHECKING:
     from recollect.writing.parts import WritingParts
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
+    from recollect.writing.told import Told
 
 _log = logging.getLogger(__name__)
 
 _MEGABYTE: Final = 1 << 20
 # A program that is open only for a moment leaves background work to others.
 _START_DELAY_SECONDS: Final = 3.0
+# How often closing looks whether another process has read what was told.
+_POLL_SECONDS: Final = 0.1
 # What background work needs and takes long to import.
 _BACKGROUND_MODULES: Final = (
     "recollect.assemble.background",
@@ -125,6 +130,7 @@ class Wiring(Parts):
         # Why some of them could not be opened: the memory of all others is there all the same.
         self.unopened: dict[tuple[str, str], StorageError] = {}
         self._starting: asyncio.Task[None] | None = None
+        self._catching_up: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
         # What is here alone; a scope may be held by another store.
         self.own_store = SqlStore(database, clock)
@@ -255,8 +261,25 @@ class Wiring(Parts):
         await eraser_of(self).run_due()
 
     def start(self) -> None:
-        """Start the background work after a moment."""
+        """Read what earlier programs could not, and start the background work after a moment."""
+        self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
         self._starting = asyncio.create_task(self._start(), name="recollect-start")
+
+    async def _catch_up(self) -> None:
+        """Read what was told to programs that ended before they had read it."""
+        work_in_background()
+        try:
+            if await self.jobs.rouse(READING, even_given_up=True):
+                await asyncio.to_thread(self._prepare_background)
+                await self.worker.run_only(READING)
+        except RecollectError as problem:
+            _log.warning("what was told before is read later: %s", problem)
+
+    async def catch_up(self) -> None:
+        """Wait for what was left unread, for as long as closing would have waited."""
+        tasks = [parts._catching_up for parts in self.opened]
+        if reading := [*filter(None, tasks)]:
+            await asyncio.wait(reading, timeout=self.settings.writing.close_seconds)
 
     async def _start(self) -> None:
         await asyncio.sleep(_START_DELAY_SECONDS)
@@ -331,13 +354,67 @@ class Wiring(Parts):
     def all_stores(self) -> tuple[Wiring, ...]:
         return self.opened
 
-    async def close(self) -> None:
+    async def close(self) -> Pending:
         """Finish and close everything that was created, and the stores of agents."""
+        pending = await self._finish_reading()
         for store in self.stores.values():
             await store.close_store()
         await self._close_work()
         await self.understanding.close()
         await self.store.close()
+        return pending
+
+    async def _finish_reading(self) -> Pending:
+        """Read what was told, for as long as closing may wait; return what is left to read."""
+        stores = [parts for parts in self.opened if parts.has_unread]
+        if not stores:
+            return Pending()
+        try:
+            for parts in stores:
+                await parts.leave_sessions()
+            reading = [asyncio.create_task(parts.read_told()) for parts in stores]
+            await asyncio.wait(reading, timeout=self.settings.writing.close_seconds)
+            for task in reading:
+                task.cancel()
+            await asyncio.wait(reading)
+            pending = sum([await parts.unread() for parts in stores], Pending())
+        except RecollectError as problem:
+            _log.warning("what was told is read after the next opening: %s", problem)
+            return Pending()
+        if pending:
+            _log.warning(
+                "%d turns of %d sessions are still to be read; the next opening goes on with them",
+                pending.turns,
+                pending.sessions,
+            )
+        return pending
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether something was told here that may still have to be read, now or before."""
+        is_catching_up = self._catching_up is not None and not self._catching_up.done()
+        return is_catching_up or "told" in vars(self)
+
+    async def leave_sessions(self) -> None:
+        """Close the open sessions, and have what was told read by whoever comes first."""
+        if "working" in vars(self):
+            await self.working.sessions.close()
+        if "told" in vars(self):
+            await self.told.leave_all()
+
+    async def unread(self) -> Pending:
+        """Return what was told here and is still to be read."""
+        return await self.told.pending() if "told" in vars(self) else Pending()
+
+    async def read_told(self) -> None:
+        """Read until nothing is left of what was told here and before."""
+        if self._catching_up is not None:
+            await asyncio.wait([self._catching_up])
+        while await self.unread():
+            await self.jobs.rouse(READING)
+            if not await self.worker.run_only(READING):
+                # Another process reads it, or it failed and is tried again in a moment.
+                await asyncio.sleep(_POLL_SECONDS)
 
     async def _close_work(self) -> None:
         if self._erasing is not None:
@@ -345,9 +422,9 @@ class Wiring(Parts):
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting goes on when the memory is next opened: %s", problem)
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
+        for task in filter(None, (self._starting, self._catching_up)):
+            task.cancel()
+            await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {
             "late_vectors": lambda: self.late_vectors.settled(),
             "fresh_links": lambda: self.fresh_links.close(),
@@ -380,11 +457,17 @@ class Wiring(Parts):
     @cached_property
     def saver(self) -> Saver:
         from recollect.assemble.judge import judging_of
+        from recollect.writing.facets import Facets
         from recollect.writing.saver import Saver
 
-        judging = judging_of(self.settings, self.fresh_links)
         return Saver(
-            self.store, self.listing, self.meaning, self.clock, self.redactor, judging=judging
+            self.store,
+            self.listing,
+            self.meaning,
+            self.clock,
+            self.redactor,
+            judging=judging_of(self.settings, self.fresh_links),
+            facets=Facets(self.understanding.facets),
         )
 
     def _link_among(self) -> LinkAmong | None:
@@ -395,7 +478,8 @@ class Wiring(Parts):
     def judge(self) -> JudgeChain:
         from recollect.assemble.judge import judge_of
 
-        return judge_of(self.settings, self.working.models, self.own_judge)
+        facets = self.understanding.facets
+        return judge_of(self.settings, self.working.models, self.own_judge, facets)
 
     @cached_property
     def versions(self) -> Versions:
@@ -483,7 +567,16 @@ class Wiring(Parts):
         from recollect.writing.observer import Observer
 
         schedule = schedule_of(self.settings)
-        return Observer(self.store, self.late_vectors, self.clock, self.redactor, schedule)
+        return Observer(
+            self.store, self.late_vectors, self.clock, self.redactor, schedule, self.told
+        )
+
+    @cached_property
+    def told(self) -> Told:
+        from recollect.assemble.writing import schedule_of
+        from recollect.writing.told import Told
+
+        return Told(self.jobs, self.writes, schedule_of(self.settings))
 
     @cached_property
     def prefetch(self) -> Prefetch:
@@ -541,6 +634,7 @@ class Wiring(Parts):
             self.clock,
             self.meaning,
             self.observer,
+            self.told,
             self.prefetch,
             self.meter,
         )
@@ -600,6 +694,7 @@ class Wiring(Parts):
             self.judge,
             judging_of(self.settings, self.fresh_links),
             self.fresh_links,
+            self.understanding.facets,
             self.meter,
         )
 

@@ -21,6 +21,7 @@ from recollect.models.embedding_cache import CachedEmbedder, CountedEmbedder
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.models.sealed_folder import folder_named, is_folder
 from recollect.ports.embedder import Embedder
+from recollect.ports.facets import FacetReader
 from recollect.ports.runtime import Clock
 from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
@@ -37,6 +38,7 @@ class OpenedEmbedder:
     cache_stats: Callable[[], CacheStats]
     clear: Callable[[], None]
     usage: Callable[[], tuple[ModelUsage, ...]]
+    facets: FacetReader | None = None
 
 
 def open_embedder(
@@ -83,7 +85,10 @@ def open_embedder(
         embedder.expect(question)
     own = cached(embedder)
     meaning = EmbeddingService(own, clock, choice=choice, closing=closing, opener=opener)
-    return OpenedEmbedder(meaning=meaning, cache_stats=own.stats, clear=clear, usage=usage)
+    facets = local_model.open_facets(settings.embedding.folder, own)
+    return OpenedEmbedder(
+        meaning=meaning, cache_stats=own.stats, clear=clear, usage=usage, facets=facets
+    )
 
 
 def embedder_by_choice(settings: Settings, choice: str) -> Embedder:

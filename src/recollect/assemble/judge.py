@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Caller
     from recollect.domain.turn import Turn
     from recollect.domain.write import WritePolicy
+    from recollect.ports.facets import FacetReader
     from recollect.ports.judge import Judge, PairClassifier
     from recollect.ports.language_model import LanguageModels
     from recollect.recall.fresh_links import FreshLinks
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 _LOCAL_EMBEDDERS: Final = frozenset({"", "local", "recollect-bilingual"})
 
 
-def judge_of(settings: Settings, models: LanguageModels, own: Judge | None) -> JudgeChain:
+def judge_of(
+    settings: Settings, models: LanguageModels, own: Judge | None, facets: FacetReader | None
+) -> JudgeChain:
     """Return the available judges, best first; `own` replaces the local model."""
     # Imported here: saving makes jobs for judges, and needs none itself.
     from recollect.writing.judges import JudgeChain, ModelJudge, ThresholdJudge
@@ -36,7 +39,7 @@ def judge_of(settings: Settings, models: LanguageModels, own: Judge | None) -> J
         judges.append(own)
     elif (classifier := _local_classifier(settings)) is not None:
         is_default = settings.embedder.model in _LOCAL_EMBEDDERS
-        judges.append(ThresholdJudge(classifier, trusts_near=is_default))
+        judges.append(ThresholdJudge(classifier, trusts_near=is_default, facets=facets))
     return JudgeChain(judges)
 
 

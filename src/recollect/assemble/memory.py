@@ -95,4 +95,5 @@ async def assemble(
         await understanding.close()
         raise
     parts.start()
+    await parts.catch_up()
     return Memory(theirs, caller)

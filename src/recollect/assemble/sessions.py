@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from recollect.assemble.recall import token_counter
 from recollect.assemble.stores import contents_of
-from recollect.assemble.writing import schedule_of
 from recollect.domain.model_tier import LANGUAGE_TASKS, ModelChoice, ProviderAccess
 from recollect.errors import InvalidInput, SettingsError
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from recollect.context.session_state import SessionOptions
     from recollect.domain.meter import Meter
     from recollect.domain.scope import Caller
+    from recollect.domain.write import Pending
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.ports.archives import Archives, Blobs
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from recollect.settings.working import NotesRuleSettings
     from recollect.writing.observer import Observer
     from recollect.writing.redaction import Redactor
+    from recollect.writing.told import Told
 
 
 def working_memory(
@@ -44,6 +45,7 @@ def working_memory(
     clock: Clock,
     meaning: EmbeddingService,
     observer: Observer,
+    told: Told,
     prefetch: Prefetch,
     meter: Meter,
 ) -> WorkingMemory:
@@ -72,14 +74,11 @@ def working_memory(
     sweeper = Sweeper(retention, state, jobs, clock)
     models = Tiers(model_choice(settings), clock)
     options = _session_options(settings)
-    schedule = schedule_of(settings)
 
-    async def ended(caller: Caller, session: str) -> None:
-        await jobs.add(schedule.at_end(caller, session))
+    async def ended(caller: Caller, session: str) -> Pending:
+        pending = await told.end(caller, session)
         await sweeper.schedule()
-
-    async def left(caller: Caller, session: str) -> None:
-        await jobs.add(schedule.when_left(caller, session))
+        return pending
 
     parts = SessionParts(
         archive=ArchiveParts(
@@ -100,7 +99,7 @@ def working_memory(
             models.of("summarise"),
         ),
         ended=ended,
-        left=left,
+        left=told.leave,
     )
     return WorkingMemory(
         sessions=Sessions(parts, options),

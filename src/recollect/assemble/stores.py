@@ -20,6 +20,7 @@ from recollect.backends.sql.migrate import bring_up_to_date, require_usable, rev
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import make_file, make_folder
+from recollect.domain.write import Pending
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
 from recollect.settings.place import driver_url
 
@@ -190,9 +191,9 @@ class AgentWiring(Wiring):
     async def open_stores(self) -> None:
         await self._common.open_stores()
 
-    async def close(self) -> None:
+    async def close(self) -> Pending:
         """Close the common store, which closes this one too."""
-        await self._common.close()
+        return await self._common.close()
 
     async def close_store(self) -> None:
         """Finish and close only what is on this store."""

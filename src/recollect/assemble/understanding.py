@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from recollect.assemble.embedding import OpenedEmbedder
     from recollect.domain.model_tier import ModelUsage
     from recollect.ports.embedder import Embedder
+    from recollect.ports.facets import FacetReader
     from recollect.ports.runtime import Clock
     from recollect.recall.meaning import EmbeddingService
     from recollect.settings import Settings
@@ -46,6 +47,11 @@ class Understanding:
     @property
     def meaning(self) -> EmbeddingService:
         return (self._opened or self.open()).meaning
+
+    @property
+    def facets(self) -> FacetReader | None:
+        """Return what tells the facets of texts, if the embedder is the local one."""
+        return (self._opened or self.open()).facets
 
     def cache_stats(self) -> CacheStats:
         return CacheStats() if self._opened is None else self._opened.cache_stats()

@@ -13,9 +13,10 @@ from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
-from recollect.domain.write import BufferTimes, WritePolicy
+from recollect.domain.write import EXTRACT, EXTRACT_IDLE, BufferTimes, WritePolicy
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
+from recollect.ports.facets import FacetReader
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, Writes
@@ -25,8 +26,9 @@ from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
+from recollect.writing.facets import Facets
 from recollect.writing.intake import Intake, Router
-from recollect.writing.jobs import REREAD, BackgroundJudge, RereadQueue
+from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
@@ -34,13 +36,7 @@ from recollect.writing.pipeline import WritePipeline
 from recollect.writing.learned_extraction import LearnedExtractor
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Saver
-from recollect.writing.schedule import (
-    EPISODE,
-    EXTRACT,
-    EXTRACT_IDLE,
-    ExtractionSchedule,
-    Judging,
-)
+from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 
@@ -59,6 +55,7 @@ def writing_of(
     judge: JudgeChain,
     judging: Judging | None,
     fresh: FreshLinks,
+    facets: FacetReader | None,
     meter: Meter,
 ) -> WritingParts:
     """Return the write pipeline and the services around it."""
@@ -78,6 +75,7 @@ def writing_of(
         candidates,
         merger,
         judge,
+        facets=Facets(facets),
         reconciles=writing.reconcile,
         meter=meter,
     )
@@ -97,7 +95,7 @@ def writing_of(
         ),
         candidates=candidates,
         judge=judge,
-        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh),
+        background=BackgroundJudge(store, meaning, candidates, judge, clock, fresh, facets),
         router=router,
         merger=merger,
         redactor=redactor,
@@ -139,6 +137,7 @@ def reading_handlers(
         EXTRACT_IDLE: extraction.run,
         EPISODE: recap.run,
         REREAD: extraction.run_again,
+        READ_AGAIN: extraction.run_lost,
         JUDGE: writing.background.run,
     }
 

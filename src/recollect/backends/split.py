@@ -402,6 +402,13 @@ class SplitWrites:
     async def unread_sessions(self, scope: Scope) -> list[str]:
         return await self.holding(scope).unread_sessions(scope)
 
+    async def made_from(self, scopes: Sequence[Scope], turns: Sequence[Turn]) -> list[Record]:
+        places = split(scopes, self.holding)
+        return [it for writes, some in places for it in await writes.made_from(some, turns)]
+
+    async def unread_turns(self, scope: Scope, session: str) -> int:
+        return await self.holding(scope).unread_turns(scope, session)
+
 
 # --- The background jobs of several stores, as an operator sees them ------------------------------
 

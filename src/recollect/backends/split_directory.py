@@ -155,6 +155,7 @@ class SplitDirectory:
         return Facets(
             kinds=summed(facets.kinds for facets in found),
             categories=summed(facets.categories for facets in found),
+            facets=summed(facets.facets for facets in found),
             statuses=summed(facets.statuses for facets in found),
             tags=summed(facets.tags for facets in found),
             agents=summed(facets.agents for facets in found),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from recollect.domain.job import Progress
+    from recollect.domain.write import Pending
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,13 @@ def say(answer: Answer, *, as_object: bool) -> None:
             code="output_unwritable",
             hint="The command itself was carried out.",
         ) from problem
+
+
+def tell_pending(pending: Pending) -> None:
+    """Say on stderr what was told and is not read yet."""
+    if pending:
+        told = "1 message is" if pending.turns == 1 else f"{pending.turns:,} messages are"
+        print(f"{told} still to be read; the next command goes on with that.", file=sys.stderr)
 
 
 def _console() -> Console:

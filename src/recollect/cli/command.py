@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 import typer
 from typer.main import get_command
 
-from recollect.cli.answer import Answer, say
+from recollect.cli.answer import Answer, say, tell_pending
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import OptionGroup, Shared
 from recollect.domain.files import make_file, make_folder
@@ -108,10 +108,10 @@ def as_command(body: Body) -> Callable[..., None]:
         arguments = {it.name: _argument(it, given) for it in declared}
         arguments |= {it.name: shared for it in parameters if it.annotation is Shared}
         if takes_memory:
-            answer = asyncio.run(_with_memory(body, shared, arguments))
-        else:
-            result = body(**arguments)
-            answer = asyncio.run(result) if isinstance(result, Coroutine) else result
+            asyncio.run(_with_memory(body, shared, arguments))
+            return
+        result = body(**arguments)
+        answer = asyncio.run(result) if isinstance(result, Coroutine) else result
         if answer is not None:
             say(answer, as_object=shared.json)
 
@@ -146,16 +146,22 @@ async def opened(shared: Shared, question: str | None = None) -> AsyncGenerator[
     """Open the memory that the shared options name, for one call."""
     settings = shared.settings()
     log_to(settings.log_file)
-    async with Memory.open(settings).expecting(question) as memory:
+    memory = await Memory.open(settings).expecting(question)
+    try:
         yield memory
+    finally:
+        tell_pending(await memory.close())
 
 
-async def _with_memory(body: Body, shared: Shared, arguments: dict[str, Any]) -> Answer | None:
+async def _with_memory(body: Body, shared: Shared, arguments: dict[str, Any]) -> None:
     # What is asked first; most of the time until the answer is the model's loading.
     question: str | None = arguments.get("query")
     async with opened(shared, question) as memory:
         result = body(memory, **arguments)
-        return await result if isinstance(result, Coroutine) else result
+        answer = await result if isinstance(result, Coroutine) else result
+        if answer is not None:
+            # Before the memory is closed, which may take a while.
+            say(answer, as_object=shared.json)
 
 
 def _options(parameter: Parameter) -> list[Parameter]:

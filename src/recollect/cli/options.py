@@ -176,6 +176,10 @@ class CommonFilterOptions(OptionGroup):
         list[str] | None,
         _option(_FILTERS, "Only this category or an alias of it (repeatable).", metavar="NAME"),
     ] = None
+    facet: Annotated[
+        list[str] | None,
+        _option(_FILTERS, "Only what states this, for example home (repeatable).", metavar="NAME"),
+    ] = None
     tag: Annotated[
         list[str] | None,
         _option(_FILTERS, "Only with this tag (repeatable; all must match).", metavar="TAG"),
@@ -203,6 +207,7 @@ class CommonFilterOptions(OptionGroup):
         return CommonFilters(
             kind=self.kind,
             category=self.category,
+            facet=self.facet,
             tags=self.tag,
             status=self.status,
             since=_moment(self.since, "--since"),
@@ -232,6 +237,12 @@ class RecordOptions(OptionGroup):
     ] = None
     category: Annotated[
         str | None, _option(_FIELDS, "Category, for example project.", metavar="NAME")
+    ] = None
+    facet: Annotated[
+        str | None, _option(_FIELDS, "What it states, for example home.", metavar="NAME")
+    ] = None
+    about: Annotated[
+        str | None, _option(_FIELDS, "Whom it is about: user, other or thing.", metavar="WHOM")
     ] = None
     title: Annotated[
         str | None, _option(_FIELDS, "Title; the name of a procedure.", metavar="TEXT")

@@ -287,7 +287,7 @@ def _facts_of(item: Item) -> str:
 
 def _facts(record: Record) -> str:
     tags = " ".join(f"#{tag}" for tag in record.tags)
-    facts = [record.kind, record.category, _moment(record.observed_at), tags]
+    facts = [record.kind, record.category, record.facet or "", _moment(record.observed_at), tags]
     if record.status != "active":
         facts.append(record.status)
     return " · ".join(filter(None, facts))

@@ -52,7 +52,7 @@ from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Route, Trace, WritePolicy, Written
+from recollect.domain.write import Pending, Route, Trace, WritePolicy, Written
 from recollect.errors import Conflict, NotAvailable, StorageError, Unreachable
 from recollect.memory import Memory, Namespace
 from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
@@ -599,10 +599,14 @@ class RemoteMemory(Memory):
     async def drain(self) -> None:
         await self._ask("POST", at("jobs", "drain"), patient=True)
 
-    async def close(self) -> None:
-        """Close the connection; on a memory made by `scope()` this does nothing."""
+    async def close(self) -> Pending:
+        """Close the connection; on a memory made by `scope()` this does nothing.
+
+        The server reads what was said by itself.
+        """
         if self._is_root:
             await self._connection.close()
+        return Pending()
 
     def _namespace(self, given: Namespace | None) -> dict[str, str]:
         """A namespace as the server reads it."""

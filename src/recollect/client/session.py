@@ -27,6 +27,7 @@ from recollect.domain.notes import Cached, Hint, Scratchpad, ScratchpadUpdate
 from recollect.domain.scope import Scope
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
 from recollect.domain.turn import Turn
+from recollect.domain.write import Pending
 
 _UNUSED = SessionUsage(
     messages=0,
@@ -63,6 +64,7 @@ class RemoteSession(Session):
         self._is_open = False
         self._is_over = False
         self._usage = _UNUSED
+        self._pending = Pending()
         self._told_summaries: tuple[Summary, ...] = ()
         self._told_offers: Mapping[str, Offer] = {}
         self._notes = SessionNotes()
@@ -245,19 +247,22 @@ class RemoteSession(Session):
             await self._ask("PUT", "notes", body={**noted, "structures": structures})
             self._noted = noted
 
-    async def close(self) -> None:
+    async def close(self) -> Pending:
         if self._is_open and not self._is_over:
             await self.save()
+            self._pending = decoded(Pending, await self._ask("POST", "leave"))
+        return self._pending
 
     async def discard(self) -> None:
         self._notes.reset()
         self._is_over = True
 
-    async def end(self) -> None:
+    async def end(self) -> Pending:
         await self._begin()
-        await self._ask("POST", "end")
+        self._pending = decoded(Pending, await self._ask("POST", "end"))
         self._notes.reset()
         self._is_over = True
+        return self._pending
 
     async def _begin(self) -> None:
         """Open it on the server, if that was not done yet."""

@@ -47,6 +47,7 @@ from recollect.domain.message import Message, ToolCall
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
+from recollect.domain.write import Pending
 from recollect.errors import Closed, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
 
@@ -152,6 +153,7 @@ class Session:
         self._tongue: Tongue | None = None
         # Whether anything was said since the session was opened or closed.
         self._has_news = False
+        self._pending = Pending()
 
     def __await__(self) -> Generator[Any, None, Session]:
         return self.__aenter__().__await__()
@@ -162,6 +164,11 @@ class Session:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    @property
+    def unread(self) -> Pending:
+        """Return what was still to be read when the session was last left or ended."""
+        return self._pending
 
     @property
     def id(self) -> str:
@@ -449,17 +456,21 @@ class Session:
         window = await self._ensure_loaded()
         await window.compression.settle()
 
-    async def close(self) -> None:
-        """Stop working and store the state; the session can be opened again where it was left."""
+    async def close(self) -> Pending:
+        """Stop working and store the state; the session can be opened again where it was left.
+
+        Return what of it is still to be read, which happens in the background.
+        """
         async with self._turn:
             if self._window is None or self._is_over:
-                return
+                return self._pending
             await self._window.compression.close()
             await self._save()
             has_news, self._has_news = self._has_news, False
         # Saving detects whether the session was forgotten elsewhere.
         if has_news and not self._is_over:
             await self._notify(self._parts.left)
+        return self._pending
 
     async def discard(self) -> None:
         """Drop the state of a forgotten session; it cannot continue."""
@@ -469,8 +480,11 @@ class Session:
             self._notes.reset()
             self._is_over = True
 
-    async def end(self) -> None:
-        """End the session: delete its notes and scratchpad, keep what was said."""
+    async def end(self) -> Pending:
+        """End the session: delete its notes and scratchpad, keep what was said.
+
+        Return what of it is still to be read, which happens in the background.
+        """
         async with self._turn:
             window = await self._load()
             await window.compression.close()
@@ -478,11 +492,12 @@ class Session:
             self._notes.reset()
             self._is_over = True
         await self._notify(self._parts.ended)
+        return self._pending
 
-    async def _notify(self, listener: Callable[[Caller, str], Awaitable[None]]) -> None:
+    async def _notify(self, listener: Callable[[Caller, str], Awaitable[Pending]]) -> None:
         """Notify a listener that the session was left or ended; a failure is only logged."""
         try:
-            await listener(self._caller, self._id)
+            self._pending = await listener(self._caller, self._id)
         except StorageError as problem:
             _log.warning("session %s is not read for now: %s", self._id, problem)
 

@@ -16,6 +16,7 @@ from recollect.context.notes import NotesOptions, NotesRule, SessionNotes
 from recollect.context.scratchpad import SCRATCHPAD_TTL
 from recollect.context.summariser import Summariser
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.write import Pending
 from recollect.errors import InvalidInput
 from recollect.ports.state import State, StateKey
 from recollect.recall.prefetch import Prefetch
@@ -155,7 +156,7 @@ class SessionParts:
     """The services of a session.
 
     `ended` is called with the caller whose session has ended, `left` with one whose session was
-    closed after something was said.
+    closed after something was said; both return what of it is still to be read.
     """
 
     archive: ArchiveParts
@@ -163,8 +164,8 @@ class SessionParts:
     prefetch: Prefetch
     state: State
     summariser: Summariser
-    ended: Callable[[Caller, str], Awaitable[None]]
-    left: Callable[[Caller, str], Awaitable[None]]
+    ended: Callable[[Caller, str], Awaitable[Pending]]
+    left: Callable[[Caller, str], Awaitable[Pending]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

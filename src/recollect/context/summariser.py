@@ -21,7 +21,7 @@ from recollect.domain.fields import MAX_ITEMS, MAX_LABEL, Draft, RecordFields
 from recollect.domain.filters import Filter
 from recollect.domain.job import Job
 from recollect.domain.message import Message, TextPart
-from recollect.domain.record import Evidence, Kind, Record
+from recollect.domain.record import SESSION_EPISODE, Evidence, Kind, Record
 from recollect.domain.scope import Caller
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
@@ -328,7 +328,6 @@ def _turn_ids(messages: Iterable[Message]) -> tuple[str, ...]:
 
 # --- The episode of an ended session: what it was about and what came of it -----------------------
 
-SOURCE: Final = "session"
 _CATEGORY: Final = "task-traces"
 _IMPORTANCE: Final = 0.5
 _CONFIDENCE: Final = 0.8
@@ -376,7 +375,7 @@ class SessionEpisodes:
     async def _find_episode(self, caller: Caller, session: str) -> Record | None:
         where = Filter(kinds=frozenset({Kind.EPISODIC}), session=session)
         found = await self._store.records([caller.scope], where, now=self._clock.now())
-        return next((record for record in found if record.source == SOURCE), None)
+        return next((record for record in found if record.is_session_episode), None)
 
 
 def _without_memory(message: Message) -> Message:
@@ -411,7 +410,7 @@ def _fields(summary: SegmentSummary, turns: Sequence[Turn], session: str) -> Rec
         importance=_IMPORTANCE,
         confidence=_CONFIDENCE,
         evidence=evidence,
-        source=SOURCE,
+        source=SESSION_EPISODE,
         session=session,
         task=turns[-1].task,
         first_observed=turns[0].at,

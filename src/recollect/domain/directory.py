@@ -85,6 +85,7 @@ class Facets:
 
     kinds: Mapping[str, int] = field(hash=False)
     categories: Mapping[str, int] = field(hash=False)
+    facets: Mapping[str, int] = field(hash=False)
     statuses: Mapping[str, int] = field(hash=False)
     tags: Mapping[str, int] = field(hash=False)
     agents: Mapping[str, int] = field(hash=False)

@@ -194,6 +194,8 @@ class JudgeCalibration:
     """The similarity that a new version needs as well; above 1 means never."""
     same: float = 0.4
     """Keep both, linked as the same: p(same), in both directions."""
+    facets: float = 0.0
+    """Statements whose facets overlap less than this neither update nor contradict each other."""
     merge: float = 2.0
     """Confirm the stored record and drop the new one; above 1 means never."""
 

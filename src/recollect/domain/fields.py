@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypedDict, TypeVar, cast
 
+from recollect.domain.facets import checked_about, checked_facet
 from recollect.domain.ids import Prefix, new_id
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Status, Tier
 from recollect.domain.scope import Scope
@@ -35,6 +36,8 @@ class RecordFields(TypedDict, total=False):
 
     kind: Kind | str
     category: str
+    facet: str | None
+    about: str
     title: str
     name: str
     description: str
@@ -130,6 +133,7 @@ def stored_record(content: str, fields: RecordFields, scope: Scope, now: datetim
         version=1,
         status=Status.ACTIVE,
         metadata=checked.get("metadata", {}),
+        **_facet(checked),
     )
     return _consistent(record)
 
@@ -145,13 +149,14 @@ def revised(record: Record, content: str | None, fields: RecordFields, now: date
         )
     _refuse_foreign_details(record.kind, checked)
     details = _details(record.kind, record.details, checked)
-    plain = {name: value for name, value in checked.items() if name not in _ANY_DETAIL}
+    beside = _ANY_DETAIL | {"facet", "about"}
+    plain = {name: value for name, value in checked.items() if name not in beside}
     if content is not None:
         plain["content"] = checked_content(content)
     if "created_at" in plain:
         # As for a new record, `first_observed` defaults to the time of creation.
         plain.setdefault("first_observed", plain["created_at"])
-    after = record.evolve(**plain, details=details)
+    after = record.evolve(**plain, **_facet(checked), details=details)
     if after == record:
         return record
     return _consistent(after.evolve(updated_at=now, version=record.version + 1))
@@ -255,6 +260,12 @@ def _checked(fields: RecordFields) -> dict[str, Any]:
     return {name: _CHECKS[name](name, value) for name, value in given.items()}
 
 
+def _facet(checked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facet as a caller sets it; None takes back what was set."""
+    given = {name: checked[name] for name in ("facet", "about") if name in checked}
+    return {**given, "facet_fixed": given.get("facet", "") is not None} if given else {}
+
+
 def _details(
     kind: Kind, before: Episode | Procedure | None, checked: Mapping[str, Any]
 ) -> Episode | Procedure | None:
@@ -340,6 +351,14 @@ def _optional_time(name: str, value: object) -> datetime | None:
     return None if value is None else _time(name, value)
 
 
+def _optional_facet(name: str, value: object) -> str | None:
+    return None if value is None else checked_facet(value, name)
+
+
+def _about(name: str, value: object) -> str:
+    return checked_about(value, name)
+
+
 def _one_of(names: type[Kind] | type[Tier]) -> Any:
     def check(name: str, value: object) -> Kind | Tier:
         try:
@@ -376,6 +395,8 @@ def _metadata(name: str, value: object) -> Mapping[str, Any]:
 _CHECKS: Final[Mapping[str, Any]] = {
     "kind": _one_of(Kind),
     "category": _label,
+    "facet": _optional_facet,
+    "about": _about,
     "title": _line(MAX_TITLE),
     "description": _line(MAX_DESCRIPTION),
     "tags": _set_of_labels,

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, TypedDict, TypeVar, Unpack
 
 from recollect.domain.archive import Archive
+from recollect.domain.facets import checked_facet
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.record import Kind, Record, Status, with_aliases
 from recollect.domain.times import aware
@@ -30,6 +31,7 @@ class Filter:
 
     kinds: frozenset[Kind] = frozenset()
     categories: frozenset[str] = frozenset()
+    facets: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     statuses: frozenset[Status] = frozenset({Status.ACTIVE})
     since: datetime | None = None
@@ -73,6 +75,7 @@ class Filter:
             self.wants_records
             and (not self.kinds or record.kind in self.kinds)
             and (not self.categories or record.category in self.all_categories)
+            and (not self.facets or record.facet in self.facets)
             and self.tags.issubset(record.tags)
             and record.status in self.statuses
             and not self._has_expired(record, now)
@@ -103,7 +106,7 @@ class Filter:
 
     @property
     def _is_about_records(self) -> bool:
-        by_record = self.kinds or self.categories or self.tags or self.valid_at
+        by_record = self.kinds or self.categories or self.facets or self.tags or self.valid_at
         return bool(by_record) or Status.ACTIVE not in self.statuses
 
     def _in_range(self, moment: datetime) -> bool:
@@ -125,6 +128,7 @@ class CommonFilters(TypedDict, total=False):
 
     kind: Kind | str | Iterable[Kind | str] | None
     category: str | Iterable[str] | None
+    facet: str | Iterable[str] | None
     tags: str | Iterable[str] | None
     status: Status | str | Iterable[Status | str] | None
     since: datetime | None
@@ -153,6 +157,9 @@ def make_filter(**fields: Unpack[FilterFields]) -> Filter:
     return Filter(
         kinds=frozenset(_member(Kind, "kind", kind) for kind in kinds),
         categories=_labels("category", fields.get("category")),
+        facets=frozenset(
+            checked_facet(facet, "facet") for facet in _several("facet", fields.get("facet"))
+        ),
         tags=_labels("tags", fields.get("tags")),
         statuses=frozenset(_member(Status, "status", status) for status in statuses)
         or frozenset({Status.ACTIVE}),

@@ -146,6 +146,7 @@ def filter_form(where: Filter) -> dict[str, Any]:
     form: dict[str, Any] = {
         "kind": sorted(where.kinds),
         "category": sorted(where.categories),
+        "facet": sorted(where.facets),
         "tags": sorted(where.tags),
         "status": [] if where.statuses == _USUAL.statuses else sorted(where.statuses),
         "owners": [] if where.owners == _USUAL.owners else sorted(where.owners),

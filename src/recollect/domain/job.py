@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any, Final, Literal
 
 from recollect.domain.ids import new_id
@@ -24,6 +25,8 @@ class NewJob:
     run_after: datetime | None = None
     every: int = 0
     """If set, add the job only when the ordinal of a turn in the write is a multiple of this."""
+    holder: str = ""
+    """Who is going to run it; if that process ends, the job is due at once."""
 
     def is_wanted(self, turn_ordinals: Iterable[int]) -> bool:
         """Return whether to add the job after turns with these ordinals were written."""
@@ -78,6 +81,12 @@ _MAX_NAME_CHARACTERS: Final = 20
 def new_holder() -> str:
     """Return the name of a new holder: its machine, its process and a number."""
     return f"{_machine()}/{os.getpid()}/{new_id('job')}"
+
+
+@cache
+def this_process() -> str:
+    """Return the name under which this process holds what it is going to do later."""
+    return new_holder()
 
 
 def is_gone(holder: str) -> bool:

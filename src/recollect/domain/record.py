@@ -85,6 +85,10 @@ class Procedure:
         return replace(self, usage_count=other.usage_count, success_rate=other.success_rate)
 
 
+SESSION_EPISODE: Final = "session"
+"""The source of the record that sums up a session."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One thing that is remembered. Changing it makes a new version; the old one is kept."""
@@ -120,6 +124,12 @@ class Record:
     # How often it was used successfully, and how often it did not help.
     helped: int = 0
     rejected: int = 0
+    # Which attribute it states (None: not decided yet, "": decided, unknown), and whom it is
+    # about: "user", "other", "thing", or "" if that is unknown.
+    facet: str | None = None
+    about: str = ""
+    # Whether a caller set them; then nothing else does, until the content changes.
+    facet_fixed: bool = False
     version: int
     status: Status
     metadata: Mapping[str, Any] = field(hash=False)
@@ -127,8 +137,15 @@ class Record:
     """Its relations to other records and turns; loaded for a single record or a page."""
 
     def evolve(self, **changes: Any) -> Record:
-        """Return the record with some fields changed."""
+        """Return the record with some fields changed; what new content states is undecided."""
+        if "facet" not in changes and changes.get("content", self.content) != self.content:
+            changes = {"facet": None, "about": "", "facet_fixed": False, **changes}
         return copy_with(self, **changes)
+
+    @property
+    def is_session_episode(self) -> bool:
+        """Return whether it sums up a session, which repeats what other records are made from."""
+        return self.kind is Kind.EPISODIC and self.source == SESSION_EPISODE
 
     @property
     def name(self) -> str:

@@ -68,6 +68,42 @@ class Watermark:
     before: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostReading:
+    """Turns of a session that were read without keeping what they say.
+
+    They come after the ordinal `after`, up to and including `to`.
+    """
+
+    scope: Scope
+    session: str
+    after: int
+    to: int
+
+
+EXTRACT: Final = "extract"
+"""The job that reads a session."""
+EXTRACT_IDLE: Final = "extract_idle"
+"""The job that reads the rest of a session after a pause."""
+READING: Final = (EXTRACT, EXTRACT_IDLE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """The turns that are stored but not read yet; they are read later, at the latest after the
+    memory is opened again.
+    """
+
+    turns: int = 0
+    sessions: int = 0
+
+    def __bool__(self) -> bool:
+        return self.turns > 0
+
+    def __add__(self, other: Pending) -> Pending:
+        return Pending(turns=self.turns + other.turns, sessions=self.sessions + other.sessions)
+
+
 # --- Routes: whether to recall memory for a message, and whether and where to store it ------------
 
 

@@ -13,6 +13,7 @@ from recollect.domain.filters import CommonFilters, FilterFields, make_filter
 from recollect.domain.ids import new_id
 from recollect.domain.page import Page, PageWanted
 from recollect.domain.scope import Caller, Role, Scope
+from recollect.domain.write import Pending
 from recollect.memory.opening import Opening
 
 # The views, which few programs use, are imported by those that hand them out.
@@ -707,10 +708,15 @@ class Memory:
             await parts.worker.drain()
             await parts.usage.flush()
 
-    async def close(self) -> None:
-        """Finish and close everything; does nothing on a memory returned by `scope()`."""
-        if self._is_root:
-            await self._parts.close()
+    async def close(self) -> Pending:
+        """Finish and close everything; does nothing on a memory returned by `scope()`.
+
+        What was said here is read first, for up to `writing.close_seconds`. Return what is still to
+        be read, which happens by itself after the next opening.
+        """
+        if not self._is_root:
+            return Pending()
+        return await self._parts.close()
 
     async def __aenter__(self) -> Memory:
         return self

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recollect.domain.meter import Meter
+    from recollect.domain.write import Pending
     from recollect.embedding.several_stores import ReindexPlaces
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
@@ -244,5 +245,5 @@ class Parts(ABC):
     def knowledge(self) -> KnowledgeBase: ...
 
     @abstractmethod
-    async def close(self) -> None:
-        """Finish the work in progress and close the services."""
+    async def close(self) -> Pending:
+        """Finish the work in progress and close the services; return what is still to be read."""

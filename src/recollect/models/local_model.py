@@ -28,6 +28,8 @@ from recollect.models.model_folder import read_calibration
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder, WordRows
 from recollect.models.onnx_model import Session, Tokenizer, open_session
 from recollect.models.sealed_folder import SEAL, package_folder, read_sealed
+from recollect.ports.embedder import Embedder
+from recollect.ports.facets import FacetReader
 
 NAME: Final = "recollect-bilingual"
 DATA_PACKAGE: Final = "recollect_embedder"
@@ -35,6 +37,7 @@ DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
 JUDGE: Final = "judge.onnx"
 ANSWERER: Final = "answers.onnx"
+FACETS: Final = "facets.npz"
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "words.npy"
 _SCALES: Final = "scales.npy"
@@ -298,6 +301,17 @@ def open_answerer(folder: Path | None) -> LocalAnswerer | None:
     if model.condition() != "ready" or ANSWERER not in model.shared().files:
         return None
     return LocalAnswerer(model.shared)
+
+
+def open_facets(folder: Path | None, embedder: Embedder) -> FacetReader | None:
+    """Return the reader of facets for this embedder; None if it is not the local one."""
+    model = local_model(folder)
+    found = model.where()
+    if found is None or embedder.model != model.version() or not (found / FACETS).is_file():
+        return None
+    from recollect.models.facet_head import LocalFacets
+
+    return LocalFacets(embedder, model.shared)
 
 
 def _join(old: list[int], new: list[int]) -> tuple[list[int], list[int]]:

@@ -62,6 +62,13 @@ class Jobs(JobReports, Protocol):
         """Mark the job as failed: retry at `run_after`, or give up if that is None."""
         ...
 
+    async def rouse(self, kinds: Sequence[str], *, even_given_up: bool = False) -> bool:
+        """Make due what processes that have ended were to do, or also what was given up.
+
+        Return whether a job of these kinds is due now.
+        """
+        ...
+
     async def withdraw(self, kind: str) -> bool:
         """Remove the jobs of a kind; a worker stops when it tries to renew its lease.
 

@@ -30,6 +30,10 @@ class Statement:
     source: str = ""
     near: float | None = field(default=None, compare=False)
     """For a stored one: the cosine of its vector and the new one's, if both are known."""
+    facet: str = ""
+    """Which attribute it states, if a person said so."""
+    about: str = ""
+    """Whom it is about, if that is known: user, other or thing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,3 +210,11 @@ class Writes(Protocol):
     async def unread_sessions(self, scope: Scope) -> list[str]:
         """Return the sessions with turns that extraction has not read, oldest first."""
         ...
+
+    async def made_from(self, scopes: Sequence[Scope], turns: Sequence[Turn]) -> list[Record]:
+        """Return every version of every record, deleted ones too, that names one of these turns."""
+        ...
+
+    async def unread_turns(self, scope: Scope, session: str) -> int:
+        """Return how many turns of a session extraction has not read."""
+        ...

@@ -17,7 +17,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -27,6 +27,7 @@ from recollect.domain.relation import Link
 from recollect.domain.turn import Turn
 from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
+from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.judge import Answerer
 from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.question import Question
@@ -40,7 +41,7 @@ _FOR_NEWER: Final = 4.0
 # One other hit decides no more than this.
 _MAX_ODDS: Final = 4.0
 # The logits of what answers, and of what clearly does.
-_ANSWERS: Final = 2.0
+_ANSWERS: Final = 0.0
 _CLEAR: Final = 3.0
 # A follower that answers this much less than its predecessor needs a relation this probable.
 _MUCH_LESS: Final = 2.0
@@ -67,6 +68,8 @@ class Answers:
     # Whether something else may answer: a text that was not read, or one that has the question's
     # words and which the model may have misread.
     may_miss: bool = True
+    # The turns that say several things; what follows them may be about another one.
+    several: frozenset[str] = frozenset()
 
     def confidence(self, otherwise: float) -> float:
         """Return the confidence that anything answers; `otherwise` is that of the search."""
@@ -80,6 +83,11 @@ class Answers:
     def among(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
         """Return those of the hits that answer."""
         return [hit for hit in hits if self.logits.get(hit.fused.owner_id, -math.inf) >= _ANSWERS]
+
+    def difference(self, one: str, other: str) -> float | None:
+        """Return how much clearer one hit answers than another; None if not both were read."""
+        here, there = self.logits.get(one), self.logits.get(other)
+        return None if here is None or there is None else here - there
 
     def ordered(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
         """Return the hits with the best answers first; each gets the score of its new place."""
@@ -106,7 +114,7 @@ class Answers:
         return [link for link in links if self._is_believed(link)]
 
     def _is_believed(self, link: Link) -> bool:
-        if link.probability >= _BEYOND_DOUBT:
+        if link.probability >= _BEYOND_DOUBT and link.older not in self.several:
             return True
         newer, older = self.logits.get(link.newer), self.logits.get(link.older)
         return newer is None or older is None or newer >= min(_CLEAR, older - _MUCH_LESS)
@@ -160,6 +168,7 @@ class Answering:
             {owner: _said_at(items[owner]) for owner in known},
             may_miss=len(known) < len(found)
             or any(_has_words(question, items[owner].content) for owner in known),
+            several=frozenset(owner for owner in known if _says_several(items[owner])),
         )
 
     async def read_more(
@@ -174,7 +183,12 @@ class Answering:
         if not new or not answers.logits:
             return answers
         more = await self.read(question, new, items)
-        return Answers({**answers.logits, **more.logits}, {**answers.times, **more.times})
+        return replace(
+            answers,
+            logits={**answers.logits, **more.logits},
+            times={**answers.times, **more.times},
+            several=answers.several | more.several,
+        )
 
     async def _logits(
         self, question: Question, hits: Sequence[ScoredCandidate], items: Mapping[str, Item]
@@ -207,6 +221,10 @@ def _has_words(question: Question, text: str) -> bool:
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
     shared = wanted.intersection(query_terms(text[:_MAX_COMPARED_CHARS]))
     return bool(wanted) and len(shared) >= _NEARLY_ALL * len(wanted)
+
+
+def _says_several(item: Item) -> bool:
+    return isinstance(item, Turn) and len(sentences(readable(item.content))) > 1
 
 
 def _said_at(item: Item) -> datetime:

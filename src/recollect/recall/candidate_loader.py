@@ -6,8 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from recollect.domain.archive import Archive
+from recollect.domain.filters import Filter
 from recollect.domain.hit import Boost, Item, ScoringInput, Standing
+from recollect.domain.page import Cursor
+from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
+from recollect.language.extraction.acts import wants_reply
 from recollect.ports.store import Store
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused
@@ -16,6 +20,8 @@ from recollect.recall.scoring import CandidateScoring, ScoringOptions
 
 # Reading this many whole records is faster than reading their scoring columns first.
 _MAX_WHOLE_RECORDS: Final = 64
+# Sorts after every id, so that reading continues with the next ordinal.
+_LAST_ID: Final = "~"
 
 
 class ScoredCandidate(NamedTuple):
@@ -49,6 +55,9 @@ class CandidateLoader:
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}
         self._items: dict[str, Item] = {}
+        self._said: dict[str, Turn | None] = {}
+        # The replies that were found to take note of a statement, with the id of that turn.
+        self.replies: dict[str, str] = {}
 
     async def weigh(self, fused: Sequence[Fused]) -> list[ScoredCandidate]:
         """Return the candidates that pass the filter, with their final scores."""
@@ -79,6 +88,27 @@ class CandidateLoader:
             elif archive := self._archived.get(candidate.owner_id):
                 self._items[archive.id] = await self._archives.passage(archive, candidate)
         return self._items
+
+    async def acknowledged(self, reply: Turn) -> Turn | None:
+        """Return the user's statement that an assistant's reply merely takes note of.
+
+        What was neither asked for nor confirmed is no evidence about the user.
+        """
+        if reply.role != "assistant":
+            return None
+        if reply.id not in self._said:
+            before = await self._store.turns(
+                [reply.scope],
+                Filter(session=reply.session),
+                after=Cursor(at=reply.ordinal - 2, id=_LAST_ID),
+                limit=1,
+            )
+            said = next(iter(before), None)
+            is_noted = said is not None and said.role == "user" and not wants_reply(said.content)
+            self._said[reply.id] = said if is_noted else None
+            if said is not None and is_noted:
+                self.replies[reply.id] = said.id
+        return self._said[reply.id]
 
     def _is_weighed_only(self, owner_id: str) -> bool:
         """Return whether only the scoring columns of a record were read so far."""

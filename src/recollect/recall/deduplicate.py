@@ -1,6 +1,9 @@
 """Detection of hits that say the same, so that only one of them is shown.
 
-Candidates need nearly the same words first, which is quick to check and rare. Then they are
+A record, the turn that it was made from and a reply that takes note of it are accounts of one fact.
+They fill one place, which is that of the best account.
+
+Other duplicates need nearly the same words first, which is quick to check and rare. Then they are
 compared word by word, since another number, name, time or a "not" makes a different fact.
 Duplicates in other words are known by their links.
 """
@@ -8,7 +11,7 @@ Duplicates in other words are known by their links.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -105,13 +108,38 @@ class DuplicateDetector:
         return not has_number and not (turn.words ^ record.words) & _DENIALS
 
 
+def accounts(
+    hits: Sequence[Record | Turn],
+    replies: Mapping[str, str],
+    tells_more: Callable[[Turn, Record], bool],
+) -> dict[str, str]:
+    """Return the hits that another account of the same fact makes needless, each with that one.
+
+    A record is shown instead of the turn it was made from, unless the turn `tells_more` about the
+    question than every record of it; and a turn instead of the reply that notes it.
+    """
+    found: dict[str, str] = {}
+    turns = {hit.id: hit for hit in hits if isinstance(hit, Turn)}
+    for turn in turns.values():
+        records = [hit for hit in hits if isinstance(hit, Record) and _is_made_of(hit, turn)]
+        enough = next((record for record in records if not tells_more(turn, record)), None)
+        if enough is not None:
+            found[turn.id] = enough.id
+        else:
+            found |= dict.fromkeys((record.id for record in records), turn.id)
+    noted = {reply: said for reply, said in replies.items() if reply in turns and said in turns}
+    return found | {reply: found.get(said, said) for reply, said in noted.items()}
+
+
 def arranged(
     weighed: Sequence[ScoredCandidate], repeats: Mapping[str, str], limit: int
 ) -> tuple[list[ScoredCandidate], list[NearMiss]]:
     """Return the hits to show, duplicates last, and those left out with the reason.
 
-    A duplicate that is shown scores no more than the last distinct hit, so that the order holds.
+    A hit takes the place of its best duplicate. A duplicate that is shown scores no more than the
+    last distinct hit, so that the order holds.
     """
+    weighed = _in_best_place(weighed, repeats)
     shown = [hit for hit in weighed if hit.fused.owner_id not in repeats]
     left_out = [_left_out(hit, "beyond the limit") for hit in shown[limit:]]
     del shown[limit:]
@@ -126,6 +154,27 @@ def arranged(
             left_out.append(_left_out(hit, f"says the same as {same}"))
     left_out.sort(key=lambda miss: -miss.score)
     return shown, left_out
+
+
+def _in_best_place(
+    weighed: Sequence[ScoredCandidate], repeats: Mapping[str, str]
+) -> list[ScoredCandidate]:
+    """Sort best first, with each hit in the place of its best duplicate."""
+    best: dict[str, float] = {}
+    for hit in weighed:
+        shown = repeats.get(hit.fused.owner_id)
+        if shown is not None:
+            best[shown] = max(best.get(shown, 0.0), hit.score)
+    lifted = [
+        hit._replace(
+            score=score,
+            boosts=(*hit.boosts, Boost(reason="told by another hit", factor=score / hit.score)),
+        )
+        if (score := best.get(hit.fused.owner_id, 0.0)) > hit.score
+        else hit
+        for hit in weighed
+    ]
+    return sorted(lifted, key=lambda hit: -hit.score)
 
 
 def _left_out(hit: ScoredCandidate, reason: str) -> NearMiss:
@@ -160,7 +209,7 @@ def _in_order(text: str) -> tuple[str, ...]:
 
 
 def _is_made_of(item: Record | Turn, other: Record | Turn) -> bool:
-    if not isinstance(item, Record) or not isinstance(other, Turn):
+    if not isinstance(item, Record) or not isinstance(other, Turn) or item.is_session_episode:
         return False
     return any(source.turn == other.id for source in item.evidence)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -23,13 +24,14 @@ from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
 from recollect.errors import RecollectError
+from recollect.language.analysis import query_terms
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.answering import Answering, Answers
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.candidate_loader import CandidateLoader, ScoredCandidate
-from recollect.recall.deduplicate import DuplicateDetector, arranged
+from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.entity_path import EntityPath
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
@@ -43,6 +45,7 @@ from recollect.recall.scoring import ScoringOptions
 from recollect.recall.superseded import (
     Succession,
     SupersededPath,
+    behind_sources,
     below_successors,
     counted,
     followers,
@@ -64,6 +67,8 @@ _MAX_REACH_FACTOR: Final = 4
 _MIN_SCORED_FACTOR: Final = 2
 _MIN_COMPARED_HITS: Final = 2
 _NO_ANSWERS: Final = Answers()
+# Among this many of the best, a reply gives its place to the words that it replies to.
+_MAX_REPLIES: Final = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,7 +354,31 @@ class Recaller:
             weighed += await weigher.weigh(chosen)
             looked_at += len(chosen)
             weighed.sort(key=lambda candidate: -candidate.score)
-        return weighed, looked_at, good
+        weighed = await self._as_told(question, weighed, weigher)
+        return behind_sources(question, weighed), looked_at, good
+
+    async def _as_told(
+        self, question: Question, weighed: list[ScoredCandidate], weigher: CandidateLoader
+    ) -> list[ScoredCandidate]:
+        """Return the candidates with the user's own words before a reply that notes them."""
+        best = weighed[:_MAX_REPLIES]
+        if question.is_about_answers or not any(hit.fused.owner_kind == "turn" for hit in best):
+            return weighed
+        items = await weigher.items(best)
+        hits = {hit.fused.owner_id: hit for hit in weighed}
+        for reply in best:
+            item = items.get(reply.fused.owner_id)
+            said = await weigher.acknowledged(item) if isinstance(item, Turn) else None
+            if said is None:
+                continue
+            fused = reply.fused._replace(owner_id=said.id, replaced_by=None)
+            own = hits.get(said.id) or next(iter(await weigher.weigh([fused])), None)
+            if own is not None and own.score <= reply.score:
+                hits[reply.fused.owner_id] = reply._replace(score=own.score)
+                hits[said.id] = own._replace(score=reply.score)
+        return sorted(
+            hits.values(), key=lambda hit: (-hit.score, hit.fused.owner_id in weigher.replies)
+        )
 
     async def _rerank(
         self, question: Question, fused: Ranked, weigher: CandidateLoader, look: Reranking
@@ -395,7 +424,13 @@ class Recaller:
             repeats: dict[str, str] = {}
             if self._sameness is not None:
                 comparable = [item for item in present if isinstance(item, Record | Turn)]
-                repeats = self._sameness.repeats(comparable)
+                outdated = {hit.fused.owner_id for hit in once if hit.fused.replaced_by}
+                told = accounts(
+                    comparable, weigher.replies, partial(_tells_more, question, answers, outdated)
+                )
+                others = [item for item in comparable if item.id not in told]
+                repeats = self._sameness.repeats(others)
+                repeats |= {hit: repeats.get(shown, shown) for hit, shown in told.items()}
             is_all = len(answer.kept) < reach or reach >= _MAX_REACH_FACTOR * question.limit
             if more is None or is_all or len(present) - len(repeats) >= question.limit:
                 break
@@ -524,6 +559,19 @@ class Recaller:
                     )
                 )
         return tuple(hits)
+
+
+def _tells_more(
+    question: Question, answers: Answers, outdated: Collection[str], turn: Turn, record: Record
+) -> bool:
+    """Return whether a turn tells more about the question than a record that was made from it."""
+    if turn.id in outdated:
+        return False
+    clearer = answers.difference(turn.id, record.id)
+    if clearer is not None:
+        return clearer > 0
+    wanted = {term for key, term in question.terms.items() if key not in question.slight}
+    return not wanted & set(query_terms(turn.content)) <= set(query_terms(record.content))
 
 
 def _kind_of(owner: str) -> OwnerKind:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.domain.hit import Boost
-from recollect.domain.record import Record
+from recollect.domain.record import SESSION_EPISODE, Kind, Record
 from recollect.domain.relation import Link
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
@@ -88,6 +88,28 @@ def below_successors(weighed: Sequence[ScoredCandidate]) -> Sequence[ScoredCandi
     return sorted(
         bounded, key=lambda candidate: (-candidate.score, candidate.fused.replaced_by is not None)
     )
+
+
+def behind_sources(question: Question, weighed: list[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Return the summaries of sessions last, unless the question is about a time.
+
+    A summary says in other words what its turns and records say, and never competes with them.
+    """
+    if question.times or question.judged.intent == "follow_up":
+        return weighed
+    others = [hit for hit in weighed if not _sums_up(hit)]
+    if not others or len(others) == len(weighed):
+        return weighed
+    least = others[-1].score
+    return [
+        *others,
+        *(hit._replace(score=min(hit.score, least)) for hit in weighed if _sums_up(hit)),
+    ]
+
+
+def _sums_up(hit: ScoredCandidate) -> bool:
+    standing = hit.standing
+    return standing.kind is Kind.EPISODIC and standing.source == SESSION_EPISODE
 
 
 # --- The effect of links on a recall: duplicates, successors, and the order they imply ------------

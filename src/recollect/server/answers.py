@@ -52,6 +52,9 @@ _RECORD: dict[str, Any] = {
     "last_accessed": None,
     "helped": 0,
     "rejected": 0,
+    "facet": "liking",
+    "about": "user",
+    "facet_fixed": False,
     "version": 1,
     "status": "active",
     "metadata": {},
@@ -144,6 +147,11 @@ class AnyRecord(Answer):
     last_accessed: datetime | None
     helped: int
     rejected: int
+    facet: str | None = Field(
+        description="which attribute it states; null until that is decided, empty if unknown"
+    )
+    about: str = Field(description="whom it is about: user, other, thing, or empty if unknown")
+    facet_fixed: bool = Field(description="whether a caller set them")
     version: int
     status: Status
     metadata: dict[str, Any]
@@ -528,11 +536,32 @@ class LabelPage(Answer):
     next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
 
 
+class Facet(Answer):
+    """An attribute that records can state."""
+
+    model_config = example(
+        {"name": "home", "en": "Home", "zh": "住处", "single": True, "profile": 90}
+    )
+
+    name: str
+    en: str = Field(description="its label in English")
+    zh: str = Field(description="its label in Chinese")
+    single: bool = Field(description="whether a person has one value of it at a time")
+    profile: int | None = Field(description="its place in the profile; null if it is not in it")
+
+
+class FacetList(Answer):
+    """All attributes that records can state."""
+
+    items: list[Facet]
+
+
 class Facets(Answer):
     """How many records of each sort pass the filter; `-` is none."""
 
     kinds: dict[str, int]
     categories: dict[str, int]
+    facets: dict[str, int]
     statuses: dict[str, int]
     tags: dict[str, int]
     agents: dict[str, int]

@@ -52,6 +52,8 @@ class RecordBody(Body):
 
     kind: Kind = Kind.SEMANTIC
     category: str = ""
+    facet: str | None = Field(default=None, description="which attribute it states")
+    about: str = Field(default="", description="user, other, thing, or empty if unknown")
     title: str = Field(default="", description="of a procedure its name")
     name: str = Field(default="", description="another word for title")
     description: str = ""
@@ -147,6 +149,7 @@ class Filters(Body):
 
     kind: Several[Kind] = []
     category: Several[str] = []
+    facet: Several[str] = []
     tags: Several[str] = []
     status: Several[Status] = []
     since: datetime | None = None

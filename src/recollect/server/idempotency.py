@@ -74,6 +74,7 @@ REPEATABLE: Final = frozenset(
         "open_session",
         "sync_session",
         "plan_session",
+        "leave_session",
         "add_note",
         "note_structure",
         "clear_notes",

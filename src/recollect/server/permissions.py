@@ -51,6 +51,7 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         "list_sessions",
         "list_tags",
         "list_categories",
+        "list_facets",
         "list_changes",
         "stream_events",
         "session_status",
@@ -110,6 +111,7 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         # What it compresses on the way is stored.
         "prepare_session",
         "settle_session",
+        "leave_session",
         "end_session",
         "replace_notes",
         "add_note",

@@ -39,6 +39,15 @@ class SessionUsage(Answer):
     degraded: list[str]
 
 
+class PendingReading(Answer):
+    """The turns that are stored but not read yet; the server reads them in the background."""
+
+    model_config = example({"turns": 8, "sessions": 1})
+
+    turns: int
+    sessions: int
+
+
 class SessionStatus(Answer):
     """A session and how full its window is."""
 

@@ -202,6 +202,11 @@ class WritingSettings(Section):
         default=5,
         description="inactivity after which the rest of a session is read; 0 = never",
     )
+    close_seconds: Annotated[float, Field(ge=0)] = Field(
+        default=5,
+        description="seconds that closing waits until what was said is read, and the next opening "
+        "until what is left is; 0 = do not wait",
+    )
     ground: bool = Field(
         default=True, description="false = also store what its source does not support"
     )

@@ -44,16 +44,15 @@ class Loop:
             running = self._start(call)
         return _result(running)
 
-    def close(self, last: Callable[[], Awaitable[None]] | None = None) -> None:
+    def close(self, last: Callable[[], Awaitable[_T]] | None = None) -> _T | None:
         """Make a last call, then end the loop and its thread; a second time this does nothing."""
         with self._lock:
             if not self._is_running:
-                return
+                return None
             self._is_closed = True
             running = None if last is None else self._start(last)
         try:
-            if running is not None:
-                _result(running)
+            return None if running is None else _result(running)
         finally:
             self._loop.call_soon_threadsafe(self._stopping.set)
             self._thread.join()

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
+from recollect.domain.write import Pending
 from recollect.memory import Memory as AsyncMemory
 from recollect.sync.loop import Loop
 from recollect.sync.session import Session
@@ -670,10 +671,15 @@ class Memory:
         """Wait until all background work has finished or failed."""
         self._loop.run(lambda: self._memory.drain())
 
-    def close(self) -> None:
-        """Finish and close everything; does nothing on a memory returned by `scope()`."""
-        if self._is_root:
-            self._loop.close(self._memory.close)
+    def close(self) -> Pending:
+        """Finish and close everything; does nothing on a memory returned by `scope()`.
+
+        What was said here is read first, for up to `writing.close_seconds`. Return what is still to
+        be read, which happens by itself after the next opening.
+        """
+        if not self._is_root:
+            return Pending()
+        return self._loop.close(self._memory.close) or Pending()
 
     def __enter__(self) -> Memory:
         return self

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Scope
     from recollect.domain.summary import Summary
     from recollect.domain.turn import Turn
+    from recollect.domain.write import Pending
     from recollect.sync.loop import Loop
 
 
@@ -56,6 +57,11 @@ class Session:
     def __init__(self, inner: AsyncSession, loop: Loop) -> None:
         self._inner = inner
         self._loop = loop
+
+    @property
+    def unread(self) -> Pending:
+        """Return what was still to be read when the session was last left or ended."""
+        return self._inner.unread
 
     @property
     def id(self) -> str:
@@ -232,17 +238,23 @@ class Session:
         """Wait for the compression in the background."""
         self._loop.run(lambda: self._inner.settle())
 
-    def close(self) -> None:
-        """Stop working and store the state; the session can be opened again where it was left."""
-        self._loop.run(lambda: self._inner.close())
+    def close(self) -> Pending:
+        """Stop working and store the state; the session can be opened again where it was left.
+
+        Return what of it is still to be read, which happens in the background.
+        """
+        return self._loop.run(lambda: self._inner.close())
 
     def discard(self) -> None:
         """Drop the state of a forgotten session; it cannot continue."""
         self._loop.run(lambda: self._inner.discard())
 
-    def end(self) -> None:
-        """End the session: delete its notes and scratchpad, keep what was said."""
-        self._loop.run(lambda: self._inner.end())
+    def end(self) -> Pending:
+        """End the session: delete its notes and scratchpad, keep what was said.
+
+        Return what of it is still to be read, which happens in the background.
+        """
+        return self._loop.run(lambda: self._inner.end())
 
     def __enter__(self) -> Session:
         self._loop.run(self._inner.__aenter__)

@@ -76,11 +76,22 @@ _ITEM: Final = (
     *("id", "scope", "namespace", "key", "value"),
     *("created_at", "updated_at", "expires_at", "ttl", "texts"),
 )
-FORMAT: Final = 5
+FORMAT: Final = 6
 _SIGN: Final = "export"
 # The fields of a record that a caller may set, besides those of its kind.
 _CALLER_FIELDS: Final = (
-    *("kind", "category", "title", "content", "description", "tags", "confidence", "importance"),
+    *(
+        "kind",
+        "category",
+        "facet",
+        "about",
+        "title",
+        "content",
+        "description",
+        "tags",
+        "confidence",
+        "importance",
+    ),
     *("evidence_count", "evidence", "source", "related", "session", "task"),
     *("created_at", "first_observed", "last_confirmed", "valid_from", "valid_to", "expires_at"),
     *("tier", "metadata"),
@@ -88,7 +99,7 @@ _CALLER_FIELDS: Final = (
 # The fields of a record that only Recollect sets, and those of a version.
 _SYSTEM_FIELDS: Final = (
     *("version", "status", "recorded_at", "updated_at", "access_count", "last_accessed"),
-    *("helped", "rejected"),
+    *("helped", "rejected", "facet_fixed"),
 )
 # Defaults for fields that earlier formats do not have.
 _COUNTS_SINCE_4: Final = {"links": 0}
@@ -96,6 +107,7 @@ _COUNTS_SINCE_5: Final = {"documents": 0, "items": 0}
 _SINCE_3: Final = {"archives": 0, "conflicts": 0, "watermarks": 0, "proposals": 0}
 _TURN_SINCE_4: Final = {"act": None}
 _SINCE_2: Final = {"helped": 0, "rejected": 0}
+_SINCE_6: Final = {"facet": None, "about": "", "facet_fixed": False}
 _CHANGE: Final = ("replaced_at", "changed_by", "reason")
 _DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
     Kind.SEMANTIC: (),
@@ -345,7 +357,7 @@ def _history(form: Json) -> RecordHistory:
 
 def _version(ident: str, scope: Scope, given: object) -> Version:
     if isinstance(given, dict):
-        given = {**_SINCE_2, **cast("Json", given)}
+        given = {**_SINCE_2, **_SINCE_6, **cast("Json", given)}
     details = _details_of(given)
     form = {**with_fields(given, "version", (*_SYSTEM_FIELDS, *_CALLER_FIELDS, *details, *_CHANGE))}
     for name in _TIMES & form.keys():
@@ -365,6 +377,7 @@ def _version(ident: str, scope: Scope, given: object) -> Version:
         last_accessed=form["last_accessed"],
         helped=count_in(form, "helped", 0),
         rejected=count_in(form, "rejected", 0),
+        facet_fixed=form["facet_fixed"] is True,
     )
     return Version(
         record=record,

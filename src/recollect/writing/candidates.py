@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.facets import facets
 from recollect.domain.filters import Filter
 from recollect.domain.record import Kind, Record, is_user_profile
 from recollect.domain.scope import Caller, Holding, Scope, split
@@ -24,6 +25,8 @@ from recollect.ports.units import Matches, Scores, UnitIndex, Vector, VectorInde
 # Includes turns that say the same as the records made from them, which are not compared.
 _MAX_HITS: Final = 200
 _MAX_COMPARED_RECORDS: Final = 24
+# The latest that state the same attribute of the same subject, which has one value at a time.
+_MAX_OF_ONE_FACET: Final = 3
 # Two in a hundred of the labelled related pairs share fewer words than this.
 _MIN_WORD_SCORE: Final = 0.12
 _MIN_COSINE: Final = 0.3
@@ -105,6 +108,18 @@ class Candidates:
         )
         return {owner: cosines.get(owner) for owner in self._best(by_words, cosines)}
 
+    async def stating(
+        self, scopes: Sequence[Scope], facet: str | None, about: str, kind: Kind, now: datetime
+    ) -> Sequence[Record]:
+        """Return the latest records with another value of an attribute that has one at a time."""
+        known = facets().get(facet or "")
+        if known is None or not known.single:
+            return ()
+        where = Filter(facets=frozenset({known.name}), kinds=compared_kinds(kind))
+        found = await self._store.records(scopes, where, now=now, limit=_MAX_COMPARED_RECORDS)
+        alike = [record for record in found if _are_of_one(record.about, about)]
+        return alike[:_MAX_OF_ONE_FACET]
+
     def _best(self, by_words: Mapping[str, float], cosines: Mapping[str, float]) -> list[str]:
         """Return the nearest owners by either index, nearest first, as many as are judged."""
         near = [owner for owner, cosine in cosines.items() if cosine >= _MIN_COSINE]
@@ -131,12 +146,14 @@ class Candidates:
             # "lives in Berlin".
             where = Filter(kinds=compared_kinds(new.kind))
             latest = await self._store.records(scopes, where, now=now, limit=_MAX_COMPARED_RECORDS)
-        wanted = [*self._best(by_words, cosines), *(record.id for record in latest)]
+        stating = await self.stating(scopes, new.facet, new.about, new.kind, now)
+        best = [*(record.id for record in stating), *self._best(by_words, cosines)]
+        wanted = [*best, *(record.id for record in latest)]
         return _Near(
             new=new,
             words=frozenset(said),
             wanted=list(dict.fromkeys(wanted)),
-            latest=latest,
+            latest=[*stating, *latest],
             cosines=cosines,
         )
 
@@ -194,6 +211,11 @@ def _may_concern(words: frozenset[str], old: str) -> bool:
     return len(words & theirs) >= _MIN_SHARED_TERMS_RATIO * min(len(words), len(theirs))
 
 
+def _are_of_one(one: str, other: str) -> bool:
+    """Return whether two may be about the same subject, as far as that is known."""
+    return not one or not other or one == other
+
+
 def compared_kinds(kind: Kind) -> frozenset[Kind]:
     """Return the kinds to compare with: its own, and for an event the facts it may end."""
     return frozenset({kind, Kind.SEMANTIC}) if kind is Kind.EPISODIC else frozenset({kind})
@@ -234,6 +256,8 @@ def _vector(embedded: OwnerUnits) -> Vector | None:
 
 
 def _may_change(caller: Caller, record: Record) -> bool:
+    if record.is_session_episode:
+        return False
     is_users_own = record.scope == caller.scope.of_user != caller.scope
     return not is_users_own or is_user_profile(record.category)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, cast
 
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.filters import Filter
@@ -72,6 +72,20 @@ class Extraction:
         caller, _ = session_of(job)
         if self._rereading is not None and self._policy(caller) != "off":
             await self._rereading.read(job, self._model)
+
+    async def run_lost(self, job: Job) -> None:
+        """Run a job that reads turns again; what was kept of them stays as it is."""
+        caller, session = session_of(job)
+        mark, last = cast("int", job.payload["after"]), cast("int", job.payload["to"])
+        while self._policy(caller) != "off":
+            before, unread = await self._turns(caller, session, mark)
+            turns = [turn for turn in unread if turn.ordinal <= last]
+            if not turns:
+                break
+            claims, extracted = await self._extract_claims(turns, before)
+            jobs = self._judging(caller, turns) if self._judging else ()
+            await self._pipeline.take(caller, claims, (*before, *turns), extracted, jobs=jobs)
+            mark = turns[-1].ordinal
 
     async def extract(self, caller: Caller, session: str | None = None) -> tuple[Written, ...]:
         """Read the unread turns of a session, or of all the caller's sessions."""

@@ -17,14 +17,16 @@ from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob
 from recollect.domain.page import Cursor
-from recollect.domain.record import Record
+from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Act, Turn
+from recollect.domain.write import LostReading
 from recollect.errors import ModelError, StaleVersion
 from recollect.language.extraction.acts import with_acts
 from recollect.language.extraction.conversation import Extractor
 from recollect.language.units import record_units, turn_units
+from recollect.ports.facets import FacetReader
 from recollect.ports.jobs import Jobs
 from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.runtime import Clock, give_way
@@ -34,6 +36,7 @@ from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.intake import Extracted
 from recollect.writing.judges import JudgeChain
+from recollect.writing.outcome import statement_of
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.schedule import is_judged, judged_of, place_of, session_of
 
@@ -52,6 +55,7 @@ class BackgroundJudge:
         judge: JudgeChain,
         clock: Clock,
         fresh: FreshLinks,
+        facets: FacetReader | None = None,
     ) -> None:
         self._store = store
         self._meaning = meaning
@@ -59,6 +63,7 @@ class BackgroundJudge:
         self._judge = judge
         self._clock = clock
         self._fresh = fresh
+        self._facets = facets
 
     async def run(self, job: Job) -> None:
         """Run the job."""
@@ -139,9 +144,23 @@ class BackgroundJudge:
         units = record_units(item) if isinstance(item, Record) else turn_units(item)
         embedded = await self._meaning.of_units([units])
         scopes = compared_scopes(caller, item.scope)
-        return await self._candidates.ids_near(
+        near = await self._candidates.ids_near(
             scopes, item.content, embedded.owners[0], embedded.model, now
         )
+        facet, about = await self._stated(item)
+        kind = item.kind if isinstance(item, Record) else Kind.SEMANTIC
+        stating = await self._candidates.stating(scopes, facet, about, kind, now)
+        # They come first: what has one value at a time is compared, however it is worded.
+        return {record.id: near.get(record.id) for record in stating} | near
+
+    async def _stated(self, item: Item) -> tuple[str | None, str]:
+        """Return which attribute it states, and of whom."""
+        if isinstance(item, Record):
+            return item.facet, item.about
+        if self._facets is None or item.role != "user":
+            return None, ""
+        (guess,) = await self._facets.read([item.content])
+        return guess.facet, guess.about
 
     async def _older(
         self, caller: Caller, item: Item, nearness: Mapping[str, float | None]
@@ -165,8 +184,9 @@ class BackgroundJudge:
 
 
 def _statement(item: Item, near: float | None = None) -> Statement:
-    source = item.source or item.category if isinstance(item, Record) else item.role
-    return Statement(text=item.content, said_at=_said_at(item), source=source, near=near)
+    if isinstance(item, Record):
+        return statement_of(item, near=near)
+    return Statement(text=item.content, said_at=item.at, source=item.role, near=near)
 
 
 def _said_at(item: Item) -> datetime:
@@ -270,7 +290,7 @@ class RereadQueue:
         except ModelError as problem:
             await self._postpone(caller, session, wait, problem)
             return
-        await self._pipeline.take(caller, claims, found, Extracted(by="model"))
+        await self._pipeline.take(caller, claims, found, Extracted(by="model"), adds=True)
 
     async def _postpone(
         self, caller: Caller, session: str, wait: _Wait, problem: ModelError
@@ -301,6 +321,48 @@ class RereadQueue:
             payload={**place, "first": wait.first, "last": wait.last, "tries": wait.tries},
             run_after=self._clock.now() + wait.pause,
         )
+
+
+# --- Jobs that read sessions again which an earlier release read without keeping anything ---------
+# It took every claim for known when the episode of the session was stored first.
+
+RECOVER: Final = "recover"
+READ_AGAIN: Final = "read_again"
+
+
+class Recovery:
+    """The job that has every such session read again, each by a job of its own."""
+
+    def __init__(self, lost: LostReadings, jobs: Jobs) -> None:
+        self._lost = lost
+        self._jobs = jobs
+
+    async def run(self, job: Job) -> Mapping[str, Any]:
+        """Queue the sessions; the migration that brings this release queues this job once."""
+        found = await self._lost.all()
+        await self._jobs.add([_read_again(reading) for reading in found])
+        return {"sessions": len(found)}
+
+
+def _read_again(reading: LostReading) -> NewJob:
+    place = f"{reading.scope.key}/{reading.session}"
+    return NewJob(
+        kind=READ_AGAIN,
+        key=hashlib.sha256(place.encode()).hexdigest(),
+        payload={
+            **place_of(reading.scope, reading.session),
+            "after": reading.after,
+            "to": reading.to,
+        },
+    )
+
+
+class LostReadings(Protocol):
+    """What was read without keeping what it says, in all scopes."""
+
+    async def all(self) -> Sequence[LostReading]:
+        """Return the turns of every session that this happened to."""
+        ...
 
 
 # --- A job that decides the acts of turns stored before acts existed ------------------------------

@@ -23,6 +23,7 @@ from recollect.errors import ModelError, RecollectError
 from recollect.language.characters import fold
 from recollect.language.quantities import numbers
 from recollect.language.words import is_stop_word, stem
+from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.judge import CLASSES, Judge, Judged, PairClassifier, Statement
 from recollect.ports.language_model import LanguageModel, Prompt
 
@@ -203,8 +204,15 @@ class _Pair(NamedTuple):
 class ThresholdJudge:
     """A judge with a local model that reads each pair in both orders where it matters."""
 
-    def __init__(self, classifier: PairClassifier, *, trusts_near: bool = True) -> None:
+    def __init__(
+        self,
+        classifier: PairClassifier,
+        *,
+        trusts_near: bool = True,
+        facets: FacetReader | None = None,
+    ) -> None:
         """`trusts_near` says whether vectors come from the model the thresholds belong to."""
+        self._facets = facets
         self._classifier = classifier
         self._limits = classifier.calibration
         self._trusts_near = trusts_near
@@ -214,19 +222,20 @@ class ThresholdJudge:
         return self._classifier.name
 
     async def judge(self, new: Statement, stored: Sequence[Statement]) -> Judged:
-        return Judged(verdicts=tuple(await asyncio.to_thread(self._judge_pairs, new, stored)))
-
-    def _judge_pairs(self, new: Statement, stored: Sequence[Statement]) -> list[Verdict]:
         pairs = [self._pair(new, old) for old in stored]
+        verdicts = await asyncio.to_thread(self._judge_pairs, pairs)
+        comparable = await self._only_comparable(new, stored, verdicts)
+        return Judged(verdicts=tuple(self._only_nearest(pairs, comparable)))
+
+    def _judge_pairs(self, pairs: Sequence[_Pair]) -> list[Verdict]:
         forward = self._probabilities([(pair.first, pair.second) for pair in pairs])
         needed = [place for place, row in enumerate(forward) if self._needs_both(row)]
         turned = [(pairs[place].second, pairs[place].first) for place in needed]
         backward = dict(zip(needed, self._probabilities(turned), strict=True))
-        verdicts = [
+        return [
             self._verdict(pair, row, backward.get(place, row))
             for place, (pair, row) in enumerate(zip(pairs, forward, strict=True))
         ]
-        return self._only_nearest(pairs, verdicts)
 
     def _pair(self, new: Statement, old: Statement) -> _Pair:
         near = old.near if self._trusts_near else None
@@ -256,19 +265,47 @@ class ThresholdJudge:
             )
         return self._make_verdict("update", update, "tells what holds now", is_sure=is_sure)
 
+    async def _only_comparable(
+        self, new: Statement, stored: Sequence[Statement], verdicts: list[Verdict]
+    ) -> list[Verdict]:
+        """Keep updates and conflicts only between statements of one attribute of one subject."""
+        changed = [place for place, verdict in enumerate(verdicts) if _is_change(verdict)]
+        if not changed:
+            return verdicts
+        mine, *theirs = await self._guesses([new, *(stored[place] for place in changed)])
+        found = list(verdicts)
+        for place, guess in zip(changed, theirs, strict=True):
+            old, probability = stored[place], 1 - verdicts[place].probability
+            if {new.about, old.about} == {"user", "other"}:
+                found[place] = self._make_verdict("different", probability, "is about another")
+            elif mine.overlap(guess) < self._limits.facets:
+                found[place] = self._make_verdict("different", probability, "tells something else")
+        return found
+
+    async def _guesses(self, statements: Sequence[Statement]) -> Sequence[FacetGuess]:
+        """Return what the statements state, as a person said or else as they are read."""
+        texts = [statement.text for statement in statements]
+        read = [UNDECIDED] * len(texts) if self._facets is None else await self._facets.read(texts)
+        return [
+            FacetGuess(facet=statement.facet, facets={statement.facet: 1.0})
+            if statement.facet
+            else guess
+            for statement, guess in zip(statements, read, strict=True)
+        ]
+
     def _only_nearest(self, pairs: Sequence[_Pair], verdicts: list[Verdict]) -> list[Verdict]:
         """Keep updates and conflicts only for the nearest of several statements."""
         changed = [
             pair.near or 0.0
             for pair, verdict in zip(pairs, verdicts, strict=True)
-            if verdict.relation in ("update", "conflict")
+            if _is_change(verdict)
         ]
         least = max(changed, default=0.0) - self._limits.margin
         return [
             self._make_verdict(
                 "different", 1 - verdict.probability, "something else is nearer to it"
             )
-            if verdict.relation in ("update", "conflict") and (pair.near or 0.0) < least
+            if _is_change(verdict) and (pair.near or 0.0) < least
             else verdict
             for pair, verdict in zip(pairs, verdicts, strict=True)
         ]
@@ -291,6 +328,10 @@ class ThresholdJudge:
         scaled = logits / self._limits.temperature
         odds = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return odds / odds.sum(axis=1, keepdims=True)
+
+
+def _is_change(verdict: Verdict) -> bool:
+    return verdict.relation in ("update", "conflict")
 
 
 def _change(row: NDArray[np.float64]) -> float:

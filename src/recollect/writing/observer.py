@@ -20,6 +20,7 @@ from recollect.recall.late_vectors import LateVectors
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import idempotency, redacted_entry, units_of
 from recollect.writing.schedule import ExtractionSchedule
+from recollect.writing.told import Told
 
 
 class Observer:
@@ -32,12 +33,14 @@ class Observer:
         clock: Clock,
         redactor: Redactor | None = None,
         schedule: ExtractionSchedule | None = None,
+        told: Told | None = None,
     ) -> None:
         self._store = store
         self._vectors = vectors
         self._clock = clock
         self._redactor = redactor or Redactor()
         self._schedule = schedule
+        self._told = told
 
     async def observe(
         self,
@@ -80,6 +83,8 @@ class Observer:
             ids = cast("list[str]", committed.replayed["ids"])
             found = await self._store.turns(caller.readable, Filter(), ids=ids)
             return tuple(sorted(found, key=lambda turn: turn.ordinal))
+        if self._told is not None:
+            self._told.note(caller, place)
         await self._vectors.add(units, model, committed)
         return tuple(
             replace(turn, ordinal=ordinal, recorded_at=committed.recorded_at)

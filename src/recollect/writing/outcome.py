@@ -77,6 +77,8 @@ def statement_of(
         said_at=record.last_confirmed if at is None else at,
         source=record.source or record.category,
         near=near,
+        facet=(record.facet or "") if record.facet_fixed else "",
+        about=record.about,
     )
 
 
@@ -260,6 +262,10 @@ def renewed(
     tags = new.tags if overwrites and new.tags else tuple(dict.fromkeys((*old.tags, *new.tags)))
     after = old.evolve(
         content=content,
+        # What is merged of both states what both state.
+        facet=new.facet or (None if new.facet is None else old.facet),
+        about=new.about,
+        facet_fixed=new.facet_fixed,
         title=new.title or old.title,
         description=new.description or old.description,
         tags=tags,

@@ -37,6 +37,7 @@ from recollect.writing.candidates import (
     StandingInstructions,
     compared_scopes,
 )
+from recollect.writing.facets import Facets
 from recollect.writing.intake import Extracted, Intake
 from recollect.writing.outcome import (
     CALLER,
@@ -54,7 +55,8 @@ from recollect.writing.strategy import Merger, strategy_of
 
 # --- Words of a conversation that a record was made from before extraction reads them -------------
 # An agent or a person may write a record from a turn and name its words as evidence. Extraction
-# reads the turn later; a claim found in the same words is then not stored a second time.
+# reads the turn later; a claim found in the same words is then not stored a second time. Neither is
+# one of a turn that is read again, whatever became of the record since.
 
 # Evidence may be a whole turn that says several things. A claim found there is known if the record
 # has this part of its terms, or if the claim makes up nearly all of the evidence.
@@ -64,8 +66,41 @@ _MIN_SHARE_OF_EVIDENCE: Final = 0.8
 _MIN_COVERED_RATIO: Final = 0.7
 
 
-def taken_by(claim: Record, stored: Sequence[Record]) -> Record | None:
-    """Return the stored record that was made from the words of a claim, if there is one."""
+def taken_by(claims: Sequence[Record], stored: Sequence[Record]) -> dict[str, Record]:
+    """Return, for each claim whose words a record was made from, a version of that record.
+
+    A session's episode was made from all its words, and takes none of them.
+    """
+    stored = [record for record in stored if not record.is_session_episode]
+    # A record that holds one claim of a sentence word for word does not take the others.
+    found = {claim.id: held for claim in claims if (held := _held_by(claim, stored)) is not None}
+    held = {record.id for record in found.values()}
+    others = [record for record in stored if record.id not in held]
+    for claim in claims:
+        if claim.id not in found and (record := _taken_by(claim, others)) is not None:
+            found[claim.id] = record
+    return found
+
+
+def _held_by(claim: Record, stored: Sequence[Record]) -> Record | None:
+    """Return the record that an earlier reading made from this claim."""
+    return next(
+        (
+            record
+            for record in stored
+            if record.content == claim.content and _covering(claim.evidence, record.evidence)
+        ),
+        None,
+    )
+
+
+def _taken_by(claim: Record, stored: Sequence[Record]) -> Record | None:
+    """Return the record that was made from the words of a claim, if there is one.
+
+    What nothing supports is taken only by what was put aside for the same reason.
+    """
+    if claim.status is Status.QUARANTINED:
+        stored = [record for record in stored if record.status is Status.QUARANTINED]
     shared = {record.id: _shared(claim.content, record.content) for record in stored}
     return max(
         (
@@ -140,6 +175,7 @@ class WritePipeline:
         merger: Merger,
         judge: Judge,
         *,
+        facets: Facets | None = None,
         reconciles: bool = True,
         meter: Meter | None = None,
     ) -> None:
@@ -151,6 +187,7 @@ class WritePipeline:
         self._candidates = candidates
         self._merger = merger
         self._judge = judge
+        self._facets = facets or Facets(None)
         self._reconciles = reconciles
         self._meter = meter or Meter()
         self._instructions = StandingInstructions(store)
@@ -184,33 +221,37 @@ class WritePipeline:
         policy: WritePolicy | None = None,
         watermark: Watermark | None = None,
         jobs: tuple[NewJob, ...] = (),
+        adds: bool = False,
     ) -> tuple[Written, ...]:
-        """Remember claims found in turns and mark the turns as read, both or neither."""
+        """Remember claims found in turns and mark the turns as read, both or neither.
+
+        Words that a record was made from are not taken a second time, unless a better reading
+        `adds` to what an earlier one found in them.
+        """
         incoming = self._intake.of_claims(caller, claims, turns, extracted, policy)
         marks = () if watermark is None else (watermark,)
         if not incoming and not marks:
             return ()
-        if watermark is not None:
-            incoming = await self._marked_taken(caller, incoming, watermark.session)
+        if not adds:
+            incoming = await self._marked_taken(caller, incoming, turns)
         batch, _ = await self._commit(caller, incoming, watermarks=marks, jobs=jobs)
         return tuple(batch.written)
 
     async def _marked_taken(
-        self, caller: Caller, incoming: Sequence[Incoming], session: str
+        self, caller: Caller, incoming: Sequence[Incoming], turns: Sequence[Turn]
     ) -> list[Incoming]:
-        """Return the claims of a first reading, marked where a record has their words already."""
-        scopes = [it.scope for it in incoming if it.record is not None and it.is_grounded]
+        """Return the claims, marked where a record was made from their words before."""
+        scopes = [arrival.scope for arrival in incoming if arrival.record is not None]
         if not scopes or not self._reconciles:
             return [*incoming]
         compared = chain.from_iterable(compared_scopes(caller, scope) for scope in scopes)
-        here = Filter(session=session)
-        stored = await self._store.records(
-            list(dict.fromkeys(compared)), here, now=self._clock.now()
-        )
+        stored = await self._writes.made_from(list(dict.fromkeys(compared)), turns)
+        claims = [arrival.record for arrival in incoming if arrival.record is not None]
+        taken = taken_by(claims, stored)
         return [
             arrival
-            if arrival.record is None or not arrival.is_grounded
-            else replace(arrival, taken_by=taken_by(arrival.record, stored))
+            if arrival.record is None
+            else replace(arrival, taken_by=taken.get(arrival.record.id))
             for arrival in incoming
         ]
 
@@ -249,6 +290,7 @@ class WritePipeline:
         """Judge and write; repeat if the compared records changed meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
             embedded = await self._embed(incoming)
+            incoming = await self._with_facets(incoming, embedded)
             for attempt in range(_MAX_ATTEMPTS):
                 expected = (
                     await self._scope_versions(caller, incoming)
@@ -309,6 +351,19 @@ class WritePipeline:
         new = [arrival.record for arrival in incoming if arrival.record is not None]
         return await self._meaning.of_units(await units_of(record_units, new))
 
+    async def _with_facets(
+        self, incoming: Sequence[Incoming], embedded: Embedded
+    ) -> Sequence[Incoming]:
+        """Return the same with what each record states."""
+        new = [arrival.record for arrival in incoming if arrival.record is not None]
+        decided = {record.id: record for record in await self._facets.decided(new, embedded)}
+        return [
+            arrival
+            if arrival.record is None
+            else replace(arrival, record=decided[arrival.record.id])
+            for arrival in incoming
+        ]
+
     async def _judge_all(
         self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded
     ) -> Batch:
@@ -321,11 +376,11 @@ class WritePipeline:
         for arrival in incoming:
             if arrival.record is None:
                 batch.tell(arrival, "skipped", None, arrival.refusal, {})
+            elif arrival.taken_by is not None:
+                batch.tell(arrival, "skipped", arrival.taken_by, _TAKEN, {})
             elif not arrival.is_grounded:
                 batch.put(arrival.record, "not supported by its source")
                 batch.tell(arrival, "quarantined", arrival.record, arrival.refusal, {})
-            elif arrival.taken_by is not None:
-                batch.tell(arrival, "skipped", arrival.taken_by, _TAKEN, {})
             else:
                 among = batch.beside(arrival.record, stored[arrival.record.id]) if stored else ()
                 decision = await decide(

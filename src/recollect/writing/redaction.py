@@ -207,6 +207,7 @@ def _cleaned_record(record: Record, counting: Counting) -> Record:
         tags=counting.texts(record.tags, MAX_LABEL),
         metadata=counting.inside(dict(record.metadata)),
         details=_cleaned_details(record.details, counting),
+        facet=record.facet,
     )
 
 

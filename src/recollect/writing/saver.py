@@ -26,6 +26,7 @@ from recollect.domain.record import USER_PROFILE, Evidence, Record, Status, is_u
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
+from recollect.writing.facets import Facets
 from recollect.writing.redaction import Counts, Redactor
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Saver:
         clock: Clock,
         redactor: Redactor | None = None,
         judging: Judging | None = None,
+        facets: Facets | None = None,
     ) -> None:
         self._store = store
         self._listing = listing
@@ -82,6 +84,7 @@ class Saver:
         self._redactor = redactor or Redactor()
         # Makes the jobs that relate new records to others.
         self._judging = judging
+        self._facets = facets or Facets(None)
         self._changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def create(
@@ -101,6 +104,7 @@ class Saver:
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
         reason = self._redactor.note(reason)
         embedded = await self._meaning.of_units(await units_of(record_units, records))
+        records = await self._facets.decided(records, embedded)
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
@@ -210,6 +214,7 @@ class Saver:
     ) -> Record:
         changed = () if is_searched_alike(before, after) else (after,)
         embedded = await self._meaning.of_units(await units_of(record_units, changed))
+        (after,) = await self._facets.decided([after], embedded)
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,

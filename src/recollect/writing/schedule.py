@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from recollect.domain.job import Job, NewJob
+from recollect.domain.job import Job, NewJob, this_process
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
+from recollect.domain.write import EXTRACT, EXTRACT_IDLE
 from recollect.writing.judges import LONGEST_JUDGED
 
 if TYPE_CHECKING:
     from recollect.domain.write import WritePolicy
 
-EXTRACT: Final = "extract"
-EXTRACT_IDLE: Final = "extract_idle"
-"""The job that reads the rest of a session after a pause."""
 EPISODE: Final = "episode"
 # Returns the jobs that judge what was stored without comparison.
 Judging = Callable[[Caller, Sequence[Record | Turn]], tuple[NewJob, ...]]
@@ -55,7 +54,8 @@ class ExtractionSchedule:
             jobs.append(_job(EXTRACT, caller.scope, session, every=every))
         if self._idle:
             # Every turn postpones it.
-            jobs.append(_job(EXTRACT_IDLE, caller.scope, session, run_after=now + self._idle))
+            later = _job(EXTRACT_IDLE, caller.scope, session, run_after=now + self._idle)
+            jobs.append(replace(later, holder=this_process()))
         return tuple(jobs)
 
     def when_left(self, caller: Caller, session: str) -> tuple[NewJob, ...]:

@@ -105,6 +105,18 @@ export function useLabels(place: Place, what: "tags" | "categories", who: Who) {
   });
 }
 
+/** The attributes that records can state, with their labels in both languages. */
+export function useFacets(): Schemas["Facet"][] {
+  const isReady = useReady();
+  const found = useQuery({
+    queryKey: ["facets"],
+    enabled: isReady,
+    staleTime: Infinity,
+    queryFn: () => answer(api.GET("/v1/facets", { params: { query: {} } })),
+  });
+  return found.data?.items ?? [];
+}
+
 export function useHealth(place: Place, who: Who) {
   const reach = useReach();
   const isReady = useReady();
@@ -163,6 +175,7 @@ export function filtersOf(tab: Tab, search: MemorySearch) {
   return {
     kind,
     category: search.category === undefined ? undefined : [search.category],
+    facet: search.facet === undefined ? undefined : [search.facet],
     tags: search.tag,
     status: search.status === undefined ? undefined : [search.status as "active"],
     since: search.since,
@@ -248,6 +261,7 @@ export function useRecall(place: Place, tab: Tab, search: MemorySearch) {
         ...filters,
         kind: filters.kind ?? [],
         category: filters.category ?? [],
+        facet: filters.facet ?? [],
         tags: filters.tags ?? [],
         status: filters.status ?? [],
         since: since ?? null,

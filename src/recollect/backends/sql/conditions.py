@@ -48,6 +48,8 @@ def records_where(where: Filter) -> ColumnElement[bool]:
         parts.append(columns.kind.in_(sorted(where.kinds)))
     if where.categories:
         parts.append(columns.category.in_(sorted(where.all_categories)))
+    if where.facets:
+        parts.append(columns.facet.in_(sorted(where.facets)))
     if where.tags:
         parts.extend(_has_tags(where))
     parts.extend(_in_range(columns.observed_at, where))

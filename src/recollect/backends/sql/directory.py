@@ -240,6 +240,7 @@ class SqlDirectory:
             return Facets(
                 kinds=tally(connection, _RECORDS.kind),
                 categories=tally(connection, _RECORDS.category),
+                facets=tally(connection, _RECORDS.facet, _RECORDS.facet != ""),
                 statuses=tally(connection, _RECORDS.status),
                 tags=dict(list(tags.items())[:_USUAL_TAGS]),
                 agents=tally(connection, _SCOPES.agent, in_scope),

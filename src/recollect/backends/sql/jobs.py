@@ -15,6 +15,7 @@ from sqlalchemy import (
     case,
     delete,
     func,
+    or_,
     select,
     update,
 )
@@ -26,7 +27,7 @@ from recollect.backends.sql.portable import listed
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.domain.ids import new_id
-from recollect.domain.job import Job, JobReport, JobState, NewJob
+from recollect.domain.job import Job, JobReport, JobState, NewJob, is_gone
 from recollect.domain.page import Cursor
 from recollect.domain.stats import JobCounts
 from recollect.domain.times import from_micros, to_micros
@@ -54,6 +55,11 @@ _DUE: Final = PreparedStatement(
     .where(_JOBS.gave_up == OPEN, _JOBS.run_after <= bindparam("now"))
     .where(_JOBS.lease_until <= bindparam("now"), _JOBS.kind.in_(listed("kinds")))
     .limit(1)
+)
+_HOLDERS: Final = PreparedStatement(
+    select(_JOBS.lease_owner, _JOBS.gave_up)
+    .where(_JOBS.gave_up <= GAVE_UP, _JOBS.kind.in_(listed("kinds")))
+    .distinct()
 )
 # When the first of these kinds is due: at the later of its time and the end of the lease on it.
 _NEXT_DUE: Final = PreparedStatement(
@@ -140,13 +146,29 @@ class SqlJobs:
             .where(_held(job))
             .values(
                 lease_until=0,
-                lease_owner="",
                 last_error=error[:_MAX_ERROR],
                 gave_up=int(run_after is None),
                 **({} if run_after is None else {"run_after": to_micros(run_after)}),
             )
         )
         await self._database.write(lambda connection: connection.execute(statement))
+
+    async def rouse(self, kinds: Sequence[str], *, even_given_up: bool = False) -> bool:
+        given = {"kinds": to_json(list(kinds)), "now": to_micros(self._clock.now())}
+        wanted = (OPEN, GAVE_UP) if even_given_up else (OPEN,)
+        found = await self._database.read(lambda it: _HOLDERS.rows(it, given), is_quick=True)
+        idle = [
+            and_(_JOBS.gave_up == ending, _JOBS.lease_owner == holder)
+            for holder, ending in found
+            if ending in wanted and (ending == GAVE_UP or is_gone(holder))
+        ]
+        if idle:
+            due = {"lease_until": 0, "lease_owner": "", "gave_up": OPEN, "attempts": 0}
+            again = update(schema.jobs).where(_JOBS.kind.in_(kinds), or_(*idle))
+            again = again.values({**due, "run_after": given["now"]})
+            await self._database.write(lambda connection: connection.execute(again))
+        rows = await self._database.read(lambda it: _DUE.rows(it, given), is_quick=True)
+        return bool(rows)
 
     async def withdraw(self, kind: str) -> bool:
         gone = delete(schema.jobs).where(_JOBS.kind == kind, _JOBS.gave_up <= GAVE_UP)
@@ -211,7 +233,7 @@ def insert_jobs(
             "gave_up": 0,
         }
         if not statements.SAME_JOB.rows(connection, statements.prefixed(key)):
-            unheld = {"lease_until": 0, "lease_owner": "", "last_error": ""}
+            unheld = {"lease_until": 0, "lease_owner": job.holder, "last_error": ""}
             statements.INSERT_JOB.run(connection, [{"id": new_id("job"), **key, **due, **unheld}])
             if not dialect_of(connection).is_server:
                 continue

@@ -38,7 +38,7 @@ _TIMES: Final = (
 _PLAIN: Final = (
     *("id", "category", "title", "content", "description", "confidence", "importance"),
     *("evidence_count", "source", "session", "task", "access_count", "version"),
-    *("helped", "rejected"),
+    *("helped", "rejected", "facet", "about"),
 )
 _times_of: Final = itemgetter(*_TIMES)
 _plain_of: Final = itemgetter(*_PLAIN)
@@ -57,6 +57,7 @@ _instant: Final = lru_cache(maxsize=4_096)(from_micros)
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # What versions that were written before these columns came do not have.
 _SINCE_0004: Final = {"helped": 0, "rejected": 0}
+_SINCE_0014: Final = {"facet": None, "about": "", "facet_fixed": 0}
 
 
 def rows_of(
@@ -81,7 +82,7 @@ def to_json(value: object) -> str:
 
 def past_row(body: str) -> Row:
     """Return the row that a version kept."""
-    return {**_SINCE_0004, **json.loads(body)}
+    return {**_SINCE_0004, **_SINCE_0014, **json.loads(body)}
 
 
 def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> dict[str, Any]:
@@ -94,6 +95,7 @@ def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> d
         tier=record.tier.value,
         status=record.status.value,
         observed_at=to_micros(record.observed_at),
+        facet_fixed=int(record.facet_fixed),
         tags=to_json(record.tags) if record.tags else "[]",
         evidence=to_json([asdict(item) for item in record.evidence]) if record.evidence else "[]",
         related=to_json(record.related) if record.related else "[]",
@@ -116,6 +118,7 @@ def record_from(row: Row, scope: Scope) -> Record:
         kind=kind,
         tier=_TIERS[row["tier"]],
         status=_STATUSES[row["status"]],
+        facet_fixed=bool(row["facet_fixed"]),
         tags=_texts(row["tags"]),
         evidence=_evidence(row["evidence"]),
         related=_texts(row["related"]),

@@ -81,7 +81,7 @@ __all__ = [
     "writes",
 ]
 
-HEAD_REVISION: Final = "0012"
+HEAD_REVISION: Final = "0014"
 
 scopes: Final = Table(
     "scopes",
@@ -162,8 +162,14 @@ records: Final = Table(
     Column("reason", Text, nullable=False, info=CONTENT),
     Column("helped", Integer, nullable=False, server_default="0"),
     Column("rejected", Integer, nullable=False, server_default="0"),
+    # Which attribute it states, none until that is decided; whom it is about; whether a caller
+    # said so.
+    Column("facet", String(32)),
+    Column("about", String(8), nullable=False, server_default=""),
+    Column("facet_fixed", Integer, nullable=False, server_default="0"),
     Index(None, "scope_id", "observed_at", "id"),
     Index(None, "scope_id", "session"),
+    Index(None, "facet", "scope_id"),
     # What sweeps and reviews look for. Only few records are in them, so that saving any other
     # one costs nothing.
     Index(None, "expires_at", sqlite_where=text("expires_at IS NOT NULL")),

@@ -9,18 +9,30 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.rows import rows_of, to_json, turn_from
+from recollect.backends.sql.rows import past_row, record_from, rows_of, to_json, turn_from
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.change import Change, Committed, Idempotency
+from recollect.domain.record import SESSION_EPISODE, Kind, Record
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Act, Turn
 from recollect.domain.unit import ACT_TRAITS, OWNER_KINDS
-from recollect.domain.write import Step, Trace
+from recollect.domain.write import LostReading, Step, Trace
 from recollect.errors import Conflict
 from recollect.ports.runtime import Clock
 
@@ -60,6 +72,49 @@ class SqlWrites:
                 )
                 or 0
             )
+
+        return await self._database.read(read)
+
+    async def made_from(self, scopes: Sequence[Scope], turns: Sequence[Turn]) -> list[Record]:
+        records, past = schema.records.c, schema.versions.c
+        # No record is older than what it was made from.
+        since = min((to_micros(turn.recorded_at) for turn in turns), default=0)
+
+        def names_one(column: ColumnElement[str]) -> ColumnElement[bool]:
+            return or_(*(column.contains(turn.id, autoescape=True) for turn in turns))
+
+        def read(connection: Connection) -> list[Record]:
+            found = find_scopes(connection, scopes)
+            current = select(schema.records).where(
+                records.scope_id.in_(found), records.recorded_at >= since
+            )
+            before = select(past.body, past.scope_id).where(
+                past.scope_id.in_(found), past.recorded_at >= since
+            )
+            rows = [
+                *rows_of(connection, current.where(names_one(records.evidence))),
+                *(
+                    {**past_row(row["body"]), "scope_id": row["scope_id"]}
+                    for row in rows_of(connection, before.where(names_one(past.body)))
+                ),
+            ]
+            return [record_from(row, found[row["scope_id"]]) for row in rows]
+
+        return await self._database.read(read) if turns else []
+
+    async def unread_turns(self, scope: Scope, session: str) -> int:
+        def read(connection: Connection) -> int:
+            turns, marks = schema.turns.c, schema.watermarks.c
+            found = find_scopes(connection, [scope])
+            mark = select(func.max(marks.ordinal)).where(
+                marks.scope_id.in_(found), marks.session == session
+            )
+            unread = select(func.count()).where(
+                turns.scope_id.in_(found),
+                turns.session == session,
+                turns.ordinal > func.coalesce(mark.scalar_subquery(), 0),
+            )
+            return connection.scalar(unread) or 0
 
         return await self._database.read(read)
 
@@ -234,6 +289,137 @@ class SqlUndecidedTurns:
                     update(schema.units)
                     .where(_UNITS.owner_id.in_(turns))
                     .values(traits=_UNITS.traits.op("|")(int(ACT_TRAITS[act])))
+                )
+
+        await self._database.write(write)
+
+
+# --- Sessions whose claims were taken for known because their episode came first ------------------
+
+_WRITES: Final = schema.writes.c
+_EPISODES: Final = schema.records.c
+_PREFIX: Final = "ep_"
+
+
+class SqlLostReadings:
+    """Implements `LostReadings`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> Sequence[LostReading]:
+        return await self._database.read(_lost_readings)
+
+
+def _lost_readings(connection: Connection) -> list[LostReading]:
+    """Return the sessions in which a write ended in the episode of its session."""
+    taken: dict[str, int] = {}
+    found = select(_WRITES.steps, _WRITES.created_at).where(_WRITES.steps.contains(_PREFIX))
+    for steps, at in connection.execute(found):
+        stored = next((it["result"] for it in json.loads(steps) if it["name"] == "store"), {})
+        record: str = stored.get("record") or ""
+        if record.startswith(_PREFIX):
+            taken[record] = min(at, taken.get(record, at))
+    episodes = select(_EPISODES.id, _EPISODES.scope_id, _EPISODES.session).where(
+        _EPISODES.source == SESSION_EPISODE, _EPISODES.kind == Kind.EPISODIC.value
+    )
+    rows = [row for row in connection.execute(episodes) if row.id in taken and row.session]
+    scopes = scopes_by_id(connection, {row.scope_id for row in rows})
+    lost = (
+        LostReading(
+            scope=scopes[row.scope_id],
+            session=row.session,
+            after=_read_before(connection, scopes[row.scope_id], row.session, taken[row.id]),
+            to=_mark_of(connection, row.scope_id, row.session),
+        )
+        for row in rows
+    )
+    return [reading for reading in lost if reading.after < reading.to]
+
+
+def _read_before(connection: Connection, scope: Scope, session: str, moment: int) -> int:
+    """Return the last turn that an earlier reading of the session had reached.
+
+    Whatever it found may have been forgotten since, and must not come back.
+    """
+    found = find_scopes(connection, [scope, scope.of_user])
+    earlier = select(_WRITES.steps, _WRITES.created_at).where(
+        _WRITES.scope_id.in_(found), _WRITES.session == session, _WRITES.created_at < moment
+    )
+    read_at = max((at for steps, at in connection.execute(earlier) if _is_read(steps)), default=0)
+    last = select(func.max(_TURNS.ordinal)).where(
+        _TURNS.scope_id.in_(find_scopes(connection, [scope])),
+        _TURNS.session == session,
+        _TURNS.recorded_at <= read_at,
+    )
+    return connection.scalar(last) or 0
+
+
+def _is_read(steps: str) -> bool:
+    """Return whether a write comes from reading, not from a call."""
+    return any(
+        it["name"] == "extract" and it["result"]["by"] != "caller" for it in json.loads(steps)
+    )
+
+
+def _mark_of(connection: Connection, scope_id: int, session: str) -> int:
+    marks = schema.watermarks.c
+    mark = select(marks.ordinal).where(marks.scope_id == scope_id, marks.session == session)
+    return connection.scalar(mark) or 0
+
+
+# --- Records without a facet in a SQL database ----------------------------------------------------
+
+_RECORDS: Final = schema.records.c
+_VECTORS: Final = schema.vectors.c
+_MODELS: Final = schema.embedding_models.c
+_UNDECIDED: Final = (
+    select(schema.records, _VECTORS.vector)
+    .select_from(
+        schema.records.outerjoin(
+            schema.units, and_(_UNITS.owner_id == _RECORDS.id, _UNITS.ordinal == 0)
+        ).outerjoin(
+            schema.vectors,
+            and_(
+                _VECTORS.unit_id == _UNITS.id,
+                _VECTORS.model_id
+                == select(_MODELS.id).where(_MODELS.name == bindparam("model")).scalar_subquery(),
+            ),
+        )
+    )
+    .where(_RECORDS.facet.is_(None), _RECORDS.id > bindparam("after"))
+    .order_by(_RECORDS.id)
+    .limit(bindparam("most"))
+)
+
+
+class SqlUndecidedRecords:
+    """Implements `UndecidedRecords`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def first(
+        self, model: str, *, after: str, limit: int
+    ) -> Sequence[tuple[Record, bytes | None]]:
+        def read(connection: Connection) -> Sequence[tuple[Record, bytes | None]]:
+            given = {"model": model, "after": after, "most": limit}
+            rows = rows_of(connection, _UNDECIDED, given)
+            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            # While a scope is made anew, a record has its units twice.
+            found = {row["id"]: row for row in rows}.values()
+            return [(record_from(row, scopes[row["scope_id"]]), row["vector"]) for row in found]
+
+        return await self._database.read(read)
+
+    async def decide(self, records: Sequence[Record]) -> None:
+        def write(connection: Connection) -> None:
+            for record in records:
+                is_as_read = (_RECORDS.version == record.version, _RECORDS.facet.is_(None))
+                connection.execute(
+                    update(schema.records)
+                    .where(_RECORDS.id == record.id, *is_as_read)
+                    .values(facet=record.facet, about=record.about)
                 )
 
         await self._database.write(write)

@@ -60,6 +60,12 @@ def holds_wish(turn: Turn) -> bool:
     )
 
 
+def wants_reply(text: str) -> bool:
+    """Return whether a message asks or requests something, beside what it may state."""
+    spoken = sentences(readable(text[:_READ_CHARACTERS]))
+    return any(moods.stance(sentence.plain) in {"asked", "ordered"} for sentence in spoken)
+
+
 def told_before_question(sentence: Sentence) -> Sentence | None:
     """Return the clauses before the question in a sentence: "I'm vegan, what can I eat?"."""
     told_end = start = 0

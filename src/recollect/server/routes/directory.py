@@ -1,4 +1,4 @@
-"""Directory: sessions, tags and categories of a caller, and all that is in a workspace."""
+"""Directory: sessions, tags, categories and facets of a caller, and all that is in a workspace."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from recollect.domain.facets import facets
 from recollect.domain.views import Json, as_json
 from recollect.server import answers, operation_answers
 from recollect.server.bodies import Filters, PagedFilters, described
@@ -45,6 +46,12 @@ async def list_categories(
 ) -> Json:
     """List the categories of this caller's records, the most frequent first."""
     return as_json(await memory.categories(limit=limit, cursor=cursor))
+
+
+@router.get("/facets", response_model=answers.FacetList)
+async def list_facets(memory: CallersMemory) -> Json:
+    """List the attributes that records can state, with their labels."""
+    return as_json(tuple(facets().values()))
 
 
 @router.get("/workspace/scopes", response_model=answers.ScopePage)

@@ -449,10 +449,22 @@ async def settle_session(session: CallersSession) -> Json:
     return await _status(session)
 
 
-@router.post("/{session_id}/end", status_code=204, responses=problems(404))
-async def end_session(session: CallersSession) -> None:
-    """End a session: its notes and its scratchpad are gone, what was said stays."""
-    await session.end()
+@router.post(
+    "/{session_id}/leave", response_model=session_answers.PendingReading, responses=problems(404)
+)
+async def leave_session(session: CallersSession) -> Json:
+    """Have what was said read now; the session goes on where it was left."""
+    pending = await session.close()
+    return {"turns": pending.turns, "sessions": pending.sessions}
+
+
+@router.post(
+    "/{session_id}/end", response_model=session_answers.PendingReading, responses=problems(404)
+)
+async def end_session(session: CallersSession) -> Json:
+    """End a session: its notes and its scratchpad are gone, what was said stays and is read."""
+    pending = await session.end()
+    return {"turns": pending.turns, "sessions": pending.sessions}
 
 
 async def _status(session: Session) -> Json:

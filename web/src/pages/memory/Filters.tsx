@@ -1,7 +1,7 @@
 import { Button } from "@heroui/react";
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { useLabels, useNames, useReach, whoOf } from "../../api/queries";
+import { useFacets, useLabels, useNames, useReach, whoOf } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { usePlace } from "../../lib/place";
 import { Choice, type Option } from "../../parts/Choice";
@@ -14,7 +14,7 @@ const CUSTOM = "*custom";
 const DAY_MS = 86_400_000;
 const SPANS = ["1", "7", "30", "365"] as const;
 
-/** What narrows the list: time, category, tag, agent and status. */
+/** What narrows the list: time, category, attribute, tag, agent and status. */
 export function Filters({
   tab,
   search,
@@ -24,12 +24,13 @@ export function Filters({
   search: MemorySearch;
   set: (changes: Partial<MemorySearch>) => void;
 }) {
-  const { t } = useTranslation();
+  const { t, language } = useTranslation();
   const place = usePlace();
   const [isDateOpen, setDateOpen] = useState(false);
   const who = whoOf(tab, search);
   const tags = useLabels(place, "tags", who);
   const categories = useLabels(place, "categories", who);
+  const facets = useFacets().map((facet) => ({ id: facet.name, label: facet[language] }));
   const agents = useNames(place, "agents");
   const { isOperator } = useReach();
   const tagOptions = withChosen(tags.data?.items ?? [], search.tag ?? []);
@@ -38,9 +39,15 @@ export function Filters({
     search.category === undefined ? [] : [search.category],
   );
   const isFiltered =
-    [search.tag, search.category, search.since, search.until, search.agent, search.status].some(
-      (value) => value !== undefined,
-    ) || search.q !== undefined;
+    [
+      search.tag,
+      search.category,
+      search.facet,
+      search.since,
+      search.until,
+      search.agent,
+      search.status,
+    ].some((value) => value !== undefined) || search.q !== undefined;
   return (
     <>
       <div className="-mx-4 flex items-center gap-2 overflow-x-auto px-4 py-0.5 [scrollbar-width:none] sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0" role="group" aria-label={t("filter.label")}>
@@ -63,6 +70,12 @@ export function Filters({
           value={search.category ?? ANY}
           options={[{ id: ANY, label: t("filter.anyCategory") }, ...categoryOptions]}
           onChange={(id) => set({ category: id === ANY ? undefined : id })}
+        />
+        <Filter
+          label={t("filter.facet")}
+          value={search.facet ?? ANY}
+          options={[{ id: ANY, label: t("filter.anyFacet") }, ...facets]}
+          onChange={(id) => set({ facet: id === ANY ? undefined : id })}
         />
         <Filter
           label={t("filter.tag")}
@@ -108,6 +121,7 @@ export function Filters({
                 q: undefined,
                 tag: undefined,
                 category: undefined,
+                facet: undefined,
                 since: undefined,
                 until: undefined,
                 agent: undefined,

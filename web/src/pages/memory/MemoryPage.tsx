@@ -384,7 +384,7 @@ function Nothing({
   const { t } = useTranslation();
   const navigate = useNavigate();
   const { canWrite, isServer } = useReach();
-  const isNarrowed = [search.tag, search.category, search.since, search.until, search.agent, search.status, search.user].some(
+  const isNarrowed = [search.tag, search.category, search.facet, search.since, search.until, search.agent, search.status, search.user].some(
     (value) => value !== undefined,
   );
   if (isNarrowed) {

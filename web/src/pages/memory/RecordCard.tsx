@@ -2,6 +2,7 @@ import { Pencil, Trash2, Undo2 } from "lucide-react";
 import { memo } from "react";
 import type { Record } from "../../api/client";
 import { faceOf, isShared } from "../../api/place";
+import { useFacets } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../lib/format";
 import { FaceBadge, FaceIcon } from "../../parts/faces";
@@ -57,6 +58,7 @@ export const RecordCard = memo(function RecordCard({
         />
         <FaceIcon face={face} className="hidden size-8 sm:grid" />
         <FaceBadge face={face} isPlain />
+        <FacetChip record={record} />
         {record.status !== "active" && (
           <span className="bg-warning-soft text-warning-soft-foreground rounded-full px-2 py-0.5 text-xs font-medium">
             {t(`status.${record.status}`)}
@@ -149,6 +151,22 @@ export const RecordCard = memo(function RecordCard({
     </article>
   );
 });
+
+/** Which attribute a record states. */
+export function FacetChip({ record }: { record: Record }) {
+  const { t, language } = useTranslation();
+  const facet = useFacets().find(({ name }) => name === record.facet);
+  if (!record.facet) return null;
+  return (
+    <span
+      className="bg-surface-secondary text-muted max-w-40 truncate rounded-full px-2 py-0.5 text-xs"
+      title={t(record.facet_fixed ? "facet.fixed" : "facet.guessed")}
+      data-facet={record.facet}
+    >
+      {facet?.[language] ?? record.facet}
+    </span>
+  );
+}
 
 /** How many conversations bear a record out. */
 export function Origin({ record }: { record: Record }) {

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { refreshEverything, useRecordActions, type Changed } from "../../api/actions";
 import { answer, api, ApiProblem, type Record } from "../../api/client";
 import type { Place } from "../../api/place";
-import { recordQuery, scopeIn, useReach, type Who } from "../../api/queries";
+import { recordQuery, scopeIn, useFacets, useReach, type Who } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { Choice } from "../../parts/Choice";
 import { Dialog } from "../../parts/Dialog";
@@ -17,6 +17,8 @@ interface Draft {
   title: string;
   content: string;
   category: string;
+  facet: string;
+  about: string;
   tags: string;
   steps: string;
   outcome: string;
@@ -24,11 +26,17 @@ interface Draft {
   reason: string;
 }
 
+// A choice needs a value that is not empty.
+const UNKNOWN = "*unknown";
+const ABOUT = ["user", "other", "thing"] as const;
+
 const EMPTY: Draft = {
   kind: "semantic",
   title: "",
   content: "",
   category: "",
+  facet: UNKNOWN,
+  about: UNKNOWN,
   tags: "",
   steps: "",
   outcome: "",
@@ -44,6 +52,8 @@ function draftOf(record: Record): Draft {
     title: record.title,
     content: record.content,
     category: record.category,
+    facet: record.facet || UNKNOWN,
+    about: record.about || UNKNOWN,
     tags: record.tags.slice(0, MOST_TAGS_SHOWN).join(", "),
     steps: record.kind === "procedural" ? (record.steps ?? []).join("\n") : "",
     outcome: record.kind === "episodic" ? (record.outcome ?? "") : "",
@@ -64,6 +74,8 @@ function changesOf(before: Draft, now: Draft, unseenTags: string[] = []): Change
   if (now.content !== before.content) changes.content = now.content;
   if (now.title !== before.title) changes.title = now.title;
   if (now.category !== before.category) changes.category = now.category;
+  if (now.facet !== before.facet) changes.facet = now.facet === UNKNOWN ? "" : now.facet;
+  if (now.about !== before.about) changes.about = now.about === UNKNOWN ? "" : now.about;
   if (now.tags !== before.tags) changes.tags = [...listed(now.tags, /[,，、]/), ...unseenTags];
   if (now.steps !== before.steps) changes.steps = listed(now.steps, /\n/);
   if (now.outcome !== before.outcome) changes.outcome = now.outcome;
@@ -85,7 +97,8 @@ export function RecordEditor({
   who: Who;
   onClose: () => void;
 }) {
-  const { t } = useTranslation();
+  const { t, language } = useTranslation();
+  const facets = useFacets().map((facet) => ({ id: facet.name, label: facet[language] }));
   const queries = useQueryClient();
   const tellTrouble = useTellTrouble();
   const { change } = useRecordActions();
@@ -272,6 +285,23 @@ export function RecordEditor({
             type="number"
             value={draft.confidence}
             onChange={(confidence) => set({ confidence })}
+          />
+        </div>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Choice
+            label={t("editor.facet")}
+            value={draft.facet}
+            options={[{ id: UNKNOWN, label: t("facet.unknown") }, ...facets]}
+            onChange={(facet) => set({ facet })}
+          />
+          <Choice
+            label={t("editor.about")}
+            value={draft.about}
+            options={[
+              { id: UNKNOWN, label: t("facet.unknown") },
+              ...ABOUT.map((whom) => ({ id: whom, label: t(`about.${whom}`) })),
+            ]}
+            onChange={(about) => set({ about })}
           />
         </div>
         <Field

@@ -15,6 +15,7 @@ import { Trouble } from "../../parts/feedback";
 import { FaceBadge } from "../../parts/faces";
 import { Meter } from "../../parts/Meter";
 import { Evidence } from "./Evidence";
+import { FacetChip } from "./RecordCard";
 
 /** All that is known of one record. */
 export function RecordPanel({
@@ -39,6 +40,7 @@ export function RecordPanel({
   const isDeleted = record.status === "deleted";
   const facts: [string, ReactNode][] = [
     [t("panel.category"), record.category],
+    [t("panel.about"), record.about !== "" && t(`about.${record.about as "user"}`)],
     [t("panel.person"), record.scope.user],
     [t("panel.agent"), isShared(record) ? t("face.shared") : record.scope.agent],
     [t("panel.source"), record.source],
@@ -59,6 +61,7 @@ export function RecordPanel({
     <section aria-label={t("panel.label")} className="flex min-h-0 flex-col" data-panel={record.id}>
       <header className="flex items-center gap-2 px-5 pt-4 pb-3">
         <FaceBadge face={faceOf(record)} />
+        <FacetChip record={record} />
         {record.status !== "active" && (
           <span className="bg-warning-soft text-warning-soft-foreground rounded-full px-2 py-0.5 text-xs font-medium">
             {t(`status.${record.status}`)}
