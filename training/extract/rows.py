@@ -16,27 +16,7 @@ from zlib import crc32
 from recollect.language.extraction.parts import last_sentence, parts
 
 DATA = Path(__file__).parent / "data"
-LASTS = ("not", "days", "weeks", "long")
-STANCES = (
-    "asserted",
-    "question",
-    "request",
-    "chatter",
-    "hypothetical",
-    "quoted",
-    "transient",
-    "negated",
-    "known",
-)
-WHOSE = ("user", "other", "thing")
-FACETS: tuple[str, ...] = tuple(
-    sorted(
-        {
-            json.loads(line)["f"]
-            for line in (DATA / "facets_en.jsonl").read_text("utf-8").splitlines()
-        }
-    )
-)
+STATEMENTS = Path(__file__).parents[1] / "facets" / "data"
 ENOUGH = 0.5
 HELD_BACK = 10
 
@@ -54,8 +34,6 @@ def main() -> None:
     with (given.out / "talks_held_back.jsonl").open("w", encoding="utf-8") as file:
         for talk in held:
             file.write(json.dumps(talk, ensure_ascii=False) + "\n")
-    labels = {"worth": LASTS, "stance": STANCES, "facet": FACETS, "whose": WHOSE}
-    (given.out / "extract_labels.json").write_text(json.dumps(labels) + "\n", "utf-8")
     print(
         {
             name: sum(row["held"] is held for row in rows)
@@ -100,16 +78,13 @@ def talk_rows(given: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                     "held": is_held_back(talk),
                     "worth": kept["lasts"] if kept else "not",
                     "sure": bool(kept or skipped),
-                    "stance": "asserted" if kept else (skipped or {}).get("why"),
-                    "facet": kept["facet"] if kept else None,
-                    "whose": None,
                 }
 
 
 def statement_rows() -> Iterator[dict[str, Any]]:
     """Yield a row for each statement and question with a facet."""
     for tongue in ("en", "zh"):
-        lines = (DATA / f"facets_{tongue}.jsonl").read_text("utf-8").splitlines()
+        lines = (STATEMENTS / f"{tongue}.jsonl").read_text("utf-8").splitlines()
         for number, line in enumerate(lines):
             it = json.loads(line)
             is_told = it["k"] == "s"
@@ -122,11 +97,6 @@ def statement_rows() -> Iterator[dict[str, Any]]:
                 "held": crc32(it["t"].encode()) % HELD_BACK == 0,
                 "worth": None if is_told and it["f"] != "chatter" else "not",
                 "sure": True,
-                "stance": ("chatter" if it["f"] == "chatter" else "asserted")
-                if is_told
-                else "question",
-                "facet": it["f"],
-                "whose": it["who"] if is_told else None,
             }
 
 

@@ -30,10 +30,10 @@ from recollect.writing.facets import Facets
 from recollect.writing.intake import Intake, Router
 from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
+from recollect.writing.learned_extraction import LearnedExtractor
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
-from recollect.writing.learned_extraction import LearnedExtractor
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Saver
 from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
@@ -91,7 +91,7 @@ def writing_of(
             extractor,
             rereading,
             judging=judging,
-            reader=_reader(settings),
+            reader=_reader(settings, facets),
         ),
         candidates=candidates,
         judge=judge,
@@ -106,14 +106,14 @@ def writing_of(
     )
 
 
-def _reader(settings: Settings) -> LearnedExtractor | None:
+def _reader(settings: Settings, facets: FacetReader | None) -> LearnedExtractor | None:
     """Return the extractor with the local reader; None where no model is wanted or there."""
     if settings.writing.extract == "rules" or settings.embedder.model == "none":
         return None
     from recollect.models.local_reader import open_reader
 
     reader = open_reader(settings.embedding.folder)
-    return None if reader is None else LearnedExtractor(reader)
+    return None if reader is None else LearnedExtractor(reader, facets)
 
 
 def reading_handlers(

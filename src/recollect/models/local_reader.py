@@ -26,10 +26,9 @@ READER: Final = "reader.npz"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Heads:
     weights: NDArray[np.float32]
-    """A row for each feature; columns: worth keeping, how long, which facet."""
+    """A row for each feature; columns: worth keeping, and how long."""
     limit: float
     lasts: Sequence[Lasts]
-    facets: Sequence[str]
 
 
 class LocalReader:
@@ -48,15 +47,10 @@ class LocalReader:
         vectors = dict(zip(texts, await embedder.embed(texts, "document"), strict=True))
         known = np.array([_row(part, vectors) for part in parts], np.float32)
         scores = known @ heads.weights
-        longs = scores[:, 1 : 1 + len(heads.lasts)].argmax(1)
-        facets = scores[:, 1 + len(heads.lasts) :].argmax(1)
+        longs = scores[:, 1:].argmax(1)
         return [
-            Reading(
-                score=float(score) - heads.limit,
-                lasts=heads.lasts[lasts],
-                facet=heads.facets[facet],
-            )
-            for score, lasts, facet in zip(scores[:, 0], longs, facets, strict=True)
+            Reading(score=float(score) - heads.limit, lasts=heads.lasts[lasts])
+            for score, lasts in zip(scores[:, 0], longs, strict=True)
         ]
 
     def _loaded(self) -> tuple[OnnxEmbedder, _Heads]:
@@ -94,5 +88,4 @@ def _read_heads(data: bytes) -> _Heads:
         weights=file["weights"].astype(np.float32),
         limit=float(file["limit"]),
         lasts=[str(it) for it in file["lasts"]],  # pyright: ignore[reportArgumentType]
-        facets=[str(it) for it in file["facets"]],
     )

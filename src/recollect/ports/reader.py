@@ -16,8 +16,6 @@ class Reading:
     score: float
     """Above 0 it is worth keeping."""
     lasts: Lasts
-    facet: str
-    """Which attribute it states, such as home or allergy."""
 
 
 class PartReader(Protocol):

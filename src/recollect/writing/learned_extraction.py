@@ -23,23 +23,28 @@ from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.message import claim_of, language_of
 from recollect.language.extraction.parts import Part, last_sentence, parts
 from recollect.language.extraction.utterances import Sentence, Utterance, readable, sentences
-from recollect.ports.reader import PartReader, Reading
+from recollect.ports.facets import FacetReader
+from recollect.ports.reader import Lasts, PartReader, Reading
 
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _CONFIDENCE: Final = 0.75
 # What has the form of a fact is left out only where the reader is rather sure that it is none.
-_RATHER_NOT: Final = -0.4
+_RATHER_NOT: Final = -0.3
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
+_NOT_TOLD: Final = frozenset({"asked", "supposed", "joked"})
+_ABOUT_USER: Final = "user"
+_PASSING: Final = "follow-up"
 _QUESTION_MARKS: Final = ("?", "？")
 
 
 class LearnedExtractor:
     """The extractor with a local reader beside the rules."""
 
-    def __init__(self, reader: PartReader) -> None:
+    def __init__(self, reader: PartReader, facets: FacetReader | None = None) -> None:
         self._reader = reader
+        self._facets = facets
 
     async def extract(
         self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
@@ -50,19 +55,29 @@ class LearnedExtractor:
         pairs = [(part.before, part.text) for it in told for part in it.parts]
         readings = iter(await self._reader.read(pairs))
         found: list[Claim] = []
+        facts: list[_Fact] = []
         for it in told:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in by_rules if claim.evidence[0].turn == it.said.id]
             kept = [claim for claim in own if _has_form(claim) or _is_worth(claim, read)]
             found += kept
-            found += (claim for claim in _facts(it, read) if not _is_covered(claim, kept))
+            facts += (
+                fact for fact in _facts(it, read) if not any(_meet(one, fact.words) for one in kept)
+            )
+        found += await self._claims(facts)
         read_turns = {it.said.id for it in told}
         found += (claim for claim in by_rules if claim.evidence[0].turn not in read_turns)
         order = {turn.id: number for number, turn in enumerate((*before, *turns))}
         found.sort(key=lambda it: (order[it.evidence[0].turn], it.evidence[0].start or 0))
-        return tuple({(it.category, it.content.casefold()): it for it in reversed(found)}.values())[
-            ::-1
-        ]
+        # Of two with the same words, the first stays.
+        once = {(it.category, it.content.casefold()): it for it in reversed(found)}
+        return tuple(reversed(once.values()))
+
+    async def _claims(self, facts: Sequence[_Fact]) -> list[Claim]:
+        if self._facets is None or not facts:
+            return [_claim(fact, "") for fact in facts]
+        guesses = await self._facets.read([fact.text for fact in facts])
+        return [_claim(fact, guess.facet or "") for fact, guess in zip(facts, guesses, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +138,6 @@ def _is_worth(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
     return not scores or max(scores) > _RATHER_NOT
 
 
-def _is_covered(claim: Claim, others: Sequence[Claim]) -> bool:
-    """Return whether another claim comes from the same words."""
-    start, end = claim.evidence[0].start or 0, claim.evidence[0].end or 0
-    return any(_meet(other, Sentence(start=start, end=end, plain="")) for other in others)
-
-
 def _meet(claim: Claim, words: Sentence) -> bool:
     start, end = claim.evidence[0].start or 0, claim.evidence[0].end or 0
     return start < words.end and words.start < end
@@ -137,34 +146,48 @@ def _meet(claim: Claim, words: Sentence) -> bool:
 # --- Claims by the reader -------------------------------------------------------------------------
 
 
-def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[Claim]:
-    """Yield the claims of the parts that are worth keeping, neighbours in one sentence as one."""
-    for (_, is_kept), run in groupby(read, lambda it: (it[0].sentence.start, it[1].score > 0)):
-        if is_kept:
-            yield _fact(told, list(run))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fact:
+    """Words that are worth keeping; `question` if they only answer what an assistant asked."""
+
+    told: _Told
+    words: Sentence
+    lasts: Lasts
+    question: str = ""
+
+    @property
+    def text(self) -> str:
+        said = self.told.said.text[self.words.start : self.words.end].strip()
+        return f"{self.question} – {said}" if self.question else said
 
 
-def _fact(told: _Told, run: Sequence[tuple[Part, Reading]]) -> Claim:
-    first, last = run[0][0].clause, run[-1][0].clause
-    sentence = run[0][0].sentence
-    start, end = first.start - sentence.start, last.end - sentence.start
-    words = Sentence(start=first.start, end=last.end, plain=sentence.plain[start:end])
-    # The part that is most worth keeping says what the whole is about.
-    best = max((reading for _, reading in run), key=lambda it: it.score)
+def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]:
+    """Yield what is worth keeping, neighbouring parts of a sentence as one."""
+    for (_, is_kept), parts_of_one in groupby(
+        read, lambda it: (it[0].sentence.start, it[1].score > 0)
+    ):
+        run = list(parts_of_one)
+        first, last, sentence = run[0][0].clause, run[-1][0].clause, run[0][0].sentence
+        start, end = first.start - sentence.start, last.end - sentence.start
+        words = Sentence(start=first.start, end=last.end, plain=sentence.plain[start:end])
+        answers = told.asked is not None and run[0][0] is told.parts[0] and _is_brief(words.plain)
+        if is_kept and (answers or moods.stance(words.plain) not in _NOT_TOLD):
+            best = max((reading for _, reading in run), key=lambda it: it.score)
+            question = told.question if answers else ""
+            yield _Fact(told=told, words=words, lasts=best.lasts, question=question)
+
+
+def _claim(fact: _Fact, facet: str) -> Claim:
     kinds = _kinds()
-    claim = claim_of(
-        kinds.category.get(best.facet, "user"),
-        words,
-        told.said,
-        confidence=_CONFIDENCE,
-        explicit=False,
-    )
-    topic = kinds.topic.get(best.facet) if best.lasts == "long" else None
+    category = kinds.category.get(facet, _ABOUT_USER)
+    if category == _PASSING and fact.lasts == "long":
+        category = _ABOUT_USER
+    claim = claim_of(category, fact.words, fact.told.said, confidence=_CONFIDENCE, explicit=False)
+    topic = kinds.topic.get(facet) if fact.lasts == "long" else None
     claim = replace(claim, topic=topic, is_read=True)
-    if told.asked is None or run[0][0] is not told.parts[0] or not _is_brief(words.plain):
+    if not fact.question or fact.told.asked is None:
         return claim
-    said = told.said.text[words.start : words.end].strip()
-    return replace(claim, content=f"{told.question} – {said}", explained_by=(told.asked,))
+    return replace(claim, content=fact.text, explained_by=(fact.told.asked,))
 
 
 def _is_brief(plain: str) -> bool:
