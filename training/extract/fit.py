@@ -88,7 +88,7 @@ async def known_of(rows: Sequence[dict[str, Any]], shipped: Path) -> Array:
     """Return the features of all rows."""
     embedder = LocalModel(shipped).open()
     texts = sorted({text for row in rows for text in (row["before"], row["text"]) if text})
-    vectors = dict(zip(texts, await embedder.embed(texts, "document"), strict=True))
+    vectors = dict(zip(texts, await embedder.embed(texts, "passage"), strict=True))
     return np.array(
         [
             features(vectors.get(row["before"]), vectors[row["text"]], (row["before"], row["text"]))

@@ -61,7 +61,7 @@ def read_talks(file: Path) -> list[Talk]:
             continue
         try:
             form = cast("dict[str, Any]", json.loads(line))
-            turns = [(turn["role"], turn["content"]) for turn in form["turns"]]
+            turns = [(str(turn["role"]), str(turn["content"])) for turn in form["turns"]]
             talks.append(
                 Talk(
                     turns=turns,
@@ -83,7 +83,8 @@ async def measure_extraction(
     talks: Sequence[Talk], settings: Settings, *, done: Callable[[int], None]
 ) -> ExtractionResult:
     """Observe each talk as a user of its own, read it, and see which places became records."""
-    counts = dict.fromkeys(("items", "found", "right", "wrong", "unmarked", "empty", "silent"), 0)
+    names: tuple[str, ...] = ("items", "found", "right", "wrong", "unmarked", "empty", "silent")
+    counts = dict.fromkeys(names, 0)
     seconds = 0.0
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
@@ -128,8 +129,9 @@ def _meets(place: Place, others: Sequence[Place]) -> bool:
 
 
 def _place(turns: Sequence[tuple[str, str]], item: dict[str, Any]) -> Place:
-    start = turns[item["turn"]][1].index(item["span"])
-    return item["turn"], start, start + len(item["span"])
+    turn, span = int(item["turn"]), str(item["span"])
+    start = turns[turn][1].index(span)
+    return turn, start, start + len(span)
 
 
 def _share(part: int, whole: int) -> float:

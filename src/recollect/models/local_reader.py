@@ -44,13 +44,13 @@ class LocalReader:
             return ()
         embedder, heads = await asyncio.to_thread(self._loaded)
         texts = [*dict.fromkeys(text for part in parts for text in part if text)]
-        vectors = dict(zip(texts, await embedder.embed(texts, "document"), strict=True))
+        vectors = dict(zip(texts, await embedder.embed(texts, "passage"), strict=True))
         known = np.array([_row(part, vectors) for part in parts], np.float32)
         scores = known @ heads.weights
-        longs = scores[:, 1:].argmax(1)
+        longest: list[int] = scores[:, 1:].argmax(1).tolist()
         return [
-            Reading(score=float(score) - heads.limit, lasts=heads.lasts[lasts])
-            for score, lasts in zip(scores[:, 0], longs, strict=True)
+            Reading(score=float(score) - heads.limit, lasts=heads.lasts[place])
+            for score, place in zip(scores[:, 0], longest, strict=True)
         ]
 
     def _loaded(self) -> tuple[OnnxEmbedder, _Heads]:
