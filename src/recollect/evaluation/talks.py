@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -16,6 +16,16 @@ from recollect.settings import Settings
 
 Place = tuple[int, int, int]
 """The number of a turn, and the characters of it."""
+
+_COUNTED: Final[Sequence[str]] = (
+    "items",
+    "found",
+    "right",
+    "wrong",
+    "unmarked",
+    "empty",
+    "silent",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +93,7 @@ async def measure_extraction(
     talks: Sequence[Talk], settings: Settings, *, done: Callable[[int], None]
 ) -> ExtractionResult:
     """Observe each talk as a user of its own, read it, and see which places became records."""
-    names: tuple[str, ...] = ("items", "found", "right", "wrong", "unmarked", "empty", "silent")
-    counts = dict.fromkeys(names, 0)
+    counts = dict.fromkeys(_COUNTED, 0)
     seconds = 0.0
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
