@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -16,16 +17,6 @@ from recollect.settings import Settings
 
 Place = tuple[int, int, int]
 """The number of a turn, and the characters of it."""
-
-_COUNTED: Final[Sequence[str]] = (
-    "items",
-    "found",
-    "right",
-    "wrong",
-    "unmarked",
-    "empty",
-    "silent",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +84,7 @@ async def measure_extraction(
     talks: Sequence[Talk], settings: Settings, *, done: Callable[[int], None]
 ) -> ExtractionResult:
     """Observe each talk as a user of its own, read it, and see which places became records."""
-    counts = dict.fromkeys(_COUNTED, 0)
+    counts: Counter[str] = Counter()
     seconds = 0.0
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
@@ -117,10 +108,20 @@ async def measure_extraction(
                 _count(counts, talk, [it for it in kept if talk.turns[it[0]][0] == "user"])
                 done(1)
     said = sum(len(talk.turns) for talk in talks)
-    return ExtractionResult(**counts, turns=said, seconds=seconds)
+    return ExtractionResult(
+        items=counts["items"],
+        found=counts["found"],
+        right=counts["right"],
+        wrong=counts["wrong"],
+        unmarked=counts["unmarked"],
+        empty=counts["empty"],
+        silent=counts["silent"],
+        turns=said,
+        seconds=seconds,
+    )
 
 
-def _count(counts: dict[str, int], talk: Talk, kept: Sequence[Place]) -> None:
+def _count(counts: Counter[str], talk: Talk, kept: Sequence[Place]) -> None:
     counts["items"] += len(talk.keep)
     counts["found"] += sum(_meets(item, kept) for item in talk.keep)
     for place in kept:
