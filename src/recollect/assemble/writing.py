@@ -31,6 +31,7 @@ from recollect.writing.forget_wishes import ForgetWishes
 from recollect.writing.intake import Intake, Router
 from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
+from recollect.writing.learned_extraction import LearnedExtractor
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
@@ -85,7 +86,15 @@ def writing_of(
     return WritingParts(
         pipeline=pipeline,
         extraction=Extraction(
-            store, writes, pipeline, policy, extractor, rereading, forgetting, judging=judging
+            store,
+            writes,
+            pipeline,
+            policy,
+            extractor,
+            rereading,
+            forgetting,
+            judging=judging,
+            reader=_reader(settings, facets),
         ),
         candidates=candidates,
         judge=judge,
@@ -98,6 +107,16 @@ def writing_of(
         names=UserNames(store, clock),
         naming=Naming(store, saver, clock),
     )
+
+
+def _reader(settings: Settings, facets: FacetReader | None) -> LearnedExtractor | None:
+    """Return the extractor with the local reader; None where no model is wanted or there."""
+    if settings.writing.extract == "rules" or settings.embedder.model == "none":
+        return None
+    from recollect.models.local_reader import open_reader
+
+    reader = open_reader(settings.embedding.folder)
+    return None if reader is None else LearnedExtractor(reader, facets)
 
 
 def reading_handlers(

@@ -79,6 +79,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "bench recall": "--suite ./sets",
     "bench chunks": "--data ./sets",
     "bench judge": "pairs.jsonl",
+    "bench extract": "talks.jsonl",
     "bench speed": "--records 10000",
     "models use": "local",
     "models list": "",

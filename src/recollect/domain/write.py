@@ -202,11 +202,13 @@ class Claim:
     corrects: bool = False
     """Whether it is introduced as a correction of an earlier statement."""
     explained_by: tuple[Evidence, ...] = ()
-    """Earlier evidence of the subject, for a correction that only gives a value."""
+    """Earlier evidence of the subject, for a correction or an answer that only gives a value."""
     facet: str = ""
     """Which attribute it states, if the extractor tells."""
     about: str = ""
     """Whom it is about, if the extractor tells."""
+    is_read: bool = False
+    """Whether a reader found that its words state something, whatever their sentence does."""
 
     @property
     def tier(self) -> Tier:

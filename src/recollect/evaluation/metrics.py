@@ -168,5 +168,15 @@ def as_judge_table(result: Mapping[str, Any]) -> Table:
     return table
 
 
+def as_extraction_table(result: Mapping[str, Any]) -> Table:
+    """Return a table with the figures of extraction."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    figures = ("items", "recall", "precision", "silent", "ms_a_turn")
+    for figure in figures:
+        table.add_column(figure.replace("_", " "), justify="right")
+    table.add_row(*(str(result[figure]) for figure in figures))
+    return table
+
+
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}

@@ -197,7 +197,8 @@ class WritingSettings(Section):
         default="off", description="personal data and secrets: keep, mask, or do not store"
     )
     extract: Literal["auto", "rules", "off"] = Field(
-        default="auto", description="auto = the extract model, if there is one, then rules"
+        default="auto",
+        description="auto = the extract model, if there is one, then the local reader, then rules",
     )
     every: Size = Field(
         default=10, description="turns after which extraction reads a session; 0 = only at its end"

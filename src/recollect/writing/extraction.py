@@ -18,7 +18,7 @@ from recollect.domain.page import Cursor
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
-from recollect.errors import ModelError, NotFound, StaleVersion
+from recollect.errors import ModelError, NotAvailable, NotFound, StaleVersion
 from recollect.language.extraction.conversation import Extractor, RuleExtractor
 from recollect.ports.runtime import give_way
 from recollect.ports.store import Store, Writes
@@ -54,6 +54,7 @@ class Extraction:
         forgetting: ForgetWishes | None = None,
         *,
         judging: Judging | None = None,
+        reader: Extractor | None = None,
     ) -> None:
         self._store = store
         self._writes = writes
@@ -62,6 +63,7 @@ class Extraction:
         self._model = model
         self._rereading = rereading
         self._forgetting = forgetting
+        self._reader = reader
         self._rules = RuleExtractor()
         # Makes the jobs that relate the new turns to what is known.
         self._judging = judging
@@ -162,7 +164,15 @@ class Extraction:
                 return claims, Extracted(by="model")
             except ModelError as problem:
                 degraded = problem.code
-                _log.warning("claims are found by rules, not by the model: %s", problem)
+                others = "rules" if self._reader is None else "the reader"
+                _log.warning("claims are found by %s, not by the model: %s", others, problem)
+        if self._reader is not None:
+            try:
+                claims = await self._reader.extract(turns, before=before)
+                return claims, Extracted(by="reader", degraded=degraded)
+            except NotAvailable as problem:
+                degraded = degraded or problem.code
+                _log.warning("claims are found by rules, not by the reader: %s", problem)
         return await self._rules.extract(turns, before=before), Extracted(
             by="rules", degraded=degraded
         )

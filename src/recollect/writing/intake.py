@@ -383,10 +383,11 @@ def _ground_claim(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
     if first is None or turn is None or first.start is None or first.end is None:
         return Grounded(ok=False, reason="no words of the conversation are named")
     if not claim.explained_by:
-        return ground(claim.content, turn.content, (first.start, first.end))
-    # A correction says only what is different; its subject was named before.
+        span = first.start, first.end
+        return ground(claim.content, turn.content, span, is_told=claim.is_read)
+    # A correction or a short answer says only a value; its subject was named before.
     said = [evidence for evidence in (*claim.explained_by, first) if evidence.turn in turns]
     together = "\n".join(
         turns[evidence.turn].content[evidence.start : evidence.end] for evidence in said
     )
-    return ground(claim.content, together, (0, len(together)))
+    return ground(claim.content, together, (0, len(together)), is_told=claim.is_read)

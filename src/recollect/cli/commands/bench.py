@@ -39,7 +39,7 @@ def benchmarks() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for command in (recall, chunks, judge, speed):
+    for command in (recall, chunks, judge, extract, speed):
         example = example_of(f"bench {command.__name__}")
         group.command(cls=PlainCommand, epilog=example)(command)
     return group
@@ -138,6 +138,36 @@ def judge(
         typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
     else:
         Console().print(as_judge_table(result.as_json()))
+
+
+def extract(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Marked talks.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many talks.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+    ] = False,
+) -> None:
+    """Measure how much of what is worth keeping in conversations becomes a record.
+
+    Each talk of FILE (JSON lines: turns, keep, skip) is observed and read. An item is found when
+    a record's evidence meets its words; a record is wrong when it meets only words to skip.
+    """
+    from recollect.evaluation.metrics import as_extraction_table
+    from recollect.evaluation.talks import measure_extraction, read_talks
+    from recollect.settings import Settings
+
+    talks = read_talks(file)[:limit]
+    with _progress() as progress:
+        reading = progress.add_task("talks", total=len(talks))
+        result = asyncio.run(
+            measure_extraction(
+                talks, Settings.load(), done=lambda count: progress.advance(reading, count)
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    else:
+        Console().print(as_extraction_table(result.as_json()))
 
 
 def speed(

@@ -43,8 +43,10 @@ _TOLD_OF_OTHERS: Final[frozenset[moods.Stance]] = frozenset({"reported"})
 _stem_of: Final = lru_cache(maxsize=1 << 12)(stem)
 
 
-def ground(claim_text: str, source: str, span: tuple[int, int]) -> Grounded:
-    """Judge a claim by the span of its source."""
+def ground(
+    claim_text: str, source: str, span: tuple[int, int], *, is_told: bool = False
+) -> Grounded:
+    """Judge a claim by the span of its source, which may be known to tell something."""
     start, end = max(0, span[0]), min(len(source), span[1])
     quoted = source[start:end] if start < end else ""
     if not quoted.strip() or not claim_text.strip():
@@ -63,7 +65,7 @@ def ground(claim_text: str, source: str, span: tuple[int, int]) -> Grounded:
             return Grounded(ok=False, missing=tuple(missing), reason=reason)
     if _is_about_another(claim_text, content, told) or _is_only_mentioned(claim, quote):
         return Grounded(ok=False, reason="subject")
-    if not _is_told(claim_text, source, start, end):
+    if not is_told and not _is_told(claim_text, source, start, end):
         return Grounded(ok=False, reason="not told")
     return Grounded(ok=True)
 

@@ -1,0 +1,109 @@
+"""The parts of a user's message that a reader judges one by one, each with what stands before it.
+
+A part is about as long as one fact. What an assistant asked belongs to the first sentence of the
+answer: "How many guests?" – "60, maybe 62".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.language.characters import HAN
+from recollect.language.extraction.utterances import (
+    Sentence,
+    clauses,
+    part_of,
+    readable,
+    sentences,
+)
+
+# Of a pasted text only so much is read.
+_MAX_PARTS: Final = 60
+# What a reader reads of the words before a part; Chinese says more in a character.
+_MAX_BEFORE_CHARACTERS: Final = 240
+_MAX_BEFORE_CHINESE: Final = 80
+_BORDER: Final = re.compile(r"[,;]\s+|[，；]\s*")
+_HAN: Final = re.compile(f"[{HAN}]")
+_NUMBER: Final = re.compile(r"\s*(?P<number>\S*\d\S*(?:[ \t]\S{1,20}){0,3})\s*")
+_SAID: Final = re.compile(r"[^\W_]")
+_MIN_WORDS: Final = 3
+_MIN_HAN_CHARACTERS: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a sentence, and the words that a reader gets with it."""
+
+    clause: Sentence
+    sentence: Sentence
+    text: str
+    before: str
+    """The assistant's question, or what was said before in the same message."""
+
+
+def parts(text: str, asked: str = "") -> list[Part]:
+    """Return the parts of a message that answers `asked`, the assistant's last sentence."""
+    found: list[Part] = []
+    last = ""
+    for number, sentence in enumerate(_sentences(text)):
+        opening = asked if number == 0 else last
+        for clause in _split(sentence):
+            said = text[sentence.start : clause.start].strip()
+            before = _end_of(" ".join(filter(None, (opening, said))))
+            words = text[clause.start : clause.end]
+            found.append(Part(clause=clause, sentence=sentence, text=words, before=before))
+        last = text[sentence.start : sentence.end]
+    return found[:_MAX_PARTS]
+
+
+def _sentences(text: str) -> Sequence[Sentence]:
+    """Return the sentences of a message, also where it is but a number."""
+    plain = readable(text)
+    found = sentences(plain)
+    number = None if found else _NUMBER.fullmatch(plain)
+    if number is None:
+        return found
+    start, end = number.span("number")
+    return [Sentence(start=start, end=end, plain=plain[start:end])]
+
+
+def last_sentence(text: str) -> str:
+    """Return what an assistant's message asks, or else its last sentence."""
+    said = sentences(readable(text))
+    if not said:
+        return ""
+    words = [text[sentence.start : sentence.end] for sentence in said]
+    asks = (sentence for sentence in reversed(words) if sentence.rstrip().endswith(("?", "？")))
+    return next(asks, words[-1])
+
+
+def _end_of(text: str) -> str:
+    limit = _MAX_BEFORE_CHINESE if _HAN.search(text) else _MAX_BEFORE_CHARACTERS
+    return text[-limit:]
+
+
+def _split(sentence: Sentence) -> list[Sentence]:
+    """Return the clauses of a sentence, cut at commas too, without pieces of a word or two."""
+    found: list[Sentence] = []
+    for clause in clauses(sentence):
+        own: list[tuple[int, int]] = []
+        start = 0
+        for border in (*_BORDER.finditer(clause.plain), None):
+            end = border.start() if border else len(clause.plain)
+            if own and (
+                _is_short(clause.plain[start:end]) or _is_short(clause.plain[slice(*own[-1])])
+            ):
+                own[-1] = own[-1][0], end
+            else:
+                own.append((start, end))
+            start = border.end() if border else end
+        found += [part_of(clause, *place) for place in own if _SAID.search(clause.plain, *place)]
+    return found
+
+
+def _is_short(piece: str) -> bool:
+    han = len(_HAN.findall(piece))
+    return han < _MIN_HAN_CHARACTERS if han else len(piece.split()) < _MIN_WORDS

@@ -1,0 +1,91 @@
+"""People tell facts in passing, ask, suppose and chat; memory keeps the facts, in their words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory
+from tests.command_line import CommandLine
+
+pytestmark = pytest.mark.usefixtures("real_model")
+
+
+async def _told(memory: Memory, *said: str) -> list[str]:
+    """Return the records of a talk in which the user speaks first, then both by turns."""
+    roles = ("user", "assistant")
+    messages = [{"role": roles[at % 2], "content": text} for at, text in enumerate(said)]
+    await memory.observe(messages, session="talk")
+    await memory.extract("talk")
+    return [record.content for record in await memory.list()]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "Standup: search still times out above 300 rps, Farid owns the switch to NATS",
+            ("300 rps", "Farid"),
+        ),
+        ("can you word this nicely? our landlord Mr Oke raised the rent to 1,240", ("1,240",)),
+        ("站会：导入恢复正常，搜索超过三百并发还是超时，切换归法里德负责", ("三百并发", "法里德")),
+        ("帮我润色一下请假条，我女儿小满周三要拔牙", ("小满",)),
+    ],
+)
+async def test_a_fact_told_beside_something_else_is_kept(
+    judged: Memory, said: str, kept: tuple[str, ...]
+):
+    records = await _told(judged, said)
+    assert all(any(word in record for record in records) for word in kept)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "If I lived in Berlin, I'd cycle to work every day.",
+        "Suppose a shop sells 200 loaves at 3.20 and wastes 12 percent. What's the revenue?",
+        'What does this mean? "We have moved your appointment to 4 May."',
+        "on the bus, phone at 4 percent lol",
+        "要是我住在柏林，每天就骑车上班了。",
+        "哈哈哈笑死，这也太离谱了吧",
+    ],
+)
+async def test_what_is_supposed_asked_quoted_or_chatted_is_no_fact(judged: Memory, said: str):
+    assert await _told(judged, said) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("How many guests?", "60, maybe 62"), ("预算多少？", "全包十八万")],
+)
+async def test_a_short_answer_stands_alone_with_its_question(
+    judged: Memory, question: str, answer: str
+):
+    (record,) = await _told(judged, "Help me plan the wedding, please", question, answer)
+    assert question in record
+    assert answer in record
+
+
+async def test_the_trace_says_who_found_a_claim(judged: Memory):
+    said = {"role": "user", "content": "I'm a nurse and I live in Turku."}
+    await judged.observe(said, session="talk")
+    found = await judged.extract("talk")
+    assert (await judged.trace(found[0].write_id)).step("extract") == {"by": "reader"}
+
+
+def test_the_share_of_what_is_kept_can_be_measured(
+    capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+):
+    talk = {
+        "turns": [{"role": "user", "content": "I'm allergic to walnuts. What's for dinner?"}],
+        "keep": [{"turn": 0, "span": "I'm allergic to walnuts"}],
+        "skip": [{"turn": 0, "span": "What's for dinner?"}],
+    }
+    file = tmp_path / "talks.jsonl"
+    file.write_text(json.dumps(talk), "utf-8")
+
+    told = CommandLine(capfdbinary)("bench", "extract", str(file), "--json").json
+
+    assert (told["items"], told["recall"], told["precision"]) == (1, 1.0, 1.0)
