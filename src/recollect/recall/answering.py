@@ -27,6 +27,7 @@ from recollect.domain.relation import Link
 from recollect.domain.turn import Turn
 from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
+from recollect.language.claims.moods import stance
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.judge import Answerer
 from recollect.ports.runtime import in_time, seconds_left
@@ -214,7 +215,11 @@ class Answering:
                 logits = await in_time(self._logits(question, some, items), seconds_left())
                 is_late = logits is None
                 found |= logits or {}
-        known = {owner: logit for owner, logit in found.items() if not math.isnan(logit)}
+        known = {
+            owner: min(logit, _NOTHING) if _only_supposes(items[owner]) else logit
+            for owner, logit in found.items()
+            if not math.isnan(logit)
+        }
         return Answers(
             known,
             {owner: _said_at(items[owner]) for owner in known},
@@ -301,6 +306,14 @@ def _has_words(question: Question, text: str) -> bool:
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
     shared = wanted.intersection(query_terms(text[:_MAX_COMPARED_CHARS]))
     return bool(wanted) and len(shared) >= _NEARLY_ALL * len(wanted)
+
+
+def _only_supposes(item: Item) -> bool:
+    """Return whether a turn tells nothing that is so: "if I lived in Berlin, I'd cycle"."""
+    if not isinstance(item, Turn):
+        return False
+    spoken = sentences(readable(item.content))
+    return bool(spoken) and all(stance(sentence.plain) == "supposed" for sentence in spoken)
 
 
 def _says_several(item: Item) -> bool:

@@ -47,13 +47,17 @@ async def guessed(
 ) -> Sequence[FacetGuess]:
     """Return what each record states; one of several passages states more than one thing."""
     guesses = [FacetGuess(facet="")] * len(records)
-    places = [place for place, it in enumerate(records) if len(passages(it.content)) == 1]
+    places = [place for place, record in enumerate(records) if _states_one_thing(record)]
     read = await reader.read(
         [records[place].content for place in places], [vectors[place] for place in places]
     )
     for place, guess in zip(places, read, strict=True):
         guesses[place] = guess
     return guesses
+
+
+def _states_one_thing(record: Record) -> bool:
+    return not record.is_session_episode and len(passages(record.content)) == 1
 
 
 def with_facet(record: Record, guess: FacetGuess) -> Record:
