@@ -275,6 +275,15 @@ async def _extract(memory: Memory, *replies: Reply, patience: float = 5.0):
     return found, model
 
 
+async def test_a_model_may_tell_what_a_statement_states(talked: Memory):
+    says = _says("The user's flat has 3 rooms.", 1, "My flat has 3 rooms")
+    found, _ = await _extract(
+        talked, {"statements": [{**says, "facet": "housing", "whom": "user"}]}
+    )
+    told = next(it.record for it in found if it.record and "3 rooms" in it.record.content)
+    assert (told.facet, told.about, told.facet_fixed) == ("housing", "user", False)
+
+
 async def test_what_a_model_finds_is_kept_with_its_words(talked: Memory):
     form: Mapping[str, Any] = {
         "statements": [

@@ -5,19 +5,29 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import ANY
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from recollect import Memory
 from recollect.assemble.container import Wiring
 from recollect.backends.sql.writes import SqlUndecidedRecords
 from recollect.cli.app import run
+from recollect.domain.embedding import JudgeCalibration
 from recollect.domain.record import Record
 from recollect.errors import InvalidInput, StorageBusy
+from recollect.models.local_model import local_model, open_facets
+from recollect.ports.judge import Statement
 from recollect.writing import facets as facet_job
 from recollect.writing.facets import FacetDecider
+from recollect.writing.judges import ThresholdJudge
+from tests.conftest import TurnedClock
+from tests.fakes import FakeJudge
 from tests.serving import served
 
 HOME = "I live in Lisbon"
@@ -197,7 +207,83 @@ async def test_records_of_the_previous_schema_get_facets_even_after_an_interrupt
     assert _undecided(database_path) == 0
 
 
+async def test_records_that_come_without_a_facet_get_one_when_they_have_vectors(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    saved = await memory.remember(HOME)
+    await memory.export_to(tmp_path / "all.jsonl")
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "local")
+    async with Memory.open(tmp_path / "other.db") as other:
+        await other.import_from(tmp_path / "all.jsonl")
+        await other.drain()
+        assert stated(await other.get(saved.id)) == ("home", "user", False)
+
+
 async def test_without_the_local_models_facets_stay_unknown(memory: Memory):
     saved = await memory.remember(HOME)
     await memory.drain()
     assert stated(await memory.get(saved.id)) == (None, "", False)
+
+
+class _SeesChanges:
+    """A model that takes whatever it reads for an update."""
+
+    name = "sees-changes"
+    calibration = JudgeCalibration(facets=0.01, margin=0.1)
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        return np.log([[0.01, 0.97, 0.01, 0.01] for _ in pairs])
+
+
+_NOW = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def _old(text: str, near: float = 0.5, **said: str) -> Statement:
+    return Statement(text=text, said_at=_NOW - timedelta(days=9), near=near, **said)
+
+
+async def _relations(new: Statement, *stored: Statement) -> list[str]:
+    embedder = local_model().open()
+    try:
+        judge = ThresholdJudge(_SeesChanges(), facets=open_facets(None, embedder))
+        return [it.relation for it in (await judge.judge(new, stored)).verdicts]
+    finally:
+        await embedder.close()
+
+
+async def test_no_attribute_is_taken_for_a_change_of_another(real_model: None):
+    shellfish = Statement(text="I'm allergic to shellfish", said_at=_NOW)
+    stored = [_old("不吃猪肉"), _old("I'm allergic to nuts"), _old("My name is Marta")]
+    assert await _relations(shellfish, *stored) == ["different", "update", "different"]
+    corrected = replace(shellfish, facet="diet")
+    assert await _relations(corrected, *stored) == ["update", "different", "different"]
+
+
+async def test_the_user_is_not_taken_for_somebody_else(real_model: None):
+    said = Statement(text="班主任徐老师：微信 xulaoshi_203", said_at=_NOW, about="other")
+    assert await _relations(said, _old("我微信号是tangtang_0711", about="user")) == ["different"]
+    assert await _relations(said, _old("我微信号是tangtang_0711")) == ["update"]
+
+
+async def test_the_earlier_value_counts_however_differently_it_is_worded(real_model: None):
+    said = Statement(text="Hamburg it is: we moved last week", said_at=_NOW)
+    stored = [_old("Hamburg is a rainy city", 0.7), _old("I live in Leith, just off the Shore")]
+    assert (await _relations(said, *stored))[1] == "update"
+
+
+async def test_what_has_one_value_is_compared_with_the_value_before(
+    real_model: None, database_path: Path, judge: FakeJudge, clock: TurnedClock
+):
+    old, new = "I live in Leith, just off the Shore", "Hamburg it is: we moved last week"
+    judge.knows(old, new, "update")
+    async with Memory.open(database_path, clock=clock, judge=judge) as memory:
+        saved = await memory.remember(old)
+        clock.turn(days=1)
+        for what in ("is rainy", "has a harbour", "beat Bremen", "hosts the fair", "sells fish"):
+            for when in ("last week", "this week", "every week", "next week"):
+                await memory.remember(f"Hamburg {what} {when}")
+        clock.turn(days=1)
+        written = await memory.write(new)
+        assert written.record is not None
+        assert (old, new) in judge.asked
+        assert [it.older for it in written.record.links] == [saved.id]

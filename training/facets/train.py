@@ -106,7 +106,8 @@ def fit(read: Array, classes: NDArray[np.int64], count: int) -> tuple[Array, Arr
     given = read * scale
     rows, size = given.shape
     wanted = np.eye(count, dtype=np.float32)[classes]
-    rate = np.float32(1 / (0.5 * np.linalg.norm(given, 2) ** 2 / rows + 0.5 + _L2))
+    steepest = float(np.linalg.eigvalsh(given.T @ given)[-1])
+    rate = np.float32(1 / (0.5 * steepest / rows + 0.5 + _L2))
     weights, bias = np.zeros((size, count), np.float32), np.zeros(count, np.float32)
     before, momentum = (weights, bias), 1.0
     for _ in range(_STEPS):

@@ -49,8 +49,8 @@ def worker_of(parts: Wiring) -> Worker:
     )
     handlers = {
         REINDEX: reindexer.run,
-        EMBED: embedding.filler.run,
-        REEMBED: embedding.reembedder.run,
+        EMBED: facets.after(embedding.filler.run),
+        REEMBED: facets.after(embedding.reembedder.run),
         FORGET: parts.forgetting.run,
         INGEST_DOCUMENT: parts.knowledge.ingester.run,
         DECIDE_ACTS: decider.run,

@@ -160,6 +160,10 @@ class Claim:
     """Whether it is introduced as a correction of an earlier statement."""
     explained_by: tuple[Evidence, ...] = ()
     """Earlier evidence of the subject, for a correction that only gives a value."""
+    facet: str = ""
+    """Which attribute it states, if the extractor tells."""
+    about: str = ""
+    """Whom it is about, if the extractor tells."""
 
     @property
     def tier(self) -> Tier:

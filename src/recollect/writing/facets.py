@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.domain.job import Job, NewJob
 from recollect.domain.record import Record
@@ -90,6 +90,8 @@ def _vector(stored: bytes | None) -> Vector | None:
 
 # --- A job that decides the facets of records stored before facets existed, or without models -----
 
+_Work = Callable[[Job], Coroutine[Any, Any, None]]
+
 DECIDE_FACETS: Final = "decide_facets"
 _RECORDS_PER_BATCH: Final = 100
 
@@ -121,6 +123,15 @@ class FacetDecider:
         reader = self._reader
         if reader is not None and await self._records.first(reader.model, after="", limit=1):
             await self._jobs.add([NewJob(kind=DECIDE_FACETS, key=DECIDE_FACETS)])
+
+    def after(self, work: _Work) -> _Work:
+        """Return work that makes vectors, followed by queueing what can be decided with them."""
+
+        async def both(job: Job) -> None:
+            await work(job)
+            await self.schedule()
+
+        return both
 
     async def run(self, job: Job) -> None:
         """Decide the facet of every record that has none, as far as it can be read."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from recollect.domain.facets import facets
 from recollect.domain.relation import Relation
 from recollect.domain.write import Namespace
 
@@ -41,6 +42,11 @@ class FoundStatement(_Quoted):
         description="identity, health or relationship of a person; an instruction that holds from "
         "now on; or other",
     )
+    facet: str = Field(
+        default="",
+        description=f"the attribute it states, if it is one of: {', '.join(facets())}",
+    )
+    whom: str = Field(default="", description="whom it is about: user, other or thing")
 
 
 class FoundEvent(_Quoted):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from recollect.domain.facets import ABOUT, facets
 from recollect.domain.fields import MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Evidence, Kind, Procedure
 from recollect.domain.turn import Turn
@@ -156,6 +157,7 @@ def _claim(
         return None
     explicit = turn is not None and span is not None and _is_wished(turn, span)
     evidence = Evidence(turn=turn.id, start=span[0], end=span[1]) if turn and span else None
+    facet, about = _facet(found)
     return Claim(
         kind=kind,
         category=category,
@@ -167,7 +169,18 @@ def _claim(
         topic=_topic(found),
         title=title,
         details=details,
+        facet=facet,
+        about=about,
     )
+
+
+def _facet(found: FoundStatement | FoundEvent | FoundProcedure) -> tuple[str, str]:
+    """Return which attribute a model says a statement states, and of whom, if they are known."""
+    from recollect.writing.forms import FoundStatement
+
+    if not isinstance(found, FoundStatement) or found.facet not in facets():
+        return "", ""
+    return found.facet, found.whom if found.whom in ABOUT else ""
 
 
 def _topic(found: FoundStatement | FoundEvent | FoundProcedure) -> Topic | None:
