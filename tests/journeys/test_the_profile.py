@@ -386,8 +386,7 @@ async def test_every_face_shows_and_changes_it(
     assert "The profile is empty." in said.out
     assert "Hidden:" in said.out
     await asyncio.to_thread(say, "profile", "show", line.id, *at)
-    await asyncio.to_thread(say, "edit", line.id, "Ann is allergic to hazelnuts", *at)
-    await asyncio.to_thread(say, "edit", line.id, "--facet", "allergy", "--about", "user", *at)
+    await asyncio.to_thread(say, "profile", "edit", line.id, "Ann is allergic to hazelnuts", *at)
     shown = (await asyncio.to_thread(say, "profile", "--json", *at)).json
     assert [it["text"] for it in shown["lines"]] == ["Ann is allergic to hazelnuts"]
     with BlockingMemory.open(tmp_path / "memory.db") as blocking:

@@ -42,7 +42,7 @@ def facets() -> Mapping[str, Facet]:
 
 def checked_facet(value: object, name: str = "facet") -> str:
     """Return the name of a known facet, or empty text for an unknown one."""
-    if value == "" or (isinstance(value, str) and value in facets()):
+    if isinstance(value, str) and (not value or value in facets()):
         return value
     raise InvalidInput(
         f"{name} {value!r} is none of: {', '.join(facets())}",
@@ -53,6 +53,6 @@ def checked_facet(value: object, name: str = "facet") -> str:
 
 def checked_about(value: object, name: str = "about") -> str:
     """Return whom a record is about, or empty text if that is unknown."""
-    if value == "" or (isinstance(value, str) and value in ABOUT):
+    if isinstance(value, str) and (not value or value in ABOUT):
         return value
     raise InvalidInput(f"{name} {value!r} is none of: {', '.join(ABOUT)}", code="unknown_value")

@@ -158,6 +158,7 @@ def _claim(
         return None
     explicit = turn is not None and span is not None and _is_wished(turn, span)
     evidence = Evidence(turn=turn.id, start=span[0], end=span[1]) if turn and span else None
+    facet, about = _facet(found)
     return Claim(
         kind=kind,
         category=category,
@@ -169,17 +170,18 @@ def _claim(
         topic=_topic(found),
         title=title,
         details=details,
-        **_facet(found),
+        facet=facet,
+        about=about,
     )
 
 
-def _facet(found: FoundStatement | FoundEvent | FoundProcedure) -> dict[str, str]:
-    """Return what a model says a statement states, as far as it is known here."""
+def _facet(found: FoundStatement | FoundEvent | FoundProcedure) -> tuple[str, str]:
+    """Return which attribute a model says a statement states, and of whom, if they are known."""
     from recollect.writing.forms import FoundStatement
 
     if not isinstance(found, FoundStatement) or found.facet not in facets():
-        return {}
-    return {"facet": found.facet, "about": found.whom if found.whom in ABOUT else ""}
+        return "", ""
+    return found.facet, found.whom if found.whom in ABOUT else ""
 
 
 def _topic(found: FoundStatement | FoundEvent | FoundProcedure) -> Topic | None:

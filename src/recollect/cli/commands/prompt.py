@@ -69,22 +69,30 @@ async def context(
 async def profile(
     memory: Memory,
     action: Annotated[
-        Literal["show", "hide"] | None,
-        typer.Argument(help="Show a record in the profile, or hide it from there."),
+        Literal["show", "hide", "edit"] | None,
+        typer.Argument(help="Show a record in the profile, hide it from there, or edit it."),
     ] = None,
     record_id: Annotated[str | None, typer.Argument(metavar="ID", help="The record's id.")] = None,
+    text: Annotated[str | None, typer.Argument(help="The new text, to edit.")] = None,
 ) -> Answer:
     """Print the profile of the user: what stands in every prompt, each line of one record.
 
-    A line is changed like any record, with `edit ID TEXT`.
+    A line that is edited keeps the attribute that it states.
     """
     if action is not None:
-        if record_id is None:
+        if record_id is None or (text is None) == (action == "edit"):
             raise InvalidInput(
-                "The id of a record is missing",
+                "Give the id of a record, and a text only to edit it",
                 code="missing_field",
                 hint="`recollect profile` shows the ids.",
             )
+        if text is not None:
+            before = await memory.get(record_id)
+            changed = await memory.update(
+                record_id, text, facet=before.facet or None, about=before.about
+            )
+            words = f"{changed.id} says now: {changed.content}"
+            return Answer(changed, lambda console: show.line(console, words))
         record = await memory.show_in_profile(record_id, shown=action == "show")
         done = "shown in" if action == "show" else "hidden from"
         words = f"{record.id} is {done} the profile: {record.content}"

@@ -74,8 +74,10 @@ function changesOf(before: Draft, now: Draft, unseenTags: string[] = []): Change
   if (now.content !== before.content) changes.content = now.content;
   if (now.title !== before.title) changes.title = now.title;
   if (now.category !== before.category) changes.category = now.category;
-  if (now.facet !== before.facet) changes.facet = now.facet === UNKNOWN ? "" : now.facet;
-  if (now.about !== before.about) changes.about = now.about === UNKNOWN ? "" : now.about;
+  // New words state what is chosen beside them; nothing chosen is left to the server.
+  const isReworded = now.content !== before.content && now.facet !== UNKNOWN;
+  if (isReworded || now.facet !== before.facet) changes.facet = now.facet === UNKNOWN ? "" : now.facet;
+  if (isReworded || now.about !== before.about) changes.about = now.about === UNKNOWN ? "" : now.about;
   if (now.tags !== before.tags) changes.tags = [...listed(now.tags, /[,，、]/), ...unseenTags];
   if (now.steps !== before.steps) changes.steps = listed(now.steps, /\n/);
   if (now.outcome !== before.outcome) changes.outcome = now.outcome;
