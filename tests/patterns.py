@@ -31,6 +31,8 @@ _METHODS = frozenset({"search", "match", "fullmatch", "sub", "split", "findall",
 _TEXTS = (
     "I moved from Berlin to Oslo last May. Ann's PIN is 4821, call +49 30 123456 or ann@x.org!",
     "我上周五从北京搬到上海了，我的手机号是13800138000。王小明说他不喜欢香菜，怎么办？",
+    "My passport is C01X00T47, my social security number 078-05-1120.",
+    "我的身份证号是110101199003074578。",
     "Where did Ann live before 2019?",
     "安妮去年住在哪里？",
 )
@@ -185,10 +187,17 @@ def _use_everything() -> None:
 async def _use_memory() -> None:
     """Say, ask and forget something, so that what is compiled late is compiled."""
     from recollect import Memory
+    from recollect.language.claims import subjects
+    from recollect.language.privacy.personal_data import redact
+
+    # As the names of a user are looked for.
+    subjects._any_of(["Ann Lee", "Bo"], r"(?<![\w-])(?:{})(?![\w-])")
 
     with tempfile.TemporaryDirectory() as folder:
         async with Memory.open(Path(folder) / "memory.db") as memory:
+            await memory.set_user_names(["Ann", "王小明"])
             for text in _TEXTS:
+                redact(text, "mask")
                 await memory.remember(text)
                 await memory.write(text)
                 await memory.recall(text)
@@ -204,6 +213,9 @@ def _call(cached: Any) -> None:
     ]
     if not wanted:
         cached()
+    elif len(wanted) == 1 and wanted[0].name == "is_chinese":
+        cached(True)
+        cached(False)
     elif len(wanted) == 1 and wanted[0].name in {"language", "tongue"}:
         for language in ("en", "zh"):
             cached(language)

@@ -182,9 +182,9 @@ def _in_archive(file: BinaryIO, size: int) -> Iterator[Fields | InvalidInput]:
 
 
 def _in_text(file: BinaryIO) -> Iterator[Fields | InvalidInput]:
-    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
     try:
-        yield from _in_json(text)
+        with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+            yield from _in_json(text)
     except UnicodeDecodeError:
         raise InvalidInput(
             "The file is not text in UTF-8", code="not_a_chat", hint="Save it as UTF-8."
