@@ -1,9 +1,9 @@
 """Write the files that are shipped: `python -m training.export WEIGHTS STUDENT OUT`.
 
 WEIGHTS holds MiniLM's model.safetensors (the English rows), STUDENT what `training.embedder.train`
-wrote, --judge what `training.judge.train` and --answers what `training.answers.train` wrote. OUT
-gets the word rows in 8 bits, which the models share, the graphs, the tokenizer, and the sha256 of
-each. The same input gives the same bytes.
+wrote, --judge what `training.judge.train`, --answers what `training.answers.train` and --reader
+what `training.extract.train` wrote. OUT gets the word rows in 8 bits, which the models share, the
+graphs, the tokenizer, and the sha256 of each. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from training.tensors import read_tensors
 SHAPE = graph.BertShape(layers=6, heads=12, hidden=384)
 HEADS = {"relation": "own", "entailment": "nli", "paraphrase": "para"}
 ANSWER_HEADS = {"answer": "answer"}
+READER_HEADS = {"worth": "worth"}
 _WORD_ROWS = "embeddings.word_embeddings.weight"
 
 
@@ -35,6 +36,7 @@ def main() -> None:
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--judge", type=Path)
     parser.add_argument("--answers", type=Path)
+    parser.add_argument("--reader", type=Path)
     given = parser.parse_args()
     english = read_tensors((given.weights / "model.safetensors").read_bytes())[_WORD_ROWS]
     parts = read_parts(given.student)
@@ -45,6 +47,8 @@ def main() -> None:
         files["judge.onnx"] = graph.build_judge(read_parts(given.judge), SHAPE, HEADS)
     if given.answers:
         files["answers.onnx"] = graph.build_judge(read_parts(given.answers), SHAPE, ANSWER_HEADS)
+    if given.reader:
+        files["reader.onnx"] = graph.build_judge(read_parts(given.reader), SHAPE, READER_HEADS)
     given.out.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (given.out / name).write_bytes(data)

@@ -77,6 +77,7 @@ def talk_rows(given: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                     "before": part.before,
                     "held": is_held_back(talk),
                     "worth": kept["lasts"] if kept else "not",
+                    "facet": kept["facet"] if kept else None,
                     "sure": bool(kept or skipped),
                 }
 
@@ -96,6 +97,7 @@ def statement_rows() -> Iterator[dict[str, Any]]:
                 "before": "",
                 "held": crc32(it["t"].encode()) % HELD_BACK == 0,
                 "worth": None if is_told and it["f"] != "chatter" else "not",
+                "facet": it["f"],
                 "sure": True,
             }
 

@@ -113,7 +113,7 @@ def _reader(settings: Settings, facets: FacetReader | None) -> LearnedExtractor 
     """Return the extractor with the local reader; None where no model is wanted or there."""
     if settings.writing.extract == "rules" or settings.embedder.model == "none":
         return None
-    from recollect.models.local_reader import open_reader
+    from recollect.models.local_model import open_reader
 
     reader = open_reader(settings.embedding.folder)
     return None if reader is None else LearnedExtractor(reader, facets)

@@ -204,11 +204,20 @@ class JudgeCalibration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderCalibration:
+    """The figure of a reader."""
+
+    limit: float = 0.0
+    """The odds, as a logarithm, from which a part of a message is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """The figures of a model, by use."""
 
     memory: MemoryCalibration = field(default_factory=MemoryCalibration)
     judge: JudgeCalibration = field(default_factory=JudgeCalibration)
+    reader: ReaderCalibration = field(default_factory=ReaderCalibration)
     is_measured: bool = False
     """Whether the figures were measured with this model; otherwise they are the defaults."""
 
@@ -218,6 +227,7 @@ class Calibration:
         return cls(
             memory=_taken(MemoryCalibration(), values.get("memory")),
             judge=_taken(JudgeCalibration(), values.get("judge")),
+            reader=_taken(ReaderCalibration(), values.get("reader")),
             is_measured="memory" in values,
         )
 

@@ -1,4 +1,4 @@
-"""The local default models: a bilingual embedder, a judge, an answerer, and the files they share.
+"""The local default models: a bilingual embedder, a judge, an answerer, a reader, and their files.
 
 The files come in a data package, are verified by their sha256 and are used in place. All models
 use the same table of word vectors, one byte per number, mapped into memory once.
@@ -6,6 +6,7 @@ use the same table of word vectors, one byte per number, mapped into memory once
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import io
 import json
@@ -30,6 +31,7 @@ from recollect.models.onnx_model import Session, Tokenizer, open_session
 from recollect.models.sealed_folder import SEAL, package_folder, read_sealed
 from recollect.ports.embedder import Embedder
 from recollect.ports.facets import FacetReader
+from recollect.ports.reader import Lasts, Reading
 
 NAME: Final = "recollect-bilingual"
 DATA_PACKAGE: Final = "recollect_embedder"
@@ -37,6 +39,7 @@ DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
 JUDGE: Final = "judge.onnx"
 ANSWERER: Final = "answers.onnx"
+READER: Final = "reader.onnx"
 FACETS: Final = "facets.npz"
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "words.npy"
@@ -164,13 +167,16 @@ def _array(data: bytes) -> NDArray[Any]:
     return np.load(io.BytesIO(data), allow_pickle=False)
 
 
-# --- The local judge and the local answerer, two small cross-encoders -----------------------------
+# --- The local judge, answerer and reader: three small cross-encoders -----------------------------
 
 _MAX_SIDE_TOKENS: Final = 72
 _MAX_QUESTION_TOKENS: Final = 40
 # Of a question and all texts together: reading takes about a tenth of a millisecond a token.
 _MAX_READ_TOKENS: Final = 320
 _FIRST, _BETWEEN = 101, 102
+_PARTS_READ_TOGETHER: Final = 16
+# The outputs of the reader after the one for what is not worth keeping.
+_LASTS: Final[tuple[Lasts, ...]] = ("days", "weeks", "long")
 # A text of this many characters has more tokens than are read.
 _MAX_READ_CHARS: Final = 1_000
 
@@ -289,6 +295,47 @@ class LocalClassifier:
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         return self._judge.logits(pairs)
+
+
+class LocalReader:
+    """Tells which parts of a message are worth keeping. Implements `PartReader`; thread-safe."""
+
+    def __init__(
+        self,
+        model: LocalModel,
+        *,
+        open_session: Callable[[bytes], Session] = open_session,
+    ) -> None:
+        self._encoder = _CrossEncoder(model.shared, open_session, READER, "worth")
+        self._limit = model.calibration().reader.limit
+
+    async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
+        """Return a reading for each pair of the words before a part and its own words."""
+        return await asyncio.to_thread(self._read, parts)
+
+    def _read(self, parts: Sequence[tuple[str, str]]) -> list[Reading]:
+        found: list[Reading] = []
+        for start in range(0, len(parts), _PARTS_READ_TOGETHER):
+            some = parts[start : start + _PARTS_READ_TOGETHER]
+            pieces = self._encoder.pieces
+            scores = self._encoder.scores([(pieces(before), pieces(text)) for before, text in some])
+            found += map(self._reading, scores.astype(np.float64))
+        return found
+
+    def _reading(self, row: NDArray[np.float64]) -> Reading:
+        """Return the odds that a part is worth keeping, and how long it most likely lasts."""
+        kept = row[1:]
+        odds = float(np.logaddexp.reduce(kept) - row[0])
+        return Reading(score=odds - self._limit, lasts=_LASTS[int(kept.argmax())])
+
+
+def open_reader(folder: Path | None) -> LocalReader | None:
+    """Return the local reader; None where its file or libraries are not installed."""
+    model = local_model(folder)
+    found = model.where()
+    if model.condition() != "ready" or found is None or not (found / READER).is_file():
+        return None
+    return LocalReader(model)
 
 
 def open_judge(folder: Path | None) -> LocalClassifier | None:

@@ -21,6 +21,7 @@ from recollect.domain.write import Claim, Topic
 from recollect.language.claims import moods
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.message import claim_of, language_of
+from recollect.language.extraction.own_words import own_end
 from recollect.language.extraction.parts import Part, last_sentence, parts
 from recollect.language.extraction.utterances import Sentence, Utterance, readable, sentences
 from recollect.ports.facets import FacetReader
@@ -28,8 +29,8 @@ from recollect.ports.reader import Lasts, PartReader, Reading
 
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _CONFIDENCE: Final = 0.75
-# What has the form of a fact is left out only where the reader is rather sure that it is none.
-_RATHER_NOT: Final = -0.3
+# What has the form of a fact is left out only where the reader gives it less than about one in ten.
+_RATHER_NOT: Final = -2.0
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
@@ -114,7 +115,9 @@ def _own_words(text: str, question: str) -> list[Part]:
     spoken = sentences(readable(text))
     if any(moods.is_withheld(sentence.plain) for sentence in spoken):
         return []
-    material = next((it.start for it in spoken if moods.announces_material(it.plain)), len(text))
+    material = next(
+        (it.start for it in spoken if moods.announces_material(it.plain)), own_end(text)
+    )
     return [part for part in parts(text, question) if part.clause.start < material]
 
 

@@ -21,6 +21,7 @@ from recollect.language.entities import entities
 from recollect.language.extraction.acts import told_before_question
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
 from recollect.language.extraction.forgetting import asks_to_forget
+from recollect.language.extraction.own_words import own_end
 from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
 from recollect.language.extraction.utterances import (
     Preface,
@@ -430,12 +431,14 @@ def said_by_user(turn: Utterance, earlier: Callable[[], Earlier] = nothing_befor
     if any(moods.is_withheld(it.plain) or asks_to_forget(it.plain) for it in spoken):
         return []
     found = [
-        of_procedure(procedure, turn, explicit=False) for procedure in listed(turn.text, plain)
+        of_procedure(procedure, turn, explicit=False)
+        for procedure in listed(turn.text, plain)
+        if procedure.start < own_end(turn.text)
     ]
     listing = [(claim.evidence[0].start or 0, claim.evidence[0].end or 0) for claim in found]
     last: list[Claim] = []
     corrects = False
-    for sentence in _without_material(spoken):
+    for sentence in _without_material(spoken, own_end(turn.text)):
         if any(start <= sentence.start < end for start, end in listing):
             continue
         if moods.takes_back(sentence.plain):
@@ -498,10 +501,10 @@ def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
 # --- Sentences -----------------------------------------------------------------------------------
 
 
-def _without_material(spoken: Iterable[Sentence]) -> Iterator[Sentence]:
+def _without_material(spoken: Iterable[Sentence], end: int) -> Iterator[Sentence]:
     """Yield the sentences before pasted text: "Translate this: …"."""
     for sentence in spoken:
-        if moods.announces_material(sentence.plain):
+        if sentence.start >= end or moods.announces_material(sentence.plain):
             return
         yield sentence
 

@@ -25,7 +25,8 @@ _MAX_PARTS: Final = 60
 # What a reader reads of the words before a part; Chinese says more in a character.
 _MAX_BEFORE_CHARACTERS: Final = 240
 _MAX_BEFORE_CHINESE: Final = 80
-_BORDER: Final = re.compile(r"[,;]\s+|[，；]\s*")
+# A message is read with its Chinese punctuation folded; the comma in 1,000 is no border.
+_BORDER: Final = re.compile(rf"[,;，；](?:\s+|(?=[{HAN}]))")
 _HAN: Final = re.compile(f"[{HAN}]")
 _NUMBER: Final = re.compile(r"\s*(?P<number>\S*\d\S*(?:[ \t]\S{1,20}){0,3})\s*")
 _SAID: Final = re.compile(r"[^\W_]")
