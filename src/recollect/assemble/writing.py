@@ -164,4 +164,5 @@ def buffer_times(settings: Settings) -> BufferTimes:
         decision=timedelta(days=buffer.decision_days),
         follow_up=timedelta(days=buffer.follow_up_days),
         sentiment=timedelta(days=buffer.sentiment_days),
+        weeks=timedelta(days=buffer.weeks_days),
     )

@@ -134,7 +134,7 @@ class EmbeddingCacheStats(CacheStats):
 # --- Calibration of a model: figures measured once for each model, in its `calibration.json` ------
 
 
-Section = TypeVar("Section", "MemoryCalibration", "JudgeCalibration")
+Section = TypeVar("Section", "MemoryCalibration", "JudgeCalibration", "ReaderCalibration")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,6 +160,10 @@ def buffer_class(category: str) -> BufferClass:
     return _CLASSES.get(category, "decision")
 
 
+Lasts = Literal["days", "weeks", "long"]
+"""How long something matters that was said."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferTimes:
     """The times to live of short-term records, by class."""
@@ -168,9 +172,15 @@ class BufferTimes:
     decision: timedelta = timedelta(days=7)
     follow_up: timedelta = timedelta(days=3)
     sentiment: timedelta = timedelta(days=1)
+    weeks: timedelta = timedelta(days=45)
 
-    def of(self, category: str) -> timedelta:
-        """Return the time to live of a short-term record of this category."""
+    def of(self, category: str, lasts: Lasts | None = None) -> timedelta:
+        """Return the time to live of a short-term record of this category.
+
+        What a reader says lasts for weeks lives so long, whatever its category.
+        """
+        if lasts == "weeks":
+            return self.weeks
         times = {
             "preference": self.preference,
             "decision": self.decision,
@@ -207,13 +217,16 @@ class Claim:
     """Which attribute it states, if the extractor tells."""
     about: str = ""
     """Whom it is about, if the extractor tells."""
+    lasts: Lasts | None = None
+    """How long it matters, if the extractor tells."""
     is_read: bool = False
     """Whether a reader found that its words state something, whatever their sentence does."""
 
     @property
     def tier(self) -> Tier:
-        """Return the initial tier: long-term for explicit requests and lasting topics."""
-        return Tier.LONG if self.explicit or self.topic else Tier.SHORT
+        """Return the initial tier: long-term for explicit requests and for what lasts."""
+        is_kept = self.explicit or self.topic or self.lasts == "long"
+        return Tier.LONG if is_kept else Tier.SHORT
 
     @property
     def buffer_class(self) -> BufferClass:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.embedding import Calibration, EmbedderCondition
+from recollect.domain.write import Lasts
 from recollect.errors import NotAvailable
 from recollect.language.characters import fold
 from recollect.models.faults import ModelDamaged, missing_library
@@ -31,7 +32,7 @@ from recollect.models.onnx_model import Session, Tokenizer, open_session
 from recollect.models.sealed_folder import SEAL, package_folder, read_sealed
 from recollect.ports.embedder import Embedder
 from recollect.ports.facets import FacetReader
-from recollect.ports.reader import Lasts, Reading
+from recollect.ports.reader import Reading
 
 NAME: Final = "recollect-bilingual"
 DATA_PACKAGE: Final = "recollect_embedder"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
-Lasts = Literal["days", "weeks", "long"]
+from recollect.domain.write import Lasts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

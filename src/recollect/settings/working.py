@@ -242,6 +242,9 @@ class BufferSettings(Section):
     decision_days: Days = 7
     follow_up_days: Days = 3
     sentiment_days: Days = 1
+    weeks_days: Days = Field(
+        default=45, description="what the local reader takes to matter for some weeks"
+    )
     promote_at: Count = Field(
         default=3,
         description="sessions that recall a short-term record before it is long-term",

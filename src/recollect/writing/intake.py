@@ -26,6 +26,7 @@ from recollect.domain.write import (
     BufferTimes,
     Claim,
     Grounded,
+    Lasts,
     Route,
     Step,
     Topic,
@@ -250,7 +251,8 @@ class Intake:
         try:
             record = with_names(_record_of(caller, claim, said, said_at, now))
             topic = claim.topic or _topic(record)
-            record = self._with_lifetime(record, is_kept=claim.explicit or topic is not None)
+            is_kept = topic is not None or claim.tier is Tier.LONG
+            record = self._with_lifetime(record, is_kept=is_kept, lasts=claim.lasts)
         except InvalidInput:
             # A model may return text that no record can hold; rules cannot.
             return
@@ -294,11 +296,13 @@ class Intake:
             return {"category": _PREFERENCE, "reason": "tells what somebody likes", **degraded}
         return {"category": _GENERAL, "reason": "no rule knows it", **degraded}
 
-    def _with_lifetime(self, record: Record, *, is_kept: bool) -> Record:
+    def _with_lifetime(
+        self, record: Record, *, is_kept: bool, lasts: Lasts | None = None
+    ) -> Record:
         """Return the record, with an expiry in the short-term tier unless it is kept for good."""
         if is_kept:
             return record
-        expires = record.expires_at or self._clock.now() + self._times.of(record.category)
+        expires = record.expires_at or self._clock.now() + self._times.of(record.category, lasts)
         return record.evolve(tier=Tier.SHORT, expires_at=expires)
 
     def _redact(

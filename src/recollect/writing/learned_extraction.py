@@ -17,15 +17,15 @@ from typing import Final, NamedTuple
 
 from recollect.domain.record import Evidence, Kind
 from recollect.domain.turn import Turn
-from recollect.domain.write import Claim, Topic
+from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.message import claim_of, language_of
 from recollect.language.extraction.own_words import own_end
 from recollect.language.extraction.parts import Part, last_sentence, parts
 from recollect.language.extraction.utterances import Sentence, Utterance, readable, sentences
-from recollect.ports.facets import FacetReader
-from recollect.ports.reader import Lasts, PartReader, Reading
+from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
+from recollect.ports.reader import PartReader, Reading
 
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _CONFIDENCE: Final = 0.75
@@ -60,7 +60,11 @@ class LearnedExtractor:
         for it in told:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in by_rules if claim.evidence[0].turn == it.said.id]
-            kept = [claim for claim in own if _has_form(claim) or _is_worth(claim, read)]
+            kept = [
+                replace(claim, lasts=claim.lasts or _lasts(claim, read))
+                for claim in own
+                if _has_form(claim) or _is_worth(claim, read)
+            ]
             found += kept
             facts += (
                 fact for fact in _facts(it, read) if not any(_meet(one, fact.words) for one in kept)
@@ -76,9 +80,12 @@ class LearnedExtractor:
 
     async def _claims(self, facts: Sequence[_Fact]) -> list[Claim]:
         if self._facets is None or not facts:
-            return [_claim(fact, "") for fact in facts]
-        guesses = await self._facets.read([fact.text for fact in facts])
-        return [_claim(fact, guess.facet or "") for fact, guess in zip(facts, guesses, strict=True)]
+            return [_claim(fact, UNDECIDED) for fact in facts]
+        # What is told in several parts states the attribute that shows clearest in one of them.
+        texts = [[fact.text, *fact.parts] for fact in facts]
+        guesses = iter(await self._facets.read([text for some in texts for text in some]))
+        found = [[next(guesses) for _ in some] for some in texts]
+        return [_claim(fact, _clearest(some)) for fact, some in zip(facts, found, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +148,12 @@ def _is_worth(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
     return not scores or max(scores) > _RATHER_NOT
 
 
+def _lasts(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Lasts | None:
+    """Return how long the clearest part of a claim matters, if the reader would keep it."""
+    met = [it for part, it in read if it.score > 0 and _meet(claim, part.clause)]
+    return max(met, key=lambda it: it.score).lasts if met else None
+
+
 def _meet(claim: Claim, words: Sentence) -> bool:
     start, end = claim.evidence[0].start or 0, claim.evidence[0].end or 0
     return start < words.end and words.start < end
@@ -155,6 +168,7 @@ class _Fact:
 
     told: _Told
     words: Sentence
+    parts: tuple[str, ...]
     lasts: Lasts
     question: str = ""
 
@@ -177,17 +191,25 @@ def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]
         if is_kept and (answers or moods.stance(words.plain) not in _NOT_TOLD):
             best = max((reading for _, reading in run), key=lambda it: it.score)
             question = told.question if answers else ""
-            yield _Fact(told=told, words=words, lasts=best.lasts, question=question)
+            texts = tuple(part.text for part, _ in run)
+            yield _Fact(told=told, words=words, parts=texts, lasts=best.lasts, question=question)
 
 
-def _claim(fact: _Fact, facet: str) -> Claim:
-    kinds = _kinds()
+def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
+    known = [guess for guess in guesses if guess.facet]
+    return max(known, key=lambda guess: guess.probability) if known else guesses[0]
+
+
+def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
+    kinds, facet = _kinds(), guess.facet or ""
     category = kinds.category.get(facet, _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
     claim = claim_of(category, fact.words, fact.told.said, confidence=_CONFIDENCE, explicit=False)
     topic = kinds.topic.get(facet) if fact.lasts == "long" else None
-    claim = replace(claim, topic=topic, is_read=True)
+    claim = replace(
+        claim, topic=topic, lasts=fact.lasts, facet=facet, about=guess.about, is_read=True
+    )
     if not fact.question or fact.told.asked is None:
         return claim
     return replace(claim, content=fact.text, explained_by=(fact.told.asked,))
