@@ -18,7 +18,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.domain.hit import Boost, Item
@@ -56,6 +56,10 @@ _SOMETHING: Final = 0.0
 # The share of the question's words in a text that is likely to be about it.
 _NEARLY_ALL: Final = 0.75
 _MAX_COMPARED_CHARS: Final = 1_000
+# What was said so close together was said of one state of affairs.
+_ONE_CONVERSATION: Final = timedelta(hours=1)
+# So much less clear is the answer of a text that is about somebody else.
+_ABOUT_ANOTHER: Final = 3.0
 # Above 0, so that a recall with a low `min_score` still returns everything.
 _MIN_CONFIDENCE: Final = 0.1
 
@@ -78,7 +82,7 @@ class Answers:
     is_late: bool = False
     # The turns that say several things; what follows them may be about another one.
     several: frozenset[str] = frozenset()
-    # The records among them whose facet is known.
+    # For what was read, the record that tells its facet, if that is known.
     records: Mapping[str, Record] = field(default_factory=dict[str, Record])
     # Everything that was read, and what of it states the attribute that is asked for.
     hits: tuple[ScoredCandidate, ...] = ()
@@ -146,9 +150,9 @@ class Answers:
         return [link for link in links if self._is_believed(link)]
 
     def _is_believed(self, link: Link) -> bool:
+        newer, older = self.logits.get(link.newer), self.logits.get(link.older)
         if link.probability >= _BEYOND_DOUBT and link.older not in self.several:
             return True
-        newer, older = self.logits.get(link.newer), self.logits.get(link.older)
         return newer is None or older is None or newer >= min(_CLEAR, older - _MUCH_LESS)
 
     def _odds(self, hit: ScoredCandidate, other: ScoredCandidate) -> float:
@@ -172,7 +176,8 @@ class Answers:
     def _is_later(self, hit: ScoredCandidate, other: ScoredCandidate) -> bool:
         """Return whether it says later what holds; an episode only says what happened."""
         here, there = hit.fused.owner_id, other.fused.owner_id
-        return self.times[here] > self.times[there] and hit.standing.kind is not Kind.EPISODIC
+        is_later = self.times[here] > self.times[there] + _ONE_CONVERSATION
+        return is_later and hit.standing.kind is not Kind.EPISODIC
 
 
 class Answering:
@@ -200,10 +205,12 @@ class Answering:
         best: Sequence[ScoredCandidate],
         items: Mapping[str, Item],
         stating: Sequence[ScoredCandidate] = (),
+        about: str = "",
     ) -> Answers:
         """Return how clearly the best candidates answer; nothing if there is no model.
 
-        The `stating` ones are read in any case: they state what is asked for.
+        The `stating` ones are read in any case: they state what is asked for, `about` whom it is
+        asked.
         """
         found: dict[str, float] = {}
         is_late = False
@@ -215,8 +222,9 @@ class Answering:
                 logits = await in_time(self._logits(question, some, items), seconds_left())
                 is_late = logits is None
                 found |= logits or {}
+        records = _records_of({owner: items[owner] for owner in found})
         known = {
-            owner: min(logit, _NOTHING) if _only_supposes(items[owner]) else logit
+            owner: _weighed(logit, items[owner], records.get(owner), about)
             for owner, logit in found.items()
             if not math.isnan(logit)
         }
@@ -227,11 +235,7 @@ class Answering:
             or any(_has_words(question, items[owner].content) for owner in known),
             is_late=is_late,
             several=frozenset(owner for owner in known if _says_several(items[owner])),
-            records={
-                owner: item
-                for owner in known
-                if isinstance(item := items[owner], Record) and item.facet
-            },
+            records=records,
             hits=(*first.values(), *rest),
             stating=frozenset(hit.fused.owner_id for hit in stating),
         )
@@ -306,6 +310,25 @@ def _has_words(question: Question, text: str) -> bool:
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
     shared = wanted.intersection(query_terms(text[:_MAX_COMPARED_CHARS]))
     return bool(wanted) and len(shared) >= _NEARLY_ALL * len(wanted)
+
+
+def _records_of(items: Mapping[str, Item]) -> dict[str, Record]:
+    """Return the record with the facet of each item: itself, or one that was made from the turn."""
+    found: dict[str, Record] = {}
+    for item in items.values():
+        if isinstance(item, Record) and item.facet:
+            found[item.id] = item
+            found |= {it.turn: item for it in item.evidence if it.turn in items}
+    return found
+
+
+def _weighed(logit: float, item: Item, record: Record | None, about: str) -> float:
+    """Return how clearly an item answers, given whom it is about and whether it tells anything."""
+    if _only_supposes(item):
+        return min(logit, _NOTHING)
+    if record is not None and not may_be_about(record, about):
+        return logit - _ABOUT_ANOTHER
+    return logit
 
 
 def _only_supposes(item: Item) -> bool:

@@ -28,19 +28,23 @@ class FacetCandidates:
         self._store = store
         self._reader = reader
 
-    async def of(self, question: Question) -> Sequence[Record]:
-        """Return the latest records that may answer; none if no facet is likely enough."""
+    async def of(self, question: Question) -> tuple[FacetGuess, Sequence[Record]]:
+        """Return what is asked for, and the latest records that may answer.
+
+        There are none if no facet is likely enough.
+        """
         if question.where.facets or not question.where.wants_records:
-            return ()
+            return UNDECIDED, ()
         asked = await self._asked(question)
         if not asked.facet:
-            return ()
+            return asked, ()
         where = replace(question.where, facets=frozenset({asked.facet}))
         found = await self._store.records(
             question.scopes, where, now=question.now, limit=_MAX_LOOKED_AT
         )
         latest = sorted(found, key=lambda record: record.last_confirmed, reverse=True)
-        return [record for record in latest if may_be_about(record, asked.about)][:_MAX_RECORDS]
+        fitting = [record for record in latest if may_be_about(record, asked.about)]
+        return asked, fitting[:_MAX_RECORDS]
 
     async def _asked(self, question: Question) -> FacetGuess:
         reader = self._reader()

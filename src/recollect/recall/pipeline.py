@@ -25,6 +25,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
 from recollect.errors import InvalidInput, RecollectError
 from recollect.language.analysis import query_terms
+from recollect.ports.facets import UNDECIDED, FacetGuess
 from recollect.ports.runtime import IN_TIME, Clock, seconds_left
 from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
@@ -348,24 +349,26 @@ class Recaller:
             return _NO_ANSWERS
         best, _, _ = await self._weigh(replace(question, min_score=0.0), fused, weigher, most)
         best = [hit for hit in best if not sums_up(hit)][:most]
-        stating = await self._stating(question, best, weigher)
+        asked, stating = await self._stating(question, best, weigher)
         items = await weigher.items([*best, *stating])
-        return await self._answering.read(question, best, items, stating)
+        return await self._answering.read(question, best, items, stating, asked.about)
 
     async def _stating(
         self, question: Question, best: Sequence[ScoredCandidate], weigher: CandidateLoader
-    ) -> list[ScoredCandidate]:
-        """Return the records that state what is asked for.
+    ) -> tuple[FacetGuess, list[ScoredCandidate]]:
+        """Return what is asked for, and the records that state it.
 
         One that was not found gets the score of the weakest hit.
         """
         if self._by_facet is None or not best:
-            return []
+            return UNDECIDED, []
+        asked, records = await self._by_facet.of(question)
         known = {hit.fused.owner_id: hit for hit in best}
-        ids = [record.id for record in await self._by_facet.of(question)]
+        ids = [record.id for record in records]
         last = best[-1].fused._replace(owner_kind="record", replaced_by=None)
         new = [last._replace(owner_id=record) for record in ids if record not in known]
-        return [*(known[record] for record in ids if record in known), *await weigher.weigh(new)]
+        found = [known[record] for record in ids if record in known]
+        return asked, [*found, *await weigher.weigh(new)]
 
     def _read_candidates(self, question: Question) -> int:
         """Return how many candidates are read at most.

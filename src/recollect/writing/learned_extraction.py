@@ -20,10 +20,17 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.extraction.conversation import extract
+from recollect.language.extraction.corrections import Earlier, told_again
 from recollect.language.extraction.message import claim_of, language_of
 from recollect.language.extraction.own_words import own_end
-from recollect.language.extraction.parts import Part, last_sentence, parts
-from recollect.language.extraction.utterances import Sentence, Utterance, readable, sentences
+from recollect.language.extraction.parts import Part, last_sentence, parts, refers_back
+from recollect.language.extraction.utterances import (
+    Sentence,
+    Utterance,
+    preface,
+    readable,
+    sentences,
+)
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.reader import PartReader, Reading
 
@@ -69,7 +76,7 @@ class LearnedExtractor:
             facts += (
                 fact for fact in _facts(it, read) if not any(_meet(one, fact.words) for one in kept)
             )
-        found += await self._claims(facts)
+        found += _set_right(await self._claims(facts), facts, found)
         read_turns = {it.said.id for it in told}
         found += (claim for claim in by_rules if claim.evidence[0].turn not in read_turns)
         order = {turn.id: number for number, turn in enumerate((*before, *turns))}
@@ -96,10 +103,13 @@ class _Told:
     parts: Sequence[Part]
     asked: Evidence | None
     question: str
+    previous: str | None
+    """The user's message before it."""
 
 
 def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
     last = next((turn for turn in reversed(before) if turn.role in {"user", "assistant"}), None)
+    previous: str | None = None
     for turn in turns:
         if turn.role == "user" and turn.act not in _MATERIAL:
             question = last_sentence(last.content) if last and last.role == "assistant" else ""
@@ -111,8 +121,13 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
                 id=turn.id, role="user", speaker=turn.speaker, text=turn.content, at=turn.at
             )
             yield _Told(
-                said=said, parts=_own_words(turn.content, question), asked=asked, question=question
+                said=said,
+                parts=_own_words(turn.content, question),
+                asked=asked,
+                question=question,
+                previous=previous,
             )
+            previous = turn.id
         if turn.role in {"user", "assistant"}:
             last = turn
 
@@ -162,6 +177,31 @@ def _meet(claim: Claim, words: Sentence) -> bool:
 # --- Claims by the reader -------------------------------------------------------------------------
 
 
+def _set_right(
+    claims: Sequence[Claim], facts: Sequence[_Fact], others: Sequence[Claim]
+) -> Iterator[Claim]:
+    """Yield the claims; one that only gives a right value is told with what it belongs to."""
+    by_turn: dict[str, list[Claim]] = {}
+    for claim in (*others, *claims):
+        by_turn.setdefault(claim.evidence[0].turn, []).append(claim)
+    for claim, fact in zip(claims, facts, strict=True):
+        again = None
+        if fact.corrects and fact.told.previous is not None:
+            earlier = Earlier(by_turn.get(fact.told.previous, ()))
+            again = told_again(fact.text, earlier, corrects=True)
+        if again is None:
+            yield claim
+            continue
+        wrong, content = again
+        yield replace(
+            wrong,
+            content=content,
+            evidence=claim.evidence,
+            explained_by=(*wrong.explained_by, wrong.evidence[0]),
+            corrects=True,
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fact:
     """Words that are worth keeping; `question` if they only answer what an assistant asked."""
@@ -171,6 +211,8 @@ class _Fact:
     parts: tuple[str, ...]
     lasts: Lasts
     question: str = ""
+    corrects: bool = False
+    """Whether the message said before that something was wrong."""
 
     @property
     def text(self) -> str:
@@ -185,6 +227,9 @@ def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]
     ):
         run = list(parts_of_one)
         first, last, sentence = run[0][0].clause, run[-1][0].clause, run[0][0].sentence
+        if first.start > sentence.start and refers_back(first.plain):
+            # "Off to walk Biscuit, that's our dog": the words before tell what is meant.
+            first = _before(told.parts, run[0][0])
         start, end = first.start - sentence.start, last.end - sentence.start
         words = Sentence(start=first.start, end=last.end, plain=sentence.plain[start:end])
         answers = told.asked is not None and run[0][0] is told.parts[0] and _is_brief(words.plain)
@@ -192,12 +237,30 @@ def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]
             best = max((reading for _, reading in run), key=lambda it: it.score)
             question = told.question if answers else ""
             texts = tuple(part.text for part, _ in run)
-            yield _Fact(told=told, words=words, parts=texts, lasts=best.lasts, question=question)
+            yield _Fact(
+                told=told,
+                words=words,
+                parts=texts,
+                lasts=best.lasts,
+                question=question,
+                corrects=_is_announced(told, words),
+            )
 
 
 def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
     known = [guess for guess in guesses if guess.facet]
     return max(known, key=lambda guess: guess.probability) if known else guesses[0]
+
+
+def _is_announced(told: _Told, words: Sentence) -> bool:
+    """Return whether the message said, up to these words, that something was wrong."""
+    said = sentences(readable(told.said.text))
+    return any(preface(it.plain).corrects for it in said if it.start <= words.start)
+
+
+def _before(told: Sequence[Part], part: Part) -> Sentence:
+    """Return the part before another one of the same sentence."""
+    return told[max(0, told.index(part) - 1)].clause
 
 
 def _claim(fact: _Fact, guess: FacetGuess) -> Claim:

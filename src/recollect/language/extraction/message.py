@@ -456,7 +456,8 @@ def said_by_user(turn: Utterance, earlier: Callable[[], Earlier] = nothing_befor
                 replace(claim, corrects=corrects) for claim in _told(sentence, before.length, turn)
             ]
             found += last
-            corrects = False
+            # "No wait, I always mix that up. It's the 17th": open until something is told.
+            corrects = corrects and not last
     return found
 
 

@@ -19,6 +19,7 @@ from recollect.language.extraction.utterances import (
     readable,
     sentences,
 )
+from recollect.language.lexicon import bilingual
 
 # Of a pasted text only so much is read.
 _MAX_PARTS: Final = 60
@@ -79,6 +80,11 @@ def last_sentence(text: str) -> str:
     words = [text[sentence.start : sentence.end] for sentence in said]
     asks = (sentence for sentence in reversed(words) if sentence.rstrip().endswith(("?", "？")))
     return next(asks, words[-1])
+
+
+def refers_back(plain: str) -> bool:
+    """Return whether a part begins with a word that stands for something said before it."""
+    return bilingual("clauses", "refers_back").match(plain) is not None
 
 
 def _end_of(text: str) -> str:
