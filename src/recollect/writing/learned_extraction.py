@@ -66,7 +66,7 @@ class LearnedExtractor:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in by_rules if claim.evidence[0].turn == it.said.id]
             kept = [
-                replace(claim, lasts=claim.lasts or _lasts(claim, read))
+                _confirmed(claim, read)
                 for claim in own
                 if _has_form(claim) or _is_worth(claim, read)
             ]
@@ -161,10 +161,12 @@ def _is_worth(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
     return not scores or max(scores) > 0
 
 
-def _lasts(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Lasts | None:
-    """Return how long the clearest part of a claim matters, if the reader would keep it."""
+def _confirmed(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Claim:
+    """Return a claim that rules found, with how long it lasts if the reader would keep it too."""
     met = [it for part, it in read if it.score > 0 and _meet(claim, part.clause)]
-    return max(met, key=lambda it: it.score).lasts if met else None
+    if not met:
+        return claim
+    return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
 
 
 def _meet(claim: Claim, words: Sentence) -> bool:
