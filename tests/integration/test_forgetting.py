@@ -76,6 +76,7 @@ NO_CONTENT = {
         *("sign_ins.digest", "sign_ins.key_id", "agents.name", "agents.settings"),
         *("metric_hours.name", "metric_hours.label"),
     },
+    "which attribute it is, not its value": {"records.facet", "records.about"},
     "a model and how to ask it": {
         *("embedding_models.name", "embedding_models.choice", "items.model"),
     },

@@ -81,7 +81,13 @@ def _expected(operation: Operation, role: Role | None, *, bound: bool, foreign: 
 
 
 async def test_each_route_lets_through_exactly_whom_it_should(tmp_path: Path):
-    settings = Settings.load({"data_dir": tmp_path / "data", "storage": {"synchronous": "off"}})
+    settings = Settings.load(
+        {
+            "data_dir": tmp_path / "data",
+            "storage": {"synchronous": "off"},
+            "server": {"offered_models": ["local"]},
+        }
+    )
     app = create_app(settings)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with (

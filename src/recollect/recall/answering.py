@@ -35,6 +35,7 @@ from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.facet_candidates import may_be_about
 from recollect.recall.question import Question
 from recollect.recall.reranking import readable_text
+from recollect.recall.scoring import CandidateScoring
 
 # The odds, as a logarithm, that one of two hits is the better answer: for each logit, for the
 # score, and for being newer, if both answer.
@@ -101,18 +102,20 @@ class Answers:
         """Return those of the hits that answer."""
         return [hit for hit in hits if self.logits.get(hit.fused.owner_id, -math.inf) >= _ANSWERS]
 
-    def lifted(self, hits: Sequence[ScoredCandidate], min_score: float) -> list[ScoredCandidate]:
-        """Return the hits with what answers beyond doubt, best first.
+    def lifted(
+        self, hits: Sequence[ScoredCandidate], min_score: float, weighing: CandidateScoring
+    ) -> list[ScoredCandidate]:
+        """Return the hits with what answers although the search scored it too low, best first.
 
-        The search may have found such a text unlike the question and scored it low.
+        A text may be unlike the question and answer it beyond doubt.
         """
         found = {hit.fused.owner_id: hit for hit in hits}
-        for hit in self.hits:
+        for hit in filter(_is_ordered, self.hits):
             owner = hit.fused.owner_id
-            known, score = found.get(owner, hit), self._relevance(owner)
-            if score > known.score and (owner in found or score >= min_score):
-                boost = Boost(reason=_REASON, factor=score / known.score)
-                found[owner] = known._replace(score=score, boosts=(*known.boosts, boost))
+            score = weighing.score(hit.standing, self._relevance(owner))
+            if owner not in found and score >= max(min_score, hit.score):
+                boost = Boost(reason=_REASON, factor=score / hit.score)
+                found[owner] = hit._replace(score=score, boosts=(*hit.boosts, boost))
         return sorted(found.values(), key=lambda hit: -hit.score)
 
     def _relevance(self, owner: str) -> float:
@@ -127,15 +130,7 @@ class Answers:
 
     def ordered(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
         """Return the hits with the best answers first; each gets the score of its new place."""
-        read = [
-            hit
-            for hit in hits
-            if hit.fused.owner_id in self.logits
-            # What was replaced is below its successor in any case.
-            and hit.fused.replaced_by is None
-            # Of ways of working that one is best which helped.
-            and hit.standing.kind is not Kind.PROCEDURAL
-        ]
+        read = [hit for hit in hits if hit.fused.owner_id in self.logits and _is_ordered(hit)]
         sums = {
             hit.fused.owner_id: sum(self._odds(hit, other) for other in read if other is not hit)
             for hit in read
@@ -310,6 +305,15 @@ def _has_words(question: Question, text: str) -> bool:
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
     shared = wanted.intersection(query_terms(text[:_MAX_COMPARED_CHARS]))
     return bool(wanted) and len(shared) >= _NEARLY_ALL * len(wanted)
+
+
+def _is_ordered(hit: ScoredCandidate) -> bool:
+    """Return whether a hit gets its place by how clearly it answers.
+
+    What was replaced is below its successor in any case, and of ways of working that one is best
+    which helped.
+    """
+    return hit.fused.replaced_by is None and hit.standing.kind is not Kind.PROCEDURAL
 
 
 def _records_of(items: Mapping[str, Item]) -> dict[str, Record]:

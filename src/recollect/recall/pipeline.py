@@ -73,6 +73,8 @@ _NO_ANSWERS: Final = Answers()
 # It has everything that is read in a question, in both languages.
 _ANY_QUESTION: Final = "Where did I say yesterday that I live? 我昨天说我住在哪里？"
 _NOT_READ: Final = f"the best hits were not compared with the question {IN_TIME}"
+# A record may lack this part of the question's terms that its turn has.
+_MAX_LOST_RATIO: Final = 0.25
 # From this limit on, the last place may be taken by the summary of a session.
 _MIN_WITH_SUMMARY: Final = 3
 # Among this many of the best, a reply gives its place to the words that it replies to.
@@ -396,7 +398,8 @@ class Recaller:
         if answers.logits:
             # What answers may be far behind.
             found = [*kept, *answers.among(weighed[len(kept) :])]
-            kept = answers.ordered(answers.lifted(found, question.min_score))[:limit]
+            lifted = answers.lifted(found, question.min_score, weigher.weighing)
+            kept = answers.ordered(lifted)[:limit]
             near_misses = tuple(
                 miss for miss in near_misses if all(miss.id != hit.fused.owner_id for hit in kept)
             )
@@ -643,7 +646,9 @@ def _tells_more(
     if clearer is not None:
         return clearer > 0
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
-    return not wanted & set(query_terms(turn.content)) <= set(query_terms(record.content))
+    told = wanted & set(query_terms(turn.content))
+    # The person that is turned around changes a term or two.
+    return len(told - set(query_terms(record.content))) > _MAX_LOST_RATIO * len(told)
 
 
 def _kind_of(owner: str) -> OwnerKind:

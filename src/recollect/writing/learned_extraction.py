@@ -36,6 +36,8 @@ from recollect.ports.reader import PartReader, Reading
 
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _CONFIDENCE: Final = 0.75
+# What has the form of a fact is left out only where the reader gives it less than one in ten.
+_RATHER_NOT: Final = -2.2
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
@@ -156,9 +158,9 @@ def _has_form(claim: Claim) -> bool:
 
 
 def _is_worth(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
-    """Return whether the reader would keep something of a claim that rules found."""
+    """Return whether something of a claim that rules found may be worth keeping."""
     scores = [it.score for part, it in read if _meet(claim, part.clause)]
-    return not scores or max(scores) > 0
+    return not scores or max(scores) > _RATHER_NOT
 
 
 def _confirmed(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Claim:

@@ -14,6 +14,7 @@ from recollect.sync import Memory
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "memory_save": {"content": "Ann wants metric units"},
     "memory_recall": {"query": "units"},
+    "memory_profile": {},
     "memory_search": {"query": "units", "top_k": 2},
     "memory_write": {"content": "Ann keeps bees", "metadata": {"tags": ["bees"]}},
     "memory_update": {"id": "mem_1", "content": "Ann wants miles"},
