@@ -55,6 +55,7 @@ async def test_everything_is_the_same_after_moving_there_and_back(
 ):
     monkeypatch.undo()
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
+    monkeypatch.setenv("RECOLLECT_WRITING__CLOSE_SECONDS", "0")
     first, there, back = (tmp_path / name for name in ("first", "there", "back"))
     for folder in (first, there, back):
         folder.mkdir()
