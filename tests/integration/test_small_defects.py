@@ -2,11 +2,11 @@
 
 import os
 import sqlite3
-import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import fastapi
 import httpx
 import pytest
 
@@ -43,10 +43,12 @@ async def test_a_file_of_a_console_that_was_not_built_is_not_found(
         assert (await opened.get("/")).status_code == 200
 
 
-async def test_the_description_of_the_api_is_there_at_once(client: httpx.AsyncClient):
-    began = time.process_time()
+async def test_the_description_of_the_api_is_there_at_once(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+):
+    # Making it takes seconds: it comes with the package.
+    monkeypatch.delattr(fastapi.FastAPI, "openapi")
     described = await client.get("/openapi.json")
-    assert time.process_time() - began < 1
     assert described.headers["content-type"] == "application/json"
     assert "/v1/recall" in described.json()["paths"]
 
