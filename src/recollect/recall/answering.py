@@ -181,7 +181,8 @@ class Answering:
     def __init__(self, load: Callable[[], Answerer | None], *, hits: int) -> None:
         """`load` opens the model; it is called in a thread, once.
 
-        If none of the best `hits` answers, as many more are read.
+        If none of the best `hits` answers, as many more are read; otherwise those that were said
+        after the answer and may have changed it.
         """
         self._load = load
         self._hits = hits
@@ -213,7 +214,8 @@ class Answering:
         first = {hit.fused.owner_id: hit for hit in (*present[: self._hits], *stating)}
         rest = [hit for hit in present[: self.most] if hit.fused.owner_id not in first]
         for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
-            if not is_late and max(found.values(), default=-math.inf) < _ENOUGH:
+            some = _undecided(some, found, items)
+            if not is_late and some:
                 logits = await in_time(self._logits(question, some, items), seconds_left())
                 is_late = logits is None
                 found |= logits or {}
@@ -298,6 +300,17 @@ class Answering:
                     self._model = await asyncio.to_thread(self._load)
                     self._is_loaded = True
         return self._model
+
+
+def _undecided(
+    hits: Sequence[ScoredCandidate], logits: Mapping[str, float], items: Mapping[str, Item]
+) -> list[ScoredCandidate]:
+    """Return the hits that may matter beside those read: all, or what was said after an answer."""
+    answered = [_said_at(items[owner]) for owner, logit in logits.items() if logit >= _ENOUGH]
+    if not answered:
+        return list(hits)
+    latest = max(answered) + _ONE_CONVERSATION
+    return [hit for hit in hits if _said_at(items[hit.fused.owner_id]) > latest]
 
 
 def _has_words(question: Question, text: str) -> bool:

@@ -106,7 +106,8 @@ def readable_text(candidate: ScoredCandidate, item: Item) -> str:
     """Return what the model reads of a candidate: title or speaker, and what was found."""
     if isinstance(item, ArchivePassage):
         return item.content
-    passage = item.content[slice(*candidate.fused.span)]
+    found = candidate.fused
+    passage = item.content[slice(*found.span)] if found.is_found else item.content
     if isinstance(item, Record):
         return f"{item.title}\n{passage}" if item.title else passage
     return f"{item.speaker}: {passage}" if item.speaker else passage
