@@ -23,7 +23,7 @@ from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import Earlier, told_again
 from recollect.language.extraction.message import claim_of, language_of
 from recollect.language.extraction.own_words import own_end
-from recollect.language.extraction.parts import Part, last_sentence, parts, refers_back
+from recollect.language.extraction.parts import Part, last_clause, last_sentence, parts, refers_back
 from recollect.language.extraction.utterances import (
     Sentence,
     Utterance,
@@ -64,6 +64,7 @@ class LearnedExtractor:
         readings = iter(await self._reader.read(pairs))
         found: list[Claim] = []
         facts: list[_Fact] = []
+        corrections: list[_Correction] = []
         for it in told:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in by_rules if claim.evidence[0].turn == it.said.id]
@@ -72,18 +73,34 @@ class LearnedExtractor:
                 for claim in own
                 if _has_form(claim) or _is_worth(claim, read)
             ]
-            found += kept
+            corrections += (_correction(one, it) for one in kept if _is_open(one))
+            found += (one for one in kept if not _is_open(one))
             facts += (
                 fact for fact in _facts(it, read) if not any(_meet(one, fact.words) for one in kept)
             )
-        found += _set_right(await self._claims(facts), facts, found)
+        for claim, fact in zip(await self._claims(facts), facts, strict=True):
+            if fact.corrects:
+                corrections.append(_Correction(claim, fact.text, fact.told.previous))
+            else:
+                found.append(claim)
         read_turns = {it.said.id for it in told}
+        earlier = [*found, *(it.claim for it in corrections)]
+        earlier += await self._corrected(corrections, before)
+        found += (_set_right(it, earlier) for it in corrections)
         found += (claim for claim in by_rules if claim.evidence[0].turn not in read_turns)
         order = {turn.id: number for number, turn in enumerate((*before, *turns))}
         found.sort(key=lambda it: (order[it.evidence[0].turn], it.evidence[0].start or 0))
         # Of two with the same words, the first stays.
         once = {(it.category, it.content.casefold()): it for it in reversed(found)}
         return tuple(reversed(once.values()))
+
+    async def _corrected(
+        self, corrections: Sequence[_Correction], before: Sequence[Turn]
+    ) -> Sequence[Claim]:
+        """Return the claims of messages that were read earlier and are corrected now."""
+        corrected = {it.previous for it in corrections}
+        said = [turn for turn in before if turn.id in corrected]
+        return await self.extract(said) if said else ()
 
     async def _claims(self, facts: Sequence[_Fact]) -> list[Claim]:
         if self._facets is None or not facts:
@@ -109,7 +126,7 @@ class _Told:
 
 def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
     last = next((turn for turn in reversed(before) if turn.role in {"user", "assistant"}), None)
-    previous: str | None = None
+    previous = next((turn.id for turn in reversed(before) if turn.role == "user"), None)
     for turn in turns:
         if turn.role == "user" and turn.act not in _MATERIAL:
             question = last_sentence(last.content) if last and last.role == "assistant" else ""
@@ -176,32 +193,42 @@ def _meet(claim: Claim, words: Sentence) -> bool:
     return start < words.end and words.start < end
 
 
+def _is_open(claim: Claim) -> bool:
+    """Return whether a claim says that something was wrong, and rules did not find what."""
+    return claim.corrects and not claim.explicit and not claim.explained_by
+
+
+def _correction(claim: Claim, told: _Told) -> _Correction:
+    said = claim.evidence[0]
+    return _Correction(claim, told.said.text[said.start : said.end], told.previous)
+
+
 # --- Claims by the reader -------------------------------------------------------------------------
 
 
-def _set_right(
-    claims: Sequence[Claim], facts: Sequence[_Fact], others: Sequence[Claim]
-) -> Iterator[Claim]:
-    """Yield the claims; one that only gives a right value is told with what it belongs to."""
-    by_turn: dict[str, list[Claim]] = {}
-    for claim in (*others, *claims):
-        by_turn.setdefault(claim.evidence[0].turn, []).append(claim)
-    for claim, fact in zip(claims, facts, strict=True):
-        again = None
-        if fact.corrects and fact.told.previous is not None:
-            earlier = Earlier(by_turn.get(fact.told.previous, ()))
-            again = told_again(fact.text, earlier, corrects=True)
-        if again is None:
-            yield claim
-            continue
-        wrong, content = again
-        yield replace(
-            wrong,
-            content=content,
-            evidence=claim.evidence,
-            explained_by=(*wrong.explained_by, wrong.evidence[0]),
-            corrects=True,
-        )
+class _Correction(NamedTuple):
+    """A claim that may only give a right value, and the message whose claim had the wrong one."""
+
+    claim: Claim
+    text: str
+    previous: str | None
+
+
+def _set_right(correction: _Correction, earlier: Sequence[Claim]) -> Claim:
+    """Return the claim; one that only gives a right value is told with what it belongs to."""
+    wrong = Earlier([it for it in earlier if it.evidence[0].turn == correction.previous])
+    # "I had that wrong, it's the 18th": the last words give the value.
+    for text in (correction.text, last_clause(correction.text)):
+        if again := told_again(text, wrong, corrects=True):
+            claim, content = again
+            return replace(
+                claim,
+                content=content,
+                evidence=correction.claim.evidence,
+                explained_by=(*claim.explained_by, claim.evidence[0]),
+                corrects=True,
+            )
+    return correction.claim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
