@@ -5,6 +5,7 @@ A memory that fails never stops the agent: the call goes on without it, and `deg
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -12,11 +13,13 @@ from typing import Any, Final, TypeVar
 
 from recollect.context.edits import Drop, Insert, Keep, Replace
 from recollect.context.history import SessionPlan
+from recollect.context.notes import SessionNotes
 from recollect.context.session import Session
 from recollect.domain.context import Tongue
 from recollect.domain.ids import new_id
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, Role, TextPart
+from recollect.domain.notes import Cached
 from recollect.errors import InvalidInput, RecollectError
 from recollect.memory import Memory
 from recollect.tools import Toolbox
@@ -153,32 +156,93 @@ class Companion:
         result: str,
         *,
         question: str = "",
+        call_id: str | None = None,
+        failed: bool = False,
         session: str | None = None,
         user: str | None = None,
     ) -> str:
-        """Put a large tool result away, and return what the framework keeps of it."""
+        """Note a tool's result, put a large one away, and return what the framework keeps of it.
+
+        `call_id` is the id that the result has in a conversation that is taken over by `plan` or
+        `sync`: it is not noted again there. What `failed` is not noted at all.
+        """
         if is_memory_tool(tool):
             return result
         try:
             opened = await self.session(session, user=user)
-            return await opened.archive.process_tool_result(
-                tool, arguments, result, opened.id, question=question
+            return await opened.process_tool_result(
+                tool, arguments, result, question=question, call_id=call_id, failed=failed
             )
         except RecollectError as problem:
             self.tell(problem)
             return result
 
+    async def known_result(
+        self,
+        tool: str,
+        arguments: object,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+    ) -> str | None:
+        """Return what an equal call gave, if it is known and may be used instead of a new call."""
+        notes = await self.notes(session, user=user)
+        known = None if notes is None else notes.before_tool(tool, arguments)
+        if not isinstance(known, Cached):
+            return None
+        is_text = isinstance(known.result, str)
+        return known.result if is_text else json.dumps(known.result, ensure_ascii=False)
+
+    async def notes(
+        self, session: str | None = None, *, user: str | None = None
+    ) -> SessionNotes | None:
+        """Return what the tools of a conversation have found; None where memory fails."""
+        try:
+            return (await (await self.session(session, user=user))).notes
+        except RecollectError as problem:
+            self.tell(problem)
+            return None
+
+    async def noted(self, session: str | None = None, *, user: str | None = None) -> str:
+        """Return what the tools of a conversation have found, as text for a prompt."""
+        notes = await self.notes(session, user=user)
+        texts = () if notes is None else (notes.get_toc_cache_hint(), notes.get_memory_context())
+        return "\n\n".join(filter(None, texts))
+
+    async def reset(
+        self, session: str | None = None, *, user: str | None = None, everything: bool = False
+    ) -> None:
+        """Let go of what belongs to the current question, or of everything that tools found."""
+        try:
+            opened = await (await self.session(session, user=user))
+            if everything:
+                opened.notes.reset()
+            else:
+                opened.notes.clear_query_context()
+            await opened.save()
+        except RecollectError as problem:
+            self.tell(problem)
+
     async def context(
-        self, message: str, *, user: str | None = None, run: str | None = None
+        self,
+        message: str,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        run: str | None = None,
     ) -> str:
-        """Return the block of what is remembered about a message; empty where memory fails."""
+        """Return the block of what is remembered about a message; empty where memory fails.
+
+        With a `session`, what its tools have found stands below.
+        """
+        noted = "" if session is None else await self.noted(session, user=user)
         try:
             found = await self.seen_by(user).context(message, language=self.language, run=run)
         except RecollectError as problem:
             self.tell(problem)
-            return ""
+            return noted
         self._degraded += found.degraded
-        return found.text
+        return "\n\n".join(filter(None, (found.text, noted)))
 
     def tell(self, problem: RecollectError) -> None:
         """Note that memory failed, and go on."""

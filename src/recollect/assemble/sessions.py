@@ -171,6 +171,7 @@ def _session_options(settings: Settings) -> SessionOptions:
             max_chunks=notes.max_chunks,
             min_relevance=notes.min_relevance,
             chunk_chars=notes.chunk_chars,
+            structure_chars=notes.structure_chars,
             answer_from_cache=notes.answer_from_cache,
         ),
         notes_rules=_notes_rules(notes.rules),

@@ -188,6 +188,27 @@ class Session:
             )
         )
 
+    def process_tool_result(
+        self,
+        tool: str,
+        arguments: object,
+        result: str,
+        *,
+        question: str = "",
+        call_id: str | None = None,
+        failed: bool = False,
+    ) -> str:
+        """Note a tool's result, archive it if it is large, and return what to keep of it.
+
+        This is for frameworks, which keep the conversation themselves and take this result into
+        it; `call_id` is the call's id there. The notes see the whole result, unless it `failed`.
+        """
+        return self._loop.run(
+            lambda: self._inner.process_tool_result(
+                tool, arguments, result, question=question, call_id=call_id, failed=failed
+            )
+        )
+
     def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
         """Take over a history that a framework keeps, and observe what is new in it.
 
