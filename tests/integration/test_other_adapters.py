@@ -14,7 +14,7 @@ pytestmark = pytest.mark.adapters
 
 def test_openai_agents(tmp_path: Path):
     set_up("openai_agents")
-    assert run_checks("openai_agents") == 7
+    assert run_checks("openai_agents") == 10
     tests = ("memory/test_session.py", "memory/test_session_limit.py", "deferred_session_writes")
     own = run_own_tests("openai_agents", "openai_agents-0.24.0", *(f"tests/{it}" for it in tests))
     assert own == 212
@@ -33,7 +33,7 @@ def test_anthropic(tmp_path: Path):
 
 def test_claude_agent_sdk(tmp_path: Path):
     set_up("claude_agent")
-    assert run_checks("claude_agent") == 4
+    assert run_checks("claude_agent") == 8
     # The window is that of the SDK's command.
     told = run_example("claude_agent_query.py", tmp_path, "claude_agent")
     check_stories(told, ("remembered", "archived"))
