@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
+from pydantic_core import to_json
+
 from recollect.context.edits import Drop, Insert, Keep, Replace
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
@@ -262,6 +264,11 @@ class Companion:
 def newest_words(messages: Sequence[Message]) -> str:
     """Return what the user said last."""
     return next((it.text for it in reversed(messages) if it.role == "user"), "")
+
+
+def result_text(result: object) -> str:
+    """Return a tool's result as text: itself, or as JSON."""
+    return result if isinstance(result, str) else to_json(result, fallback=str).decode()
 
 
 def text_message(role: Role, text: str, **fields: Any) -> Message:

@@ -29,10 +29,9 @@ from agents import (
 from agents.memory import SessionSettings
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 from agents.run import CallModelData, ModelInputData
-from pydantic_core import to_json
 
 from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, applied, newest_words
+from recollect.adapters.companion import Companion, applied, newest_words, result_text
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import is_memory_tool
@@ -278,12 +277,10 @@ class HandoffHooks(RunHooks[Any]):
 
 def _text_of(result: Any) -> str | None:
     """Return a tool's result as text; None for content blocks of the SDK."""
-    if isinstance(result, str):
-        return result
     items = result if isinstance(result, list | tuple) else [result]
     if any(isinstance(it, _BLOCKS) or (isinstance(it, dict) and "type" in it) for it in items):
         return None
-    return to_json(result, fallback=str).decode()
+    return result_text(result)
 
 
 def grouped(items: Sequence[Any]) -> list[list[Any]]:
