@@ -38,6 +38,7 @@ from recollect.adapters.pydantic_ai import RecollectMemory
 from recollect.sync import Memory as BlockingMemory
 from tests.adapters.running import check_stories, run_example
 from tests.regulation import CHAPTER, PAGE, Regulation, wants_contents
+from tests.serving import served
 
 _LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
 
@@ -421,13 +422,25 @@ async def test_the_second_question_does_not_fetch_the_contents_again(memory: Mem
     assert not (await capability.notes()).has_cached_toc("angui_2024")
 
 
+@asynccontextmanager
+async def _opened(path: Path, place: str) -> AsyncIterator[Memory]:
+    """Open a memory here, or on a server."""
+    if place == "here":
+        async with Memory.open(path) as memory:
+            yield memory
+    else:
+        async with served(path) as address, Memory.open(address) as memory:
+            yield memory
+
+
+@pytest.mark.parametrize("place", ["here", "on a server"])
 async def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ):
     monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
     regulation = Regulation()
     call = ToolCallPart("get_toc", {"reg_id": "angui_2024"})
-    async with Memory.open(tmp_path / "m.db") as memory:
+    async with _opened(tmp_path / "m.db", place) as memory:
         capability = RecollectMemory(memory, session="s", with_tools=False)
         script = Scripted(call, "好。", call, "好。")
         agent = _reader(regulation, capability, script.model)
@@ -437,3 +450,5 @@ async def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
     assert regulation.calls == ["get_toc"]
     (result,) = _returns(done.all_messages())
     assert archive.id in result
+    assert CHAPTER in script.told[-1]
+    assert f'load_tool_history(uuid="{archive.id}")' in script.told[-1]

@@ -5,7 +5,6 @@ A memory that fails never stops the agent: the call goes on without it, and `deg
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -172,9 +171,10 @@ class Companion:
             return result
         try:
             opened = await self.session(session, user=user)
-            return await opened.process_tool_result(
+            kept = await opened.process_tool_result(
                 tool, arguments, result, question=question, call_id=call_id, failed=failed
             )
+            return str(kept)
         except RecollectError as problem:
             self.tell(problem)
             return result
@@ -188,12 +188,13 @@ class Companion:
         user: str | None = None,
     ) -> str | None:
         """Return what an equal call gave, if it is known and may be used instead of a new call."""
-        notes = await self.notes(session, user=user)
-        known = None if notes is None else notes.before_tool(tool, arguments)
-        if not isinstance(known, Cached):
+        try:
+            opened = await self.session(session, user=user)
+            known = await opened.known_result(tool, arguments)
+        except RecollectError as problem:
+            self.tell(problem)
             return None
-        is_text = isinstance(known.result, str)
-        return known.result if is_text else json.dumps(known.result, ensure_ascii=False)
+        return result_text(known.result) if isinstance(known, Cached) else None
 
     async def notes(
         self, session: str | None = None, *, user: str | None = None

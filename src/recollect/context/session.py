@@ -48,12 +48,13 @@ from recollect.context.session_state import (
     WindowState,
 )
 from recollect.context.window import Budget, RememberedCounts
-from recollect.domain.archive import EarlierResult
+from recollect.domain.archive import EarlierResult, ToolResult
 from recollect.domain.context import MemoryContext, SessionUsage, Tongue
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, ToolCall
+from recollect.domain.notes import Cached, Hint
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
@@ -160,7 +161,7 @@ class Session:
         self._sent = BuiltPrompt()
         self._saved_tokens = 0
         # The calls whose results were noted when they came, before the conversation has them.
-        self._noted: set[str] = set()
+        self._noted_calls: set[str] = set()
         self._is_over = False
         # The language of the guide, as soon as it is known.
         self._tongue: Tongue | None = None
@@ -337,12 +338,13 @@ class Session:
         self,
         tool: str,
         arguments: object,
-        result: str,
+        result: ToolResult,
         *,
+        thread: str | None = None,
         question: str = "",
         call_id: str | None = None,
         failed: bool = False,
-    ) -> str:
+    ) -> ToolResult:
         """Note a tool's result, archive it if it is large, and return what to keep of it.
 
         This is for frameworks, which keep the conversation themselves and take this result into
@@ -353,14 +355,22 @@ class Session:
         kept = result
         try:
             kept = await self._archive.process_tool_result(
-                tool, arguments, result, self._id, question=question
+                tool, arguments, result, self._id, thread, question=question
             )
         finally:
             if call_id is not None:
-                self._noted.add(call_id)
+                self._noted_calls.add(call_id)
             if not failed and self._note_result(tool, arguments, result, kept, question):
                 await self.save()
         return kept
+
+    async def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
+        """Return what the notes say before a call whose result is known, or None.
+
+        It is the result itself if the settings allow to answer from the notes.
+        """
+        await self._ensure_loaded()
+        return self._notes.before_tool(tool, arguments)
 
     async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
         """Take over a history that a framework keeps, and observe what is new in it.
@@ -591,23 +601,28 @@ class Session:
             self._notes.current_query = heard.said.text[:_MAX_QUERY_CHARS]
         if heard.call is None:
             return
-        if heard.call.id in self._noted:
-            self._noted.discard(heard.call.id)
+        if heard.call.id in self._noted_calls:
+            self._noted_calls.discard(heard.call.id)
             return
         self._note_result(
             heard.call.name, heard.call.arguments, heard.said.text, heard.turn.content
         )
 
     def _note_result(
-        self, tool: str, arguments: object, result: str, kept: str, question: str = ""
+        self,
+        tool: str,
+        arguments: object,
+        result: ToolResult,
+        kept: ToolResult,
+        question: str = "",
     ) -> bool:
         """Note a result and where it is archived; return whether anything was noted."""
-        if placeholder_ids(result):
+        if isinstance(result, str) and placeholder_ids(result):
             # It was archived by somebody else, and what is left is no result of the tool.
             return False
         if question:
             self._notes.current_query = question[:_MAX_QUERY_CHARS]
-        archive = next(iter(placeholder_ids(kept)), "")
+        archive = next(iter(placeholder_ids(kept)), "") if isinstance(kept, str) else ""
         return self._notes.observe_tool(tool, arguments, result, archive=archive)
 
     async def _save(self) -> None:
