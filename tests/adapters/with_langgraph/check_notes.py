@@ -18,7 +18,7 @@ from recollect.sync import Memory as BlockingMemory
 from tests.adapters.with_langgraph.scripted import calling, scripted
 from tests.regulation import CHAPTER, PAGE, Regulation, wants_contents
 
-_THREAD = {"configurable": {"thread_id": "t", "user_id": "ann"}}
+_THREAD = {"configurable": {"thread_id": "t", "user_id": "ann"}, "recursion_limit": 20}
 
 
 class Following(BaseChatModel):
