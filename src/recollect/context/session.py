@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, overload
 
-from recollect.context.anthropic_messages import AnthropicMessages
+from recollect.context.anthropic_messages import AnthropicMessages, reports_error
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.archives.triggers import choose
 from recollect.context.background_compression import BackgroundCompression
@@ -603,6 +603,8 @@ class Session:
             return
         if heard.call.id in self._noted_calls:
             self._noted_calls.discard(heard.call.id)
+            return
+        if reports_error(heard.said):
             return
         self._note_result(
             heard.call.name, heard.call.arguments, heard.said.text, heard.turn.content
