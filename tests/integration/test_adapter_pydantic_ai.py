@@ -37,6 +37,8 @@ from recollect import Memory
 from recollect.adapters.pydantic_ai import RecollectMemory
 from recollect.sync import Memory as BlockingMemory
 from tests.adapters.running import check_stories, run_example
+from tests.regulation import CHAPTER, PAGE, Regulation, wants_contents
+from tests.serving import served
 
 _LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
 
@@ -375,3 +377,78 @@ async def test_a_closed_memory_stops_nobody(tmp_path: Path):
 
 def test_the_example_runs(tmp_path: Path):
     check_stories(run_example("pydantic_ai_agent.py", tmp_path))
+
+
+def _reader(regulation: Regulation, capability: RecollectMemory, model: FunctionModel) -> Any:
+    agent = Agent(model, capabilities=[capability])
+    agent.tool_plain(regulation.get_toc)
+    agent.tool_plain(regulation.read_page_range)
+    return agent
+
+
+async def test_the_second_question_does_not_fetch_the_contents_again(memory: Memory):
+    regulation = Regulation()
+    told: list[str] = []
+
+    def follow(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        told.append(info.instructions or "")
+        if wants_contents(told[-1]):
+            return ModelResponse([ToolCallPart("get_toc", {"reg_id": "angui_2024"})])
+        if "angui_2024 P85-86" not in told[-1]:
+            pages = {"reg_id": "angui_2024", "start_page": 85, "end_page": 86}
+            return ModelResponse([ToolCallPart("read_page_range", pages)])
+        return ModelResponse([TextPart("两人。")])
+
+    capability = RecollectMemory(memory, session="s")
+    agent = _reader(regulation, capability, FunctionModel(follow))
+    await agent.run("倒闸操作由几个人进行？")
+    await agent.run("倒闸操作时谁监护？")
+    assert regulation.calls == ["get_toc", "read_page_range"]
+    # The whole of it is archived, and the hint says where.
+    (archive,) = (await memory.archives.list()).items
+    assert f'load_tool_history(uuid="{archive.id}")' in told[-1]
+    assert PAGE in told[-1]
+
+    # A service that is down takes nothing away.
+    regulation.is_down = True
+    broken = Scripted(ToolCallPart("get_toc", {"reg_id": "angui_2024"}), "空的。", "有。")
+    agent = _reader(regulation, capability, broken.model)
+    await agent.run("再看一次目录")
+    await agent.run("有第三章吗？")
+    assert CHAPTER in broken.told[-1]
+    await capability.reset()
+    assert (await capability.notes()).get_memory_context() == ""
+    await capability.reset_all()
+    assert not (await capability.notes()).has_cached_toc("angui_2024")
+
+
+@asynccontextmanager
+async def _opened(path: Path, place: str) -> AsyncIterator[Memory]:
+    """Open a memory here, or on a server."""
+    if place == "here":
+        async with Memory.open(path) as memory:
+            yield memory
+    else:
+        async with served(path) as address, Memory.open(address) as memory:
+            yield memory
+
+
+@pytest.mark.parametrize("place", ["here", "on a server"])
+async def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
+    regulation = Regulation()
+    call = ToolCallPart("get_toc", {"reg_id": "angui_2024"})
+    async with _opened(tmp_path / "m.db", place) as memory:
+        capability = RecollectMemory(memory, session="s", with_tools=False)
+        script = Scripted(call, "好。", call, "好。")
+        agent = _reader(regulation, capability, script.model)
+        await agent.run("目录里有什么？")
+        done = await agent.run("再看一次目录")
+        (archive,) = (await memory.archives.list()).items
+    assert regulation.calls == ["get_toc"]
+    (result,) = _returns(done.all_messages())
+    assert archive.id in result
+    assert CHAPTER in script.told[-1]
+    assert f'load_tool_history(uuid="{archive.id}")' in script.told[-1]

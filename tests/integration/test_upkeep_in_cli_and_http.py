@@ -112,7 +112,7 @@ def test_the_command_line_sweeps_after_a_dry_run(cli: CommandLine, folder: Path)
         1,
         {"expire": [ids["over"]]},
     )
-    assert "would do" in cli("sweep", "--dry-run").out
+    assert f"expire (time): {ids['over']}" in cli("sweep", "--dry-run").out
     assert cli("sweep", "--json").json["expired"] == 1
     assert "Nothing to sweep" in cli("sweep", "--all-scopes").out
     assert cli("health", "--json").json["expired_by"] == {"time": 1}
@@ -172,6 +172,9 @@ async def test_every_verb_has_its_route(folder: Path):
         for verb in ("expire", "sweep"):
             told = await _asked(client, "POST", f"/{verb}", {"dry_run": True})
             assert (told["expired"], told["is_dry_run"]) == (1, True)
+            (named,) = told["named"]
+            assert (named["id"], named["title"]) == (ids["over"], "the sale ends today")
+            assert (named["action"], named["reason"]) == ("expire", "time")
         assert (await _asked(client, "POST", "/retain"))["expired"] == 0
         assert (await _asked(client, "POST", "/sweep"))["ids"] == {"expire": [ids["over"]]}
 

@@ -275,6 +275,20 @@ async def test_the_second_question_does_not_fetch_the_structure_again(memory: Me
     assert (await session.prepare(with_notes=False))[0]["role"] == "user"
 
 
+async def test_what_a_tool_reports_as_an_error_is_not_noted(memory: Memory):
+    session = memory.session("errors")
+    call = {"type": "tool_use", "id": "a", "name": "read_page_range", "input": {"reg_id": "d"}}
+    report = {"type": "tool_result", "tool_use_id": "a", "is_error": True, "content": "It is down"}
+    await session.observe(
+        [
+            {"role": "user", "content": "Who operates a switch?"},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [report]},
+        ]
+    )
+    assert not session.notes.relevant_chunks
+
+
 async def test_what_memory_knows_is_in_the_prompt_when_the_agent_asks_for_it(memory: Memory):
     await memory.remember("Ann drinks green tea only.", category="preference")
     session = memory.session("tea")

@@ -25,6 +25,7 @@ from agent_framework import Message as ChatMessage
 
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, newest_words, text_message
+from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, Role
@@ -61,7 +62,9 @@ class RecollectProvider(ContextProvider):
     async def before_run(self, *, session: AgentSession, context: SessionContext, **_: Any) -> None:
         asked = newest_words(views_of(context.input_messages))
         if asked:
-            told = await self._bridge.arun(lambda: self._companion.context(asked))
+            told = await self._bridge.arun(
+                lambda: self._companion.context(asked, session=session.session_id)
+            )
             context.extend_instructions(self.source_id, told or ())
         archive = _Archive(self._bridge, self._companion, session.session_id, asked)
         context.extend_middleware(self.source_id, archive)
@@ -74,6 +77,18 @@ class RecollectProvider(ContextProvider):
         answers = context.response.messages if context.response else ()
         said = views_of([*context.input_messages, *answers])
         await self._bridge.arun(lambda: self._left(session.session_id, said))
+
+    async def notes(self, session: AgentSession) -> SessionNotes | None:
+        """Return what the tools of a session have found; None where memory fails."""
+        return await self._bridge.arun(lambda: self._companion.notes(session.session_id))
+
+    async def reset(self, session: AgentSession) -> None:
+        """Let go of what belongs to the current question; cached structures stay."""
+        await self._bridge.arun(lambda: self._companion.reset(session.session_id))
+
+    async def reset_all(self, session: AgentSession) -> None:
+        """Let go of everything that the tools of a session have found."""
+        await self._bridge.arun(lambda: self._companion.reset(session.session_id, everything=True))
 
     async def _left(self, session: str, said: Sequence[Message]) -> None:
         await self._companion.observe(said, session=session)
@@ -99,7 +114,7 @@ class RecollectProvider(ContextProvider):
 
 
 class _Archive(FunctionMiddleware):
-    """Puts large results of tools away."""
+    """Notes results of tools, puts large ones away, and answers calls that are known."""
 
     def __init__(self, bridge: Bridge, companion: Companion, session: str, asked: str) -> None:
         self._bridge = bridge
@@ -110,14 +125,21 @@ class _Archive(FunctionMiddleware):
     async def process(
         self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]
     ) -> None:
-        await call_next()
+        name, arguments = context.function.name, dict(context.arguments)
+        known = await self._bridge.arun(
+            lambda: self._companion.known_result(name, arguments, session=self._session)
+        )
+        if known is None:
+            await call_next()
+        else:
+            context.result = [Content.from_text(known)]
         text = _text_of(context.result)
         if text is None:
             return
         kept = await self._bridge.arun(
             lambda: self._companion.result(
-                context.function.name,
-                dict(context.arguments),
+                name,
+                arguments,
                 text,
                 question=self._asked,
                 session=self._session,

@@ -1,8 +1,8 @@
 """Memory for the Claude Agent SDK: `ClaudeAgentOptions(**memory.options())`.
 
-The user's prompts and what sub-agents are started with get what is remembered beside them, large
-results of MCP tools are archived, and what was said is read when the agent stops. The memory tools
-run in this process, as `mcp__recollect__memory_save` and the like.
+The user's prompts and what sub-agents are started with get what is remembered and what tools have
+found beside them. Large results of tools are archived, and what was said is read when the agent
+stops. The memory tools run in this process, as `mcp__recollect__memory_save` and the like.
 
 The command that the SDK drives keeps what a hook adds in its transcript: unlike elsewhere, what is
 recalled stays in the conversation.
@@ -19,6 +19,7 @@ from claude_agent_sdk import HookMatcher, SdkMcpTool, create_sdk_mcp_server, too
 
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, text_message
+from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import is_memory_tool, memory_guide
 
@@ -27,6 +28,17 @@ __all__ = ["ClaudeAgentMemory"]
 _SERVER: Final = "recollect"
 # What a background task reports comes as a prompt, which nobody typed.
 _NOTICE: Final = "<task-notification>"
+# Where the results of built-in tools have the text that the model reads.
+_SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "Bash": ("stdout",),
+    "Grep": ("content",),
+    "Read": ("file", "content"),
+    "WebFetch": ("result",),
+}
+_KNOWN: Final[Mapping[Tongue, str]] = {
+    "en": "This call was made before and was not repeated. Its result:\n{}",
+    "zh": "同样的调用之前已执行过，未重复执行。其结果如下：\n{}",
+}
 
 
 class ClaudeAgentMemory:
@@ -43,6 +55,9 @@ class ClaudeAgentMemory:
         self._with_tools = with_tools
         # The newest prompt of each session, for its sub-agents.
         self._asked: dict[str, str] = {}
+        self._newest: str | None = None
+        # What tools had found when a session was last told about it.
+        self._found: dict[str, str] = {}
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -66,9 +81,28 @@ class ClaudeAgentMemory:
         return {
             "UserPromptSubmit": self._prompted,
             "SubagentStart": self._sub_agent_started,
+            "PreToolUse": self._tool_wanted,
             "PostToolUse": self._tool_used,
             "Stop": self._stopped,
         }
+
+    async def notes(self, session: str | None = None) -> SessionNotes | None:
+        """Return what the tools of a session have found, by default of the newest one.
+
+        There are none where memory fails.
+        """
+        wanted = session or self._newest
+        return await self._bridge.arun(lambda: self._companion.notes(wanted))
+
+    async def reset(self, session: str | None = None) -> None:
+        """Let go of what belongs to the current question; cached structures stay."""
+        wanted = session or self._newest
+        await self._bridge.arun(lambda: self._companion.reset(wanted))
+
+    async def reset_all(self, session: str | None = None) -> None:
+        """Let go of everything that the tools of a session have found."""
+        wanted = session or self._newest
+        await self._bridge.arun(lambda: self._companion.reset(wanted, everything=True))
 
     def tools(self) -> list[SdkMcpTool[Any]]:
         """Return the memory tools."""
@@ -85,45 +119,81 @@ class ClaudeAgentMemory:
         # The transcript keeps it: once is enough. A system prompt could not be changed on resuming.
         is_new = session not in self._asked
         guide = memory_guide(self._companion.language) if self._with_tools and is_new else ""
-        self._asked[session] = prompt
+        self._asked[session], self._newest = prompt, session
         await self._bridge.arun(
             lambda: self._companion.observe([text_message("user", prompt)], session=session)
         )
-        return await self._told("UserPromptSubmit", guide, prompt)
+        found = await self._bridge.arun(lambda: self._news(session))
+        return await self._told("UserPromptSubmit", guide, prompt, found)
 
     async def _sub_agent_started(
         self, given: Mapping[str, Any], _: str | None, __: Any
     ) -> dict[str, Any]:
-        return await self._told("SubagentStart", "", self._asked.get(given["session_id"], ""))
+        session = given["session_id"]
+        found = await self._bridge.arun(lambda: self._companion.noted(session))
+        return await self._told("SubagentStart", "", self._asked.get(session, ""), found)
+
+    async def _tool_wanted(
+        self, given: Mapping[str, Any], _: str | None, __: Any
+    ) -> dict[str, Any]:
+        """Answer a call whose result is known, where the settings allow it.
+
+        A hook cannot return a result: it stops the call, and the reason is the result.
+        """
+        name, arguments, session = given["tool_name"], given["tool_input"], given["session_id"]
+        known = await self._bridge.arun(
+            lambda: self._companion.known_result(name, arguments, session=session)
+        )
+        if known is None:
+            return {}
+        kept = await self._kept(given, known)
+        told = _KNOWN[self._companion.language].format(kept)
+        return _answer("PreToolUse", permissionDecision="deny", permissionDecisionReason=told)
 
     async def _tool_used(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
-        """Archive a large result of an MCP tool; those of built-in tools keep their shape."""
+        """Note a result and archive it if it is large; that of a built-in tool keeps its shape."""
         name, response = given["tool_name"], given["tool_response"]
-        text = _text_of(response)
-        if not name.startswith("mcp__") or is_memory_tool(name) or text is None:
+        text = _text_in(name, response)
+        if is_memory_tool(name) or text is None:
             return {}
+        kept = await self._kept(given, text)
+        if kept == text:
+            return {}
+        return _answer("PostToolUse", updatedToolOutput=_with_text(name, response, kept))
+
+    async def _kept(self, given: Mapping[str, Any], result: str) -> str:
         session = given["session_id"]
-        kept = await self._bridge.arun(
+        return await self._bridge.arun(
             lambda: self._companion.result(
-                name,
+                given["tool_name"],
                 given["tool_input"],
-                text,
+                result,
                 question=self._asked.get(session, ""),
                 session=session,
             )
         )
-        if kept == text:
-            return {}
-        return _answer("PostToolUse", updatedToolOutput=[{"type": "text", "text": kept}])
 
     async def _stopped(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
         session, said = given["session_id"], given.get("last_assistant_message")
         await self._bridge.arun(lambda: self._left(session, said))
         return {}
 
-    async def _told(self, event: str, guide: str, asked: str) -> dict[str, Any]:
+    async def _news(self, session: str) -> str:
+        """Return the structures that are known, and what was found since the last prompt.
+
+        The transcript keeps what was told before.
+        """
+        notes = await self._companion.notes(session)
+        if notes is None:
+            return ""
+        hint, found = notes.get_toc_cache_hint(), notes.get_memory_context()
+        is_new = found != self._found.get(session, "")
+        self._found[session] = found
+        return "\n\n".join(filter(None, (hint, found if is_new else "")))
+
+    async def _told(self, event: str, guide: str, asked: str, found: str) -> dict[str, Any]:
         known = await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
-        text = "\n\n".join(filter(None, (guide, known)))
+        text = "\n\n".join(filter(None, (guide, known, found)))
         return _answer(event, additionalContext=text) if text else {}
 
     async def _left(self, session: str, said: str | None) -> None:
@@ -144,8 +214,13 @@ def _answer(event: str, **fields: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, **fields}}
 
 
-def _text_of(response: object) -> str | None:
-    """Return the text of an MCP tool's result; None where there is anything else in it."""
+def _text_in(tool: str, response: object) -> str | None:
+    """Return the text of a result; None where there is anything else in it."""
+    if not tool.startswith("mcp__"):
+        found = response
+        for name in _SHOWN.get(tool, ("",)):
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return found if isinstance(found, str) else None
     blocks = response.get("content") if isinstance(response, Mapping) else response
     if isinstance(blocks, str):
         return blocks
@@ -154,3 +229,15 @@ def _text_of(response: object) -> str | None:
     if any(it.get("type") != "text" for it in blocks):
         return None
     return "\n".join(it["text"] for it in blocks)
+
+
+def _with_text(tool: str, response: Any, text: str) -> Any:
+    """Return a result with another text, in the shape that the command takes."""
+    if tool.startswith("mcp__"):
+        return [{"type": "text", "text": text}]
+    return _replaced(response, _SHOWN[tool], text)
+
+
+def _replaced(value: Mapping[str, Any], path: Sequence[str], text: str) -> dict[str, Any]:
+    name, *rest = path
+    return {**value, name: _replaced(value[name], rest, text) if rest else text}

@@ -10,13 +10,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
+from pydantic_core import to_json
+
 from recollect.context.edits import Drop, Insert, Keep, Replace
 from recollect.context.history import SessionPlan
+from recollect.context.notes import SessionNotes
 from recollect.context.session import Session
 from recollect.domain.context import Tongue
 from recollect.domain.ids import new_id
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, Role, TextPart
+from recollect.domain.notes import Cached
 from recollect.errors import InvalidInput, RecollectError
 from recollect.memory import Memory
 from recollect.tools import Toolbox
@@ -153,32 +157,95 @@ class Companion:
         result: str,
         *,
         question: str = "",
+        call_id: str | None = None,
+        failed: bool = False,
         session: str | None = None,
         user: str | None = None,
     ) -> str:
-        """Put a large tool result away, and return what the framework keeps of it."""
+        """Note a tool's result, put a large one away, and return what the framework keeps of it.
+
+        `call_id` is the id that the result has in a conversation that is taken over by `plan` or
+        `sync`: it is not noted again there. What `failed` is not noted at all.
+        """
         if is_memory_tool(tool):
             return result
         try:
             opened = await self.session(session, user=user)
-            return await opened.archive.process_tool_result(
-                tool, arguments, result, opened.id, question=question
+            kept = await opened.process_tool_result(
+                tool, arguments, result, question=question, call_id=call_id, failed=failed
             )
+            return str(kept)
         except RecollectError as problem:
             self.tell(problem)
             return result
 
+    async def known_result(
+        self,
+        tool: str,
+        arguments: object,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+    ) -> str | None:
+        """Return what an equal call gave, if it is known and may be used instead of a new call."""
+        try:
+            opened = await self.session(session, user=user)
+            known = await opened.known_result(tool, arguments)
+        except RecollectError as problem:
+            self.tell(problem)
+            return None
+        return result_text(known.result) if isinstance(known, Cached) else None
+
+    async def notes(
+        self, session: str | None = None, *, user: str | None = None
+    ) -> SessionNotes | None:
+        """Return what the tools of a conversation have found; None where memory fails."""
+        try:
+            return (await (await self.session(session, user=user))).notes
+        except RecollectError as problem:
+            self.tell(problem)
+            return None
+
+    async def noted(self, session: str | None = None, *, user: str | None = None) -> str:
+        """Return what the tools of a conversation have found, as text for a prompt."""
+        notes = await self.notes(session, user=user)
+        texts = () if notes is None else (notes.get_toc_cache_hint(), notes.get_memory_context())
+        return "\n\n".join(filter(None, texts))
+
+    async def reset(
+        self, session: str | None = None, *, user: str | None = None, everything: bool = False
+    ) -> None:
+        """Let go of what belongs to the current question, or of everything that tools found."""
+        try:
+            opened = await (await self.session(session, user=user))
+            if everything:
+                opened.notes.reset()
+            else:
+                opened.notes.clear_query_context()
+            await opened.save()
+        except RecollectError as problem:
+            self.tell(problem)
+
     async def context(
-        self, message: str, *, user: str | None = None, run: str | None = None
+        self,
+        message: str,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        run: str | None = None,
     ) -> str:
-        """Return the block of what is remembered about a message; empty where memory fails."""
+        """Return the block of what is remembered about a message; empty where memory fails.
+
+        With a `session`, what its tools have found stands below.
+        """
+        noted = "" if session is None else await self.noted(session, user=user)
         try:
             found = await self.seen_by(user).context(message, language=self.language, run=run)
         except RecollectError as problem:
             self.tell(problem)
-            return ""
+            return noted
         self._degraded += found.degraded
-        return found.text
+        return "\n\n".join(filter(None, (found.text, noted)))
 
     def tell(self, problem: RecollectError) -> None:
         """Note that memory failed, and go on."""
@@ -198,6 +265,11 @@ class Companion:
 def newest_words(messages: Sequence[Message]) -> str:
     """Return what the user said last."""
     return next((it.text for it in reversed(messages) if it.role == "user"), "")
+
+
+def result_text(result: object) -> str:
+    """Return a tool's result as text: itself, or as JSON."""
+    return result if isinstance(result, str) else to_json(result, fallback=str).decode()
 
 
 def text_message(role: Role, text: str, **fields: Any) -> Message:

@@ -1,6 +1,7 @@
 """The memory tools for CrewAI: `Agent(…, tools=memory_tools(memory))`.
 
-`archiving(tool, memory)` is a tool of yours whose large results are put away.
+`archiving(tool, memory)` is a tool of yours whose large results are put away, and which does not
+repeat a call whose result is known, where the settings say so (`notes.answer_from_cache`).
 """
 # The framework has an environment of its own, where the tests of this module run.
 # pyright: basic, reportMissingImports=false
@@ -13,7 +14,7 @@ from crewai.tools import BaseTool
 from pydantic import PrivateAttr
 
 from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion
+from recollect.adapters.companion import Companion, result_text
 from recollect.domain.context import Tongue
 from recollect.domain.ids import new_id
 from recollect.tools import Toolbox
@@ -42,7 +43,7 @@ def memory_tools(
 
 
 def archiving(tool: BaseTool, memory: AnyMemory, *, session: str | None = None) -> BaseTool:
-    """Return a copy of a tool that archives its result if it is a large text."""
+    """Return a copy of a tool whose results are noted, and archived if they are large."""
     bridge = Bridge(memory)
     companion = Companion(bridge.memory)
     return _ArchivingTool(
@@ -80,17 +81,22 @@ class _ArchivingTool(BaseTool):
         self._session = session
 
     def _run(self, **arguments: Any) -> Any:
-        result = self._tool.run(**arguments)
+        known = self._bridge.run(lambda: self._known(arguments))
+        result = self._tool.run(**arguments) if known is None else known
         return self._bridge.run(lambda: self._kept(arguments, result))
 
     async def _arun(self, **arguments: Any) -> Any:
-        result = await self._tool.arun(**arguments)
+        known = await self._bridge.arun(lambda: self._known(arguments))
+        result = await self._tool.arun(**arguments) if known is None else known
         return await self._bridge.arun(lambda: self._kept(arguments, result))
 
+    async def _known(self, arguments: dict[str, Any]) -> str | None:
+        return await self._companion.known_result(self.name, arguments, session=self._session)
+
     async def _kept(self, arguments: dict[str, Any], result: Any) -> Any:
-        if not isinstance(result, str):
-            return result
-        return await self._companion.result(self.name, arguments, result, session=self._session)
+        text = result_text(result)
+        kept = await self._companion.result(self.name, arguments, text, session=self._session)
+        return result if kept == text else kept
 
 
 class _MemoryTool(BaseTool):

@@ -2,7 +2,8 @@
 
 `preload_memory` and `load_memory` of the kit find what is remembered. The kit hands a session over
 when it is asked to, best in an agent's `after_agent_callback`; the same one twice changes nothing.
-Large tool results are archived where `after_tool_callback` is the service's `archive`.
+Large tool results are noted and archived where `after_tool_callback` is the service's `archive`;
+the model is told what tools have found where `before_model_callback` is its `tell`.
 """
 # The framework has an environment of its own, where the tests of this module run.
 # pyright: basic, reportMissingImports=false
@@ -13,10 +14,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from google.adk.agents.callback_context import CallbackContext
 from google.adk.events import Event
 from google.adk.memory import BaseMemoryService
 from google.adk.memory.base_memory_service import SearchMemoryResponse
 from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.models import LlmRequest
 from google.adk.sessions import Session
 from google.adk.tools import BaseTool, ToolContext
 from google.genai import types
@@ -104,7 +107,7 @@ class RecollectMemoryService(BaseMemoryService):
     async def archive(
         self, tool: BaseTool, args: Mapping[str, Any], tool_context: ToolContext, tool_response: Any
     ) -> dict[str, Any] | None:
-        """Put a large result away: `LlmAgent(…, after_tool_callback=service.archive)`."""
+        """Note a result and put a large one away: `after_tool_callback=service.archive`."""
         session = tool_context.session
         text = _result_text(tool_response)
         app = self._app(session.app_name)
@@ -119,6 +122,28 @@ class RecollectMemoryService(BaseMemoryService):
             )
         )
         return None if kept == text else {"result": kept}
+
+    async def answer(
+        self, tool: BaseTool, args: Mapping[str, Any], tool_context: ToolContext
+    ) -> dict[str, Any] | None:
+        """Answer a call whose result is known: `before_tool_callback=service.answer`.
+
+        The settings must allow it (`notes.answer_from_cache`).
+        """
+        session = tool_context.session
+        app = self._app(session.app_name)
+        known = await self._bridge.arun(
+            lambda: app.known_result(tool.name, args, session=session.id, user=session.user_id)
+        )
+        return None if known is None else {"result": known}
+
+    async def tell(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
+        """Tell the model what tools have found: `before_model_callback=service.tell`."""
+        session = callback_context.session
+        app = self._app(session.app_name)
+        noted = await self._bridge.arun(lambda: app.noted(session.id, user=session.user_id))
+        if noted:
+            llm_request.append_instructions([noted])
 
     def _app(self, name: str) -> Companion:
         if name not in self._apps:

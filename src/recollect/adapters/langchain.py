@@ -29,6 +29,7 @@ from langgraph.types import Command
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, applied, newest_words
 from recollect.context.history import SessionPlan
+from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.message import FilePart, Message, Part, Role, TextPart, ToolCall
 from recollect.memory import Memory
@@ -117,12 +118,48 @@ class RecollectMiddleware(AgentMiddleware):
         return await handler(_planned(request, plan))
 
     def wrap_tool_call(self, request: Any, handler: Callable[..., Any]) -> Any:
-        run, result = self._run(), handler(request)
+        run = self._run()
+        known = self._bridge.run(lambda: self._known(request, run))
+        result = handler(request) if known is None else known
         return self._bridge.run(lambda: self._archived(request, result, run))
 
     async def awrap_tool_call(self, request: Any, handler: Callable[..., Awaitable[Any]]) -> Any:
-        run, result = self._run(), await handler(request)
+        run = self._run()
+        known = await self._bridge.arun(lambda: self._known(request, run))
+        result = await handler(request) if known is None else known
         return await self._bridge.arun(lambda: self._archived(request, result, run))
+
+    def notes(self, session: str | None = None, user: str | None = None) -> SessionNotes | None:
+        """Return what the tools of a conversation have found; None where memory fails."""
+        return self._bridge.run(lambda: self._companion.notes(self._named(session), user=user))
+
+    async def anotes(
+        self, session: str | None = None, user: str | None = None
+    ) -> SessionNotes | None:
+        """Return what the tools of a conversation have found; None where memory fails."""
+        wanted = self._named(session)
+        return await self._bridge.arun(lambda: self._companion.notes(wanted, user=user))
+
+    def reset(self, session: str | None = None, user: str | None = None) -> None:
+        """Let go of what belongs to the current question; cached structures stay."""
+        self._bridge.run(lambda: self._companion.reset(self._named(session), user=user))
+
+    async def areset(self, session: str | None = None, user: str | None = None) -> None:
+        """Let go of what belongs to the current question; cached structures stay."""
+        await self._bridge.arun(lambda: self._companion.reset(self._named(session), user=user))
+
+    def reset_all(self, session: str | None = None, user: str | None = None) -> None:
+        """Let go of everything that the tools of a conversation have found."""
+        wanted = self._named(session)
+        self._bridge.run(lambda: self._companion.reset(wanted, user=user, everything=True))
+
+    async def areset_all(self, session: str | None = None, user: str | None = None) -> None:
+        """Let go of everything that the tools of a conversation have found."""
+        wanted = self._named(session)
+        await self._bridge.arun(lambda: self._companion.reset(wanted, user=user, everything=True))
+
+    def _named(self, session: str | None) -> str | None:
+        return session or self._session
 
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         run = self._run()
@@ -152,6 +189,16 @@ class RecollectMiddleware(AgentMiddleware):
         await self._companion.sync(views, session=run.session, user=run.user)
         await self._companion.leave(session=run.session, user=run.user)
 
+    async def _known(self, request: Any, run: Run) -> ToolMessage | None:
+        """Return the result of an equal call that may be used instead of a new one."""
+        call = request.tool_call
+        known = await self._companion.known_result(
+            call["name"], call["args"], session=run.session, user=run.user
+        )
+        if known is None:
+            return None
+        return ToolMessage(content=known, name=call["name"], tool_call_id=call["id"])
+
     async def _archived(self, request: Any, result: Any, run: Run) -> Any:
         """Return a tool's result without what is too large; a command carries messages too."""
         if isinstance(result, ToolMessage):
@@ -177,6 +224,8 @@ class RecollectMiddleware(AgentMiddleware):
             request.tool_call["args"],
             text,
             question=newest_words(said),
+            call_id=message.tool_call_id,
+            failed=message.status == "error",
             session=run.session,
             user=run.user,
         )

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 from llama_index.core.memory import BaseMemoryBlock
-from llama_index.core.tools import FunctionTool, ToolMetadata
+from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from pydantic import PrivateAttr
 
 from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, newest_words, text_message
+from recollect.adapters.companion import Companion, newest_words, result_text, text_message
+from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message, Role
 
@@ -80,27 +81,34 @@ class RecollectBlock(BaseMemoryBlock[str]):
         ]
 
     def archiving(self, tool: FunctionTool) -> FunctionTool:
-        """Return a copy of a tool that archives its result if it is a large text."""
+        """Return a copy of a tool whose results are noted, and archived if they are large."""
+        return _ArchivingTool(tool, self)
 
-        async def archive(result: Any) -> str | None:
-            if not isinstance(result, str):
-                return None
-            return await self._bridge.arun(
-                lambda: self._companion.result(
-                    tool.metadata.get_name(),
-                    {},
-                    result,
-                    question=self._asked,
-                    session=self._session,
-                )
-            )
-
-        return FunctionTool(
-            fn=tool.real_fn,
-            metadata=tool.metadata,
-            async_callback=archive,
-            partial_params=tool.partial_params,
+    async def known(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+        """Return what an equal call gave, if it may be used instead of a new call."""
+        return await self._bridge.arun(
+            lambda: self._companion.known_result(tool, arguments, session=self._session)
         )
+
+    async def kept(self, tool: str, arguments: Mapping[str, Any], result: str) -> str:
+        """Note a tool's result, and return it or what stands for a large one."""
+        return await self._bridge.arun(
+            lambda: self._companion.result(
+                tool, arguments, result, question=self._asked, session=self._session
+            )
+        )
+
+    async def notes(self) -> SessionNotes | None:
+        """Return what the tools of the conversation have found; None where memory fails."""
+        return await self._bridge.arun(lambda: self._companion.notes(self._session))
+
+    async def reset(self) -> None:
+        """Let go of what belongs to the current question; cached structures stay."""
+        await self._bridge.arun(lambda: self._companion.reset(self._session))
+
+    async def reset_all(self) -> None:
+        """Let go of everything that the tools of the conversation have found."""
+        await self._bridge.arun(lambda: self._companion.reset(self._session, everything=True))
 
     async def leave(self, messages: Sequence[ChatMessage]) -> None:
         """Take over a history, and have it read for what is worth remembering."""
@@ -110,7 +118,11 @@ class RecollectBlock(BaseMemoryBlock[str]):
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         views = [view for it in messages or () if (view := view_of(it)) is not None]
         self._asked = asked = newest_words(views)
-        return await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
+        if not asked:
+            return ""
+        return await self._bridge.arun(
+            lambda: self._companion.context(asked, session=self._session)
+        )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         await self.leave(messages)
@@ -125,6 +137,37 @@ class RecollectBlock(BaseMemoryBlock[str]):
             return await self._bridge.arun(lambda: box.call(name, arguments))
 
         return call
+
+
+class _ArchivingTool(FunctionTool):
+    """A copy of a tool for a conversation with memory."""
+
+    def __init__(self, tool: FunctionTool, block: RecollectBlock) -> None:
+        super().__init__(
+            fn=tool.real_fn, metadata=tool.metadata, partial_params=tool.partial_params
+        )
+        self._block = block
+
+    async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        name = self.metadata.get_name()
+        given = {it: value for it, value in kwargs.items() if it != self.ctx_param_name}
+        known = await self._block.known(name, given)
+        if known is None:
+            output = await super().acall(*args, **kwargs)
+        else:
+            output = ToolOutput(content=known, tool_name=name, raw_input=given, raw_output=known)
+        if not all(isinstance(it, TextBlock) for it in output.blocks):
+            return output
+        text = result_text(output.raw_output)
+        kept = await self._block.kept(name, given, text)
+        if kept == text:
+            return output
+        return ToolOutput(
+            content=kept,
+            tool_name=name,
+            raw_input=output.raw_input,
+            raw_output=output.raw_output,
+        )
 
 
 def view_of(message: ChatMessage) -> Message | None:

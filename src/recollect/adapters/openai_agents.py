@@ -16,13 +16,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from agents import Agent, FunctionTool, RunConfig, RunHooks, Runner
+from agents import (
+    Agent,
+    FunctionTool,
+    RunConfig,
+    RunHooks,
+    Runner,
+    ToolOutputFileContent,
+    ToolOutputImage,
+    ToolOutputText,
+)
 from agents.memory import SessionSettings
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 from agents.run import CallModelData, ModelInputData
 
 from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, applied, newest_words
+from recollect.adapters.companion import Companion, applied, newest_words, result_text
+from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import FilePart, Message, Part, Role, TextPart, ToolCall
@@ -33,6 +43,7 @@ _PLACE: Final = "openai-agents"
 # With these the provider keeps the history, and a call carries only what is new.
 _KEPT_ELSEWHERE: Final = ("conversation_id", "previous_response_id", "auto_previous_response_id")
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
+_BLOCKS: Final = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)
 
 
 class RecollectSession:
@@ -142,21 +153,43 @@ class AgentMemory:
         return agent.clone(tools=[*own, *(self.tools if with_tools else ())])
 
     def archiving(self, tool: FunctionTool) -> FunctionTool:
-        """Return a copy of a tool that archives its result if it is large."""
+        """Return a copy of a tool whose results are noted, and archived if they are large."""
         invoke = tool.on_invoke_tool
 
         async def call(context: Any, arguments: str) -> Any:
-            result = await invoke(context, arguments)
-            if not isinstance(result, str) or is_memory_tool(tool.name):
+            known = await self._bridge.arun(
+                lambda: self._companion.known_result(tool.name, arguments, session=self._id)
+            )
+            result = await invoke(context, arguments) if known is None else known
+            text = _text_of(result)
+            if text is None or is_memory_tool(tool.name):
                 return result
             question = newest_words([view_of(it) for it in grouped(self._newest)])
-            return await self._bridge.arun(
+            kept = await self._bridge.arun(
                 lambda: self._companion.result(
-                    tool.name, arguments, result, question=question, session=self._id
+                    tool.name,
+                    arguments,
+                    text,
+                    question=question,
+                    call_id=context.tool_call_id,
+                    session=self._id,
                 )
             )
+            return result if kept == text else kept
 
         return replace(tool, on_invoke_tool=call)
+
+    async def notes(self) -> SessionNotes | None:
+        """Return what the tools of the conversation have found; None where memory fails."""
+        return await self._bridge.arun(lambda: self._companion.notes(self._id))
+
+    async def reset(self) -> None:
+        """Let go of what belongs to the current question; cached structures stay."""
+        await self._bridge.arun(lambda: self._companion.reset(self._id))
+
+    async def reset_all(self) -> None:
+        """Let go of everything that the tools of the conversation have found."""
+        await self._bridge.arun(lambda: self._companion.reset(self._id, everything=True))
 
     def run_config(self, **options: Any) -> RunConfig:
         """Return the configuration of a run with memory; `options` are those of `RunConfig`."""
@@ -240,6 +273,14 @@ class HandoffHooks(RunHooks[Any]):
 
     async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
         self._memory.begin(to_agent)
+
+
+def _text_of(result: Any) -> str | None:
+    """Return a tool's result as text; None for content blocks of the SDK."""
+    items = result if isinstance(result, list | tuple) else [result]
+    if any(isinstance(it, _BLOCKS) or (isinstance(it, dict) and "type" in it) for it in items):
+        return None
+    return result_text(result)
 
 
 def grouped(items: Sequence[Any]) -> list[list[Any]]:

@@ -170,6 +170,20 @@ class RecollectMemory(AbstractCapability[Any]):
             model_request_parameters=parameters,
         )
 
+    async def wrap_tool_execute(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: Any, args: Any, handler: Any
+    ) -> Any:
+        """Answer a call whose result is known, where the settings allow it."""
+        session, user = self._whose(ctx)
+        known = await self._bridge.arun(
+            lambda: self._companion.known_result(call.tool_name, args, session=session, user=user)
+        )
+        if known is None:
+            return await handler(args)
+        return await self.after_tool_execute(
+            ctx, call=call, tool_def=tool_def, args=args, result=known
+        )
+
     async def after_tool_execute(
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: Any, args: Any, result: Any
     ) -> Any:
@@ -183,7 +197,13 @@ class RecollectMemory(AbstractCapability[Any]):
         session, user = self._whose(ctx)
         kept = await self._bridge.arun(
             lambda: self._companion.result(
-                call.tool_name, args, text, question=question, session=session, user=user
+                call.tool_name,
+                args,
+                text,
+                question=question,
+                call_id=call.tool_call_id,
+                session=session,
+                user=user,
             )
         )
         if kept == text:

@@ -831,6 +831,8 @@ class Wiring(Parts):
             self.meaning,
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
+            self.working.models.of("summarise"),
+            self._reranking,
         )
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from recollect.assemble.recall import token_counter
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Caller
     from recollect.domain.write import Pending
     from recollect.knowledge.base import KnowledgeBase
+    from recollect.knowledge.retrieval import Reranking
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.ports.archives import Archives, Blobs
     from recollect.ports.embedder import VectorSource
@@ -171,6 +173,7 @@ def _session_options(settings: Settings) -> SessionOptions:
             max_chunks=notes.max_chunks,
             min_relevance=notes.min_relevance,
             chunk_chars=notes.chunk_chars,
+            structure_chars=notes.structure_chars,
             answer_from_cache=notes.answer_from_cache,
         ),
         notes_rules=_notes_rules(notes.rules),
@@ -199,17 +202,21 @@ def knowledge_base(
     vectors: VectorIndex,
     meaning: VectorSource,
     redactor: Redactor,
-    model: LanguageModel | None,
+    rewrite: LanguageModel | None,
+    summarise: LanguageModel | None,
+    reranking: Reranking | None,
 ) -> KnowledgeBase:
     """Return the knowledge base on this database."""
     from recollect.backends.sql.documents import SqlDocuments
     from recollect.backends.sql.jobs import SqlJobs
     from recollect.backends.sql.store import SqlStore
+    from recollect.context.summariser import grounded_answer
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.ingest import Ingester, Originals
     from recollect.knowledge.parser import Parser, ParserLimits
     from recollect.knowledge.retrieval import RetrievalOptions, Retriever
     from recollect.knowledge.rewriting import Rewriter
+    from recollect.knowledge.summaries import ModelSummaries
 
     documents = SqlDocuments(database)
     originals = Originals(contents_of(settings, database), documents)
@@ -228,6 +235,7 @@ def knowledge_base(
         ),
         None if redactor.mode == "off" else lambda text: redactor.counting().text(text),
         settings.knowledge.max_file_bytes,
+        None if summarise is None else ModelSummaries(partial(grounded_answer, summarise)),
     )
     retriever = Retriever(
         documents,
@@ -236,8 +244,12 @@ def knowledge_base(
         meaning,
         token_counter(settings),
         clock,
-        RetrievalOptions(),
-        Rewriter(model),
+        RetrievalOptions(
+            neighbours=settings.knowledge.neighbours,
+            passage_tokens=settings.knowledge.passage_tokens,
+        ),
+        Rewriter(rewrite),
+        reranking,
     )
     return KnowledgeBase(
         documents,

@@ -559,8 +559,8 @@ def swept(console: Console, found: Swept) -> None:
     }
     _table(console, {name: f"{number:,}" for name, number in rows.items() if number})
     _table(console, {name: _counts(did.items()) for name, did in found.by_category.items()})
-    for action, ids in found.ids.items():
-        line(console, f"{action}: {' '.join(ids)}")
+    for record in found.named:
+        line(console, f"{record.action} ({record.reason}): {record.id}  {record.title}")
 
 
 def _to_do(number: int, command: str) -> str:

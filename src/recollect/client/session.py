@@ -188,6 +188,40 @@ class RemoteSession(Session):
             case _:
                 return told["messages"]
 
+    async def process_tool_result(
+        self,
+        tool: str,
+        arguments: object,
+        result: ToolResult,
+        *,
+        thread: str | None = None,
+        question: str = "",
+        call_id: str | None = None,
+        failed: bool = False,
+    ) -> ToolResult:
+        await self._begin()
+        await self.save()
+        body = {
+            "tool": tool,
+            "input": arguments,
+            "result": result,
+            "thread": thread,
+            "question": question,
+            "call_id": call_id,
+            "failed": failed,
+        }
+        told = await self._ask("POST", "tool-results", body=body)
+        await self._read_notes()
+        return told["result"]
+
+    async def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
+        await self._begin()
+        await self.save()
+        path = at("sessions", self._id, "tool-results", "known")
+        body = {"tool": tool, "input": arguments}
+        offer = (await self._connection.ask("POST", path, self._scope, body=body))["offer"]
+        return None if offer is None else cast("Hint | Cached", _offer(offer))
+
     async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
         await self._begin()
         await self.save()
@@ -286,7 +320,8 @@ class RemoteSession(Session):
                 "current_query": told["current_query"],
                 "known_chapters": told["known_chapters"],
                 "structures": [
-                    {"document": name, "value": value} for name, value in told["structures"].items()
+                    {"document": name, "value": value, **told["structure_calls"].get(name, {})}
+                    for name, value in told["structures"].items()
                 ],
                 "chunks": told["chunks"],
             }

@@ -92,6 +92,13 @@ def to_anthropic(messages: Sequence[Message]) -> AnthropicMessages:
     return AnthropicMessages(system=system[0] if system else None, messages=wire)
 
 
+def reports_error(message: Message) -> bool:
+    """Return whether a tool's message is marked as the report of an error."""
+    return message.role == "tool" and any(
+        block.get("is_error") for block in _as_blocks(_marks(message).get("content", ()))
+    )
+
+
 def with_ids_of_their_own(messages: Sequence[Message]) -> Iterator[Message]:
     """Make call ids unique: Anthropic accepts an id only once in a conversation."""
     used: set[str] = set()

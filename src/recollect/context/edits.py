@@ -109,14 +109,14 @@ def tool_input(call: ToolCall) -> object:
 
 def archives_in(message: Message) -> set[str]:
     """Return the ids of the archives that a message has placeholders of."""
-    if message.role != "tool":
+    return placeholder_ids(message.text) if message.role == "tool" else set()
+
+
+def placeholder_ids(text: str) -> set[str]:
+    """Return the ids of the archives that a text has placeholders of."""
+    if _SIGN not in text:
         return set()
-    text = message.text
-    return (
-        {placeholder.id for _, _, placeholder in find_placeholders(text)}
-        if _SIGN in text
-        else set()
-    )
+    return {placeholder.id for _, _, placeholder in find_placeholders(text)}
 
 
 def newest_places(messages: Sequence[Message], ids: Iterable[str]) -> dict[str, int]:

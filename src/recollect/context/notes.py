@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import accumulate, islice
 from typing import Any, Final, Literal, cast, get_args
 
 from recollect.domain.fields import MAX_TITLE, checked_json, checked_share, checked_text
@@ -25,7 +26,8 @@ from recollect.language.characters import language as language_of
 _PATH: Final = re.compile(r"(arguments|result|item)((?:\.[^.\[\]|]+|\[\])*)")
 _STEP: Final = re.compile(r"\.([^.\[\]|]+)|(\[\])")
 _MAX_NUMBER: Final = 1e15
-_SIGNS_OF_FAILURE: Final = ("error", "isError", "is_error")
+_SIGNS_OF_FAILURE: Final = ("error", "errors", "isError", "is_error")
+_SIGNS_OF_SUCCESS: Final = ("success", "ok")
 Feeds = Literal["structure", "search_results", "page"]
 _NEEDED: Final[Mapping[Feeds, tuple[str, ...]]] = {
     "structure": ("document", "content"),
@@ -131,7 +133,9 @@ def _from_json(value: object) -> object:
 
 
 def _tells_of_failure(result: object) -> bool:
-    return any(_mapping(result).get(sign) for sign in _SIGNS_OF_FAILURE)
+    told = _mapping(result)
+    failed = any(told.get(sign) for sign in _SIGNS_OF_FAILURE)
+    return failed or any(told.get(sign) is False for sign in _SIGNS_OF_SUCCESS)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -205,12 +209,17 @@ SMART_SEARCH: Final = NotesRule(
     source="item.source|item.reg_id|item.title|item.url",
     score="item.score|item.relevance_score|item.relevance",
     chapter="item.chapter|item.chapter_id|item.section",
-    metadata={"page": "item.page_num|item.page"},
+    metadata={"page": "item.page_num|item.page|item.page_number"},
 )
 READ_PAGE_RANGE: Final = NotesRule(
     feeds="page",
     content="result.content_markdown|result.content|result.pages[].content|result.text|result",
     source="result.source|arguments.reg_id|arguments.doc_id|arguments.document_id",
+    metadata={
+        "page": "arguments.start_page|arguments.page_start|arguments.page|arguments.page_num"
+        "|result.start_page|result.page|result.page_num",
+        "last_page": "arguments.end_page|arguments.page_end|result.end_page",
+    },
 )
 PRESETS: Final[Mapping[str, NotesRule]] = {
     "get_toc": GET_TOC,
@@ -227,6 +236,10 @@ _CHINESE: Final = {
     "chapters": "相关章节: {}",
     "cached": "# 已缓存目录\n以下规程目录已获取: {}\n无需再次调用 {}",
     "hint": "{} 的目录已获取，无需再次调用 {}。",
+    "titles": "{} 的章节: {}",
+    "more": "，另有 {} 章未列出",
+    "whole": '，完整目录: load_tool_history(uuid="{}")',
+    "between": "；",
 }
 _ENGLISH: Final = {
     "found": "# Information already found",
@@ -234,6 +247,10 @@ _ENGLISH: Final = {
     "chapters": "Relevant chapters: {}",
     "cached": "# Cached tables of contents\nAlready fetched: {}\nNo need to call {} again",
     "hint": "The table of contents of {} was fetched already; no need to call {} again.",
+    "titles": "Chapters of {}: {}",
+    "more": "; {} more are not listed",
+    "whole": '; all of it: load_tool_history(uuid="{}")',
+    "between": "; ",
 }
 
 # How much of a page is searched for parts that match the question.
@@ -244,6 +261,13 @@ _HEADING: Final = re.compile("^#", re.MULTILINE)
 _SAMPLE_CHARS: Final = 1_000
 _KEYS: Final = re.compile(r'"[^"]*":')
 PAGE_RELEVANCE: Final = 0.8
+# Where structures keep the titles of their chapters; of others the longest text is taken.
+_TITLE_FIELDS: Final = ("title", "name", "heading", "label", "chapter", "section", "text")
+_FIELD: Final = re.compile("[a-z_][A-Za-z0-9_]*")
+_PAGE: Final = re.compile("page|页", re.IGNORECASE)
+_MAX_TITLE_CHARS: Final = 100
+_MAX_LISTED: Final = 5_000
+_MAX_LEVELS: Final = 20
 # The notes are stored as a whole, so their size is limited.
 MAX_STRUCTURE: Final = 400_000
 _MAX_STRUCTURES: Final = 20
@@ -264,15 +288,78 @@ def found_text(chunks: Sequence[ContentChunk], chapters: Iterable[str], language
     return "\n".join(lines)
 
 
-def cached_text(documents: Iterable[str], tools: Iterable[str], language: Language) -> str:
-    """Return which structures are known, under their own heading."""
-    calls = ", ".join(dict.fromkeys(f"{tool}()" for tool in tools))
-    return _words(language)["cached"].format(", ".join(map(_line, documents)), calls)
+def cached_text(structures: Sequence[CachedStructure], language: Language, room: int) -> str:
+    """Return which structures are known, under their own heading, with the chapters that fit."""
+    words = _words(language)
+    documents = ", ".join(_line(structure.document) for structure in structures)
+    calls = ", ".join(dict.fromkeys(f"{structure.tool}()" for structure in structures))
+    lines = [words["cached"].format(documents, calls)]
+    for structure in structures:
+        found = chapters(structure.value)
+        shown = _fitting(found, room // len(structures), words["between"])
+        if shown or structure.archive:
+            text = words["titles"].format(_line(structure.document), words["between"].join(shown))
+            if len(shown) < len(found):
+                text += words["more"].format(len(found) - len(shown))
+            if structure.archive:
+                text += words["whole"].format(structure.archive)
+            lines.append(text)
+    return "\n".join(lines)
 
 
 def hint_text(document: str, tool: str, language: Language) -> str:
     """Return the hint that a call is not needed."""
     return _words(language)["hint"].format(_line(document), f"{tool}()")
+
+
+def chapters(structure: object) -> list[tuple[int, str]]:
+    """Return the chapters in a structure with their depths, in order.
+
+    A chapter is an entry of a list, or what a key names that is not the name of a field.
+    """
+    return list(islice(_chapters(structure, 0, 0), _MAX_LISTED))
+
+
+def _chapters(value: object, depth: int, level: int) -> Iterator[tuple[int, str]]:
+    if level > _MAX_LEVELS:
+        return
+    entries = cast("list[object]", value) if isinstance(value, list) else []
+    for entry in entries:
+        yield from _chapter(entry, _title(entry), depth, level)
+    for name, entry in _mapping(cast("object", value)).items():
+        if isinstance(entry, Mapping | list):
+            title = "" if _FIELD.fullmatch(name) else name
+            yield from _chapter(cast("object", entry), title, depth, level)
+        elif level == 0 and _is_number(entry) and not _FIELD.fullmatch(name):
+            yield depth, f"{_short(name)} P{entry}"
+
+
+def _chapter(entry: object, title: str, depth: int, level: int) -> Iterator[tuple[int, str]]:
+    if title:
+        pages = [it for name, it in _mapping(entry).items() if _PAGE.search(name)]
+        page = next((f" P{it}" for it in pages if isinstance(it, int) and _is_number(it)), "")
+        yield depth, f"{_short(title)}{page}"
+    yield from _chapters(entry, depth + bool(title), level + 1)
+
+
+def _title(entry: object) -> str:
+    """Return the title of an entry: its field for it, or its longest text."""
+    if isinstance(entry, str):
+        return entry.strip()
+    texts = {name: text for name, text in _mapping(entry).items() if isinstance(text, str)}
+    named = (texts[name] for name in _TITLE_FIELDS if texts.get(name))
+    return next(named, max(texts.values(), key=len, default="")).strip()
+
+
+def _fitting(found: Sequence[tuple[int, str]], room: int, between: str) -> list[str]:
+    """Return the titles of as many levels as fit, or those of the first level that do."""
+    for deepest in sorted({depth for depth, _ in found}, reverse=True):
+        shown = [title for depth, title in found if depth <= deepest]
+        if len(between.join(shown)) <= room:
+            return shown
+    first = [title for depth, title in found if depth == 0]
+    lengths = accumulate(len(title) + len(between) for title in first)
+    return [title for title, length in zip(first, lengths, strict=True) if length <= room]
 
 
 def titles(structure: Any) -> str:
@@ -315,6 +402,10 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _short(title: str) -> str:
+    return _line(title)[:_MAX_TITLE_CHARS]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesOptions:
     """The amount to note, and the answer to a repeated call of a structure tool."""
@@ -324,13 +415,15 @@ class NotesOptions:
     min_relevance: float = 0.5
     # The maximum length of a chunk: a long page is not copied whole into every prompt.
     chunk_chars: int = 500
+    # The number of characters of chapter titles in a prompt.
+    structure_chars: int = 2_000
     answer_from_cache: bool = False
     # None means the language of the question, else that of what was found.
     language: Language | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Structure:
+class CachedStructure:
     """The structure of a document and the call that returned it."""
 
     document: str
@@ -339,6 +432,8 @@ class _Structure:
     arguments: str = ""
     # The original result of the call, only with `answer_from_cache`.
     result: Any = None
+    # The archive that has the whole result, if it was archived.
+    archive: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -354,7 +449,7 @@ class SessionNotes:
     ) -> None:
         self._options = options or NotesOptions()
         self._rules = {**PRESETS, **(rules or {})}
-        self._structures: dict[str, _Structure] = {}
+        self._structures: dict[str, CachedStructure] = {}
         self._chunks: list[ContentChunk] = []
         self.known_chapters: list[str] = []
         self.current_query = ""
@@ -371,7 +466,7 @@ class SessionNotes:
 
     def cache_toc(self, reg_id: str, toc: Mapping[str, Any] | Sequence[Any]) -> None:
         """Cache the structure of a document."""
-        self._cache(_Structure(document=reg_id, value=toc))
+        self._cache(CachedStructure(document=reg_id, value=toc))
 
     def get_cached_toc(self, reg_id: str) -> Any | None:
         found = self._structures.get(reg_id)
@@ -407,8 +502,13 @@ class SessionNotes:
             self._add_excerpt(content, source, relevance, "page_content")
             _log.debug("[Memory] 添加页面内容: %s", source)
 
-    def observe_tool(self, name: str, arguments: object, result: object) -> bool:
-        """Note a tool's result if a rule says how; return whether anything was noted."""
+    def observe_tool(
+        self, name: str, arguments: object, result: object, *, archive: str = ""
+    ) -> bool:
+        """Note a tool's result if a rule says how; return whether anything was noted.
+
+        `archive` is the id of the archive that has the whole result.
+        """
         rule = self._rule(name)
         if rule is None or not self._options.enabled:
             return False
@@ -418,7 +518,7 @@ class SessionNotes:
                 raise InvalidInput("it is an error's report")
             match rule.feeds:
                 case "structure":
-                    self._note_structure(name, rule, call, result)
+                    self._note_structure(name, rule, call, result, archive)
                 case "search_results":
                     self._add_results(name, rule, call)
                 case "page":
@@ -456,7 +556,7 @@ class SessionNotes:
             return ""
         known = self._structures.values()
         spoken = self._language(*(titles(structure.value) for structure in known))
-        return cached_text(list(self._structures), [structure.tool for structure in known], spoken)
+        return cached_text(list(known), spoken, self._options.structure_chars)
 
     def clear_query_context(self) -> None:
         """Forget what belongs to the current question; keep the structures."""
@@ -486,7 +586,7 @@ class SessionNotes:
         self.current_query = dumped["current_query"]
         self.known_chapters = list(dumped["known_chapters"])
         self._structures = {
-            dumped_structure["document"]: _Structure(**dumped_structure)
+            dumped_structure["document"]: CachedStructure(**dumped_structure)
             for dumped_structure in dumped["structures"]
         }
         # In reverse order, so that the newest of equals comes first again.
@@ -498,35 +598,39 @@ class SessionNotes:
         return self._rules.get(name) or self._rules.get(name.rpartition("__")[2])
 
     def _note_structure(
-        self, name: str, rule: NotesRule, call: CallContent, result: object
+        self, name: str, rule: NotesRule, call: CallContent, result: object, archive: str
     ) -> None:
         value = call.structure(rule.content)
-        if value is None:
+        # One without chapters is the answer of a tool that found none.
+        if value is None or not chapters(value):
             raise InvalidInput("there is no structure in it")
         keep = self._options.answer_from_cache and isinstance(result, str | Mapping | list)
         self._cache(
-            _Structure(
+            CachedStructure(
                 document=call.text(rule.document),
                 value=value,
                 tool=name,
                 arguments=_canonical(call),
                 result=result if keep else None,
+                archive=archive,
             )
         )
 
-    def _cache(self, structure: _Structure) -> None:
+    def _cache(self, structure: CachedStructure) -> None:
         if not self._options.enabled:
             return
         document = checked_text(structure.document, "document", MAX_TITLE)
         # A copy, so that the caller's changes do not change the notes.
         kept = checked_json(structure.to_json(), "a structure", MAX_STRUCTURE)
         self._structures.pop(document, None)
-        self._structures[document] = _Structure(**kept)
+        self._structures[document] = CachedStructure(**kept)
         while len(self._structures) > _MAX_STRUCTURES:
             del self._structures[next(iter(self._structures))]
         _log.debug("[Memory] 缓存目录: %s", document)
 
-    def _known_structure(self, rule: NotesRule, name: str, call: CallContent) -> _Structure | None:
+    def _known_structure(
+        self, rule: NotesRule, name: str, call: CallContent
+    ) -> CachedStructure | None:
         found = self._structures.get(call.text(rule.document))
         if found is not None:
             return found
@@ -548,12 +652,13 @@ class SessionNotes:
             content = item.text(rule.content)
             if relevance is None or relevance < self._options.min_relevance or not content:
                 continue
+            metadata = _metadata(rule, item)
             self._add_excerpt(
                 content,
-                item.text(rule.source) or name,
+                _source(item.text(rule.source) or name, metadata),
                 relevance,
                 rule.chunk_type or "search_result",
-                _metadata(rule, item),
+                metadata,
             )
             chapter = item.text(rule.chapter)
             if chapter and chapter not in self.known_chapters:
@@ -561,7 +666,8 @@ class SessionNotes:
         _log.debug("[Memory] 添加搜索结果: %d 条", len(items))
 
     def _note_page(self, name: str, rule: NotesRule, call: CallContent) -> None:
-        source = call.text(rule.source) or name
+        metadata = _metadata(rule, call)
+        source = _source(call.text(rule.source) or name, metadata)
         score = call.share(rule.score)
         default = PAGE_RELEVANCE if rule.relevance is None else rule.relevance
         self._add_excerpt(
@@ -569,7 +675,7 @@ class SessionNotes:
             source,
             default if score is None else score,
             rule.chunk_type or "page_content",
-            _metadata(rule, call),
+            metadata,
         )
         _log.debug("[Memory] 添加页面内容: %s", source)
 
@@ -607,6 +713,14 @@ def _metadata(rule: NotesRule, call: CallContent) -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
+def _source(source: str, metadata: Mapping[str, str]) -> str:
+    """Return a source with its page, as in `angui_2024 P85`, unless it names the page itself."""
+    page, last = metadata.get("page", ""), metadata.get("last_page", "")
+    if not page or re.search(rf"(?:p\.?|page|第)\s*{re.escape(page)}(?!\d)", source, re.IGNORECASE):
+        return source
+    return f"{source} P{page}-{last}" if last not in ("", page) else f"{source} P{page}"
+
+
 def _canonical(call: CallContent) -> str:
     """Return the arguments in a form that is equal for equal ones; empty without arguments."""
     try:
@@ -615,6 +729,6 @@ def _canonical(call: CallContent) -> str:
         return ""
 
 
-def _is_same_call(known: _Structure, name: str, call: CallContent) -> bool:
+def _is_same_call(known: CachedStructure, name: str, call: CallContent) -> bool:
     arguments = _canonical(call)
     return arguments != "" and (known.tool, known.arguments) == (name, arguments)

@@ -13,11 +13,20 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, overload
 
-from recollect.context.anthropic_messages import AnthropicMessages
+from recollect.context.anthropic_messages import AnthropicMessages, reports_error
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.archives.triggers import choose
 from recollect.context.background_compression import BackgroundCompression
-from recollect.context.edits import Drop, Edit, Insert, Keep, Replace, newest_places, with_result
+from recollect.context.edits import (
+    Drop,
+    Edit,
+    Insert,
+    Keep,
+    Replace,
+    newest_places,
+    placeholder_ids,
+    with_result,
+)
 from recollect.context.history import SessionPlan, Synced, align, edits_between, fingerprint
 from recollect.context.message_formats import (
     Format,
@@ -39,12 +48,13 @@ from recollect.context.session_state import (
     WindowState,
 )
 from recollect.context.window import Budget, RememberedCounts
-from recollect.domain.archive import EarlierResult
+from recollect.domain.archive import EarlierResult, ToolResult
 from recollect.domain.context import MemoryContext, SessionUsage, Tongue
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, ToolCall
+from recollect.domain.notes import Cached, Hint
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
@@ -150,6 +160,8 @@ class Session:
         self._spans: Mapping[str, tuple[int, int]] = {}
         self._sent = BuiltPrompt()
         self._saved_tokens = 0
+        # The calls whose results were noted when they came, before the conversation has them.
+        self._noted_calls: set[str] = set()
         self._is_over = False
         # The language of the guide, as soon as it is known.
         self._tongue: Tongue | None = None
@@ -321,6 +333,44 @@ class Session:
             with_guide=with_guide,
         )
         return written(self._sent.messages, format)
+
+    async def process_tool_result(
+        self,
+        tool: str,
+        arguments: object,
+        result: ToolResult,
+        *,
+        thread: str | None = None,
+        question: str = "",
+        call_id: str | None = None,
+        failed: bool = False,
+    ) -> ToolResult:
+        """Note a tool's result, archive it if it is large, and return what to keep of it.
+
+        This is for frameworks, which keep the conversation themselves and take this result into
+        it; `call_id` is the call's id there. The notes see the whole result, unless it `failed`.
+        """
+        async with self._turn:
+            await self._load()
+        kept = result
+        try:
+            kept = await self._archive.process_tool_result(
+                tool, arguments, result, self._id, thread, question=question
+            )
+        finally:
+            if call_id is not None:
+                self._noted_calls.add(call_id)
+            if not failed and self._note_result(tool, arguments, result, kept, question):
+                await self.save()
+        return kept
+
+    async def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
+        """Return what the notes say before a call whose result is known, or None.
+
+        It is the result itself if the settings allow to answer from the notes.
+        """
+        await self._ensure_loaded()
+        return self._notes.before_tool(tool, arguments)
 
     async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
         """Take over a history that a framework keeps, and observe what is new in it.
@@ -549,8 +599,33 @@ class Session:
         """Update the notes with what was said."""
         if heard.said.role == "user":
             self._notes.current_query = heard.said.text[:_MAX_QUERY_CHARS]
-        if heard.call is not None:
-            self._notes.observe_tool(heard.call.name, heard.call.arguments, heard.said.text)
+        if heard.call is None:
+            return
+        if heard.call.id in self._noted_calls:
+            self._noted_calls.discard(heard.call.id)
+            return
+        if reports_error(heard.said):
+            return
+        self._note_result(
+            heard.call.name, heard.call.arguments, heard.said.text, heard.turn.content
+        )
+
+    def _note_result(
+        self,
+        tool: str,
+        arguments: object,
+        result: ToolResult,
+        kept: ToolResult,
+        question: str = "",
+    ) -> bool:
+        """Note a result and where it is archived; return whether anything was noted."""
+        if isinstance(result, str) and placeholder_ids(result):
+            # It was archived by somebody else, and what is left is no result of the tool.
+            return False
+        if question:
+            self._notes.current_query = question[:_MAX_QUERY_CHARS]
+        archive = next(iter(placeholder_ids(kept)), "") if isinstance(kept, str) else ""
+        return self._notes.observe_tool(tool, arguments, result, archive=archive)
 
     async def _save(self) -> None:
         """Store the state; the turns are stored already, so a failure is only logged."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from recollect.domain.context import Tongue
@@ -127,9 +129,8 @@ def shortened(length: int, tongue: Tongue) -> str:
 
 def _line(summary: Summary) -> str:
     words = _WORDS[summary.language]
-    space = " " if summary.language == "en" else ""
     sections = [
-        f"{words.short[kind]}{space}{words.beside.join(_flat(text) for text in told)}"
+        _after(words.short[kind], words.beside.join(_entry(text, kind) for text in told))
         for kind in PointKind
         if (told := summary.told(kind))
     ]
@@ -141,9 +142,33 @@ def _digest(summary: Summary) -> str:
     lines = [words.digest]
     for kind in PointKind:
         if told := summary.told(kind):
-            lines += [f"{words.headings[kind]}:", *(f"- {_flat(text)}" for text in told)]
+            lines += [f"{words.headings[kind]}:", *(f"- {_entry(text, kind)}" for text in told)]
     return "\n".join(lines if len(lines) > 1 else [f"{words.digest} {words.nothing}"])
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def _entry(text: str, kind: PointKind) -> str:
+    """Return a point in one line, without the name of its kind if the speaker wrote it in front."""
+    flat = " ".join(text.split())
+    label, _, rest = flat.replace("：", ":", 1).partition(":")
+    return rest.strip() if rest.strip() and _plain(label) in _names(kind) else flat
+
+
+def _after(label: str, text: str) -> str:
+    """Return a text after its label, which it may begin with itself."""
+    if text[: len(label)].casefold() == label and (
+        not label.isascii() or text[len(label) :].startswith(" ")
+    ):
+        return label + text[len(label) :]
+    return f"{label} {text}" if label.isascii() else f"{label}{text}"
+
+
+@cache
+def _names(kind: PointKind) -> frozenset[str]:
+    words = _WORDS.values()
+    named = (name for said in words for name in (said.short[kind], said.headings[kind]))
+    return frozenset(map(_plain, (kind.value, *named)))
+
+
+def _plain(label: str) -> str:
+    """Return a label as it is compared: `TODO`, `To-dos` and `to do` are one."""
+    return re.sub(r"[\W_]", "", label).casefold().removesuffix("s")

@@ -73,6 +73,18 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweptRecord:
+    """A record that a sweep takes a step with: what it is called, which step, and why."""
+
+    id: str
+    title: str
+    """Its title, or the beginning of its content."""
+    category: str
+    action: SweepAction
+    reason: SweepReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
     """What a sweep did with records and archives, or would do in a dry run."""
 
@@ -91,6 +103,8 @@ class Swept:
         default_factory=dict[str, tuple[str, ...]], hash=False
     )
     """action → the ids of the records, at most the first thousand."""
+    named: tuple[SweptRecord, ...] = ()
+    """The records of `ids`, by name."""
 
     @property
     def records(self) -> int:
@@ -121,6 +135,7 @@ def swept_together(several: Sequence[Swept]) -> Swept:
         by_category={name: dict(counts) for name, counts in sorted(categories.items())},
         by_reason=dict(reasons),
         ids=ids,
+        named=tuple(record for swept in several for record in swept.named),
     )
 
 

@@ -45,6 +45,7 @@ from recollect.knowledge.splitting import (
     split_chunks,
     split_sections,
 )
+from recollect.knowledge.summaries import ModelSummaries, with_summaries
 from recollect.language.summary import extract
 from recollect.ports.archives import Blobs
 from recollect.ports.documents import Documents
@@ -194,6 +195,7 @@ class Ingester:
         parser: Parser,
         mask: Callable[[str], str] | None = None,
         max_file_bytes: int = MAX_FILE_BYTES,
+        summaries: ModelSummaries | None = None,
     ) -> None:
         self._store = store
         self._documents = documents
@@ -205,6 +207,7 @@ class Ingester:
         # Masks what may not be stored; None if everything may be.
         self._mask = mask
         self._max_file_bytes = max_file_bytes
+        self._summaries = summaries
         # Locks keep the caller and the worker of this process from reading the same document.
         self._progress: dict[str, tuple[int, int]] = {}
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -328,6 +331,10 @@ class Ingester:
             ready, sections = await asyncio.to_thread(_describe, document, parsed)
         except RecollectError as problem:
             return await self._fail(document, problem, by)
+        if self._summaries is not None:
+            told, summaries = await self._summaries.of(ready, sections)
+            sections = with_summaries(sections, summaries)
+            ready = replace(ready, summary=_overview(sections, told)) if told else ready
         ready = replace(ready, version=document.version + 1, updated_at=self._clock.now())
         units = await asyncio.to_thread(document_units, ready, sections)
         embedded, model, jobs = await self._embed(units, tell)
@@ -504,15 +511,14 @@ def _describe(document: Document, parsed: ParsedText) -> tuple[Document, tuple[S
         chars=len(parsed.text),
         sections=len(sections),
         chunks=len(chunks),
-        summary=_overview(parsed, sections),
+        summary=_overview(sections, _summary(parsed.text)),
     )
     return ready, sections
 
 
-def _overview(parsed: ParsedText, sections: Sequence[Section]) -> str:
-    """Return a summary of a document: its main headings and most informative sentences."""
+def _overview(sections: Sequence[Section], summary: str) -> str:
+    """Return the main headings of a document above its summary."""
     names = " · ".join(dict.fromkeys(section.path[0] for section in sections if section.path))
-    summary = _summary(parsed.text)
     return "\n".join(filter(None, (names[:_SUMMARY_CHARACTERS], summary)))
 
 

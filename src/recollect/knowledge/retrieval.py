@@ -1,17 +1,19 @@
 """Search for the passages of documents that answer a question.
 
 Chunks are searched by words and by meaning, and so are the summaries of sections and documents; a
-chunk scores higher if its section and document fit too. Each hit is extended by its neighbours,
-adjacent hits become one passage, and every passage has a citation.
+chunk scores higher if its section and document fit too. A reranker, if there is one, reads the
+best. Adjacent hits become one passage, each passage is extended by its neighbours as far as the
+budget allows, and every passage has a citation.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from recollect.domain.document import (
     DOCUMENT_TYPES,
@@ -20,16 +22,17 @@ from recollect.domain.document import (
     DocumentType,
     Passage,
     Passages,
+    Section,
 )
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
 from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
 from recollect.errors import InvalidInput
 from recollect.knowledge.rewriting import Rewriter, Rewritten
-from recollect.knowledge.splitting import FIRST_SUMMARY
+from recollect.knowledge.splitting import FIRST_SUMMARY, headline
 from recollect.language.analysis import query_terms, term_keys
 from recollect.language.intent import without_asking
-from recollect.ports.documents import Documents, LocatedChunk
+from recollect.ports.documents import Documents, LocatedChunk, Span
 from recollect.ports.embedder import AskedQuestion, VectorSource
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
@@ -51,11 +54,10 @@ class RetrievalOptions:
     vector_weight: float = 1.0
     section_weight: float = 0.1
     document_weight: float = 0.05
-    reach: int = 1
-    passage_tokens: int = 240
-    """The size up to which a passage is extended by its neighbours."""
-    joined_tokens: int = 360
-    """The size up to which adjacent hits become one passage."""
+    neighbours: int = 1
+    """The number of chunks before and after a hit that its passage is extended by."""
+    passage_tokens: int = 720
+    """The size up to which adjacent hits become one passage, and a passage is extended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,24 @@ class _Candidate:
     score: float = 0.0
 
 
+class Reranking(Protocol):
+    """A model that reads the question with each of the best texts."""
+
+    @property
+    def candidates(self) -> int:
+        """Return the number of texts to read."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """Return the weight of the model's score."""
+        ...
+
+    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float] | str:
+        """Return a score from 0 to 1 for each text, or a note why there is none."""
+        ...
+
+
 @dataclass(slots=True)
 class _Group:
     """Hits of one section that become one passage."""
@@ -127,12 +147,26 @@ class _Group:
     chunk: LocatedChunk
     score: float
     parts: dict[str, float]
-    span: tuple[int, int]
-    matched: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    span: Span
+    matched: dict[int, Span]
+    neighbours: set[Span]
+    sections: dict[int, Section]
 
     @property
-    def place(self) -> tuple[str, int]:
-        return self.chunk.place
+    def document(self) -> Document:
+        return self.chunk.document
+
+    def text(self, span: Span) -> str:
+        """Return the text of a span, which may go over several sections."""
+        pieces: list[str] = []
+        at = span[0]
+        for _, section in sorted(self.sections.items()):
+            start, end = max(at, section.start), min(span[1], section.end)
+            if start < end:
+                # What lies between two of them is blank.
+                pieces += "\n" * (start - at), section.text[start - section.start :][: end - start]
+                at = end
+        return "".join(pieces)
 
 
 class Retriever:
@@ -148,6 +182,7 @@ class Retriever:
         clock: Clock,
         options: RetrievalOptions,
         rewriter: Rewriter | None = None,
+        reranking: Reranking | None = None,
     ) -> None:
         self._documents = documents
         self._units = units
@@ -157,6 +192,7 @@ class Retriever:
         self._clock = clock
         self._options = options
         self._rewriter = rewriter
+        self._reranking = reranking
 
     async def search(
         self,
@@ -176,15 +212,44 @@ class Retriever:
             rewritten = await self._rewriter.rewrite(query)
         where = where or DocumentFilter()
         wanted, attempts = self._options.candidates, 1
+        # A reranker reads more than is returned, and has a say in every score.
+        most, least = limit, min_score
+        if self._reranking is not None:
+            most, least = max(limit, self._reranking.candidates), 0.0
         found, degraded = await self._find(scopes, query, rewritten, wanted)
-        groups, is_short = await self._locate(found, where, limit, min_score)
+        groups = await self._locate(found, where, most, least)
         # The filter may have removed too many hits: search further.
-        while is_short and not where.is_empty and attempts < _MAX_ATTEMPTS and len(found) >= wanted:
+        while (
+            len(groups) < limit
+            and not where.is_empty
+            and attempts < _MAX_ATTEMPTS
+            and len(found) >= wanted
+        ):
             wanted, attempts = wanted * 8, attempts + 1
             found, degraded = await self._find(scopes, query, rewritten, wanted)
-            groups, is_short = await self._locate(found, where, limit, min_score)
-        passages = self._read(groups, limit, max_tokens)
+            groups = await self._locate(found, where, most, least)
+        if self._reranking is not None:
+            note = await self._rerank(query, groups, self._reranking)
+            degraded = (*degraded, note) if note else degraded
+            groups = [group for group in groups if group.score >= min_score]
+        passages = self._read(groups[:limit], max_tokens)
         return Passages(passages=passages, queries=(query, *rewritten.queries), degraded=degraded)
+
+    async def _rerank(self, query: str, groups: list[_Group], reranking: Reranking) -> str:
+        """Mix the reranker's scores into those of the best, and sort; return what went wrong."""
+        read = groups[: reranking.candidates]
+        texts = [
+            f"{headline(group.document, group.chunk.section)}\n{group.text(group.span)}"
+            for group in read
+        ]
+        scores = await reranking.scores(query, texts) if texts else ()
+        if isinstance(scores, str):
+            return scores
+        for group, score in zip(read, scores, strict=True):
+            group.score = (1 - reranking.weight) * group.score + reranking.weight * score
+            group.parts["reranker"] = round(score, 4)
+        groups.sort(key=lambda group: -group.score)
+        return ""
 
     async def _find(
         self, scopes: Sequence[Scope], query: str, rewritten: Rewritten, wanted: int
@@ -286,8 +351,8 @@ class Retriever:
         where: DocumentFilter,
         limit: int,
         min_score: float,
-    ) -> tuple[list[_Group], bool]:
-        """Return the best hits, adjacent ones combined, and whether there are too few."""
+    ) -> list[_Group]:
+        """Return the best hits, adjacent ones combined."""
         good = [(unit, candidate) for unit, candidate in found if candidate.score >= min_score]
         # Hits that are combined leave room for more.
         step = 3 * limit
@@ -295,72 +360,96 @@ class Retriever:
         for first in range(0, len(good), step):
             batch = good[first : first + step]
             located = await self._documents.locate(
-                [unit for unit, _ in batch], reach=self._options.reach
+                [unit for unit, _ in batch], reach=self._options.neighbours
             )
             for unit, candidate in batch:
                 chunk = located.get(unit)
                 if chunk is None or not where.accepts(chunk.document):
                     continue
-                # Once there are enough, a hit can only add to a passage of its section.
-                if len(groups) < limit or any(group.place == chunk.place for group in groups):
-                    self._add(groups, chunk, candidate)
+                # Once there are enough, a hit can only add to a passage.
+                if not self._join(groups, chunk) and len(groups) < limit:
+                    groups.append(_group(chunk, candidate))
             if len(groups) >= limit:
-                return groups, False
-        return groups, True
+                break
+        return groups
 
-    def _add(self, groups: list[_Group], chunk: LocatedChunk, found: _Candidate) -> None:
-        """Add a hit to an adjacent passage, or as a passage of its own."""
-        span = self._extended_span(chunk)
+    def _join(self, groups: Sequence[_Group], chunk: LocatedChunk) -> bool:
+        """Add a hit to a passage that it is adjacent to, if there is one with room for it."""
         for group in groups:
-            touches = span[0] <= group.span[1] and group.span[0] <= span[1]
-            if group.place == chunk.place and touches:
-                joined = (min(span[0], group.span[0]), max(span[1], group.span[1]))
-                if self._cost(chunk, joined) <= self._options.joined_tokens:
-                    group.span = joined
-                    group.matched.append(chunk.span)
-                    return
-                # Without its neighbours, which the other passage has already.
-                span = chunk.span
-        groups.append(
-            _Group(
-                chunk=chunk,
-                score=found.score,
-                parts={
-                    "keyword": round(found.keyword, 4),
-                    "vector": round(found.vector, 4),
-                    "around": round(found.around, 4),
-                },
-                span=span,
-                matched=[chunk.span],
-            )
-        )
+            is_adjacent = not group.matched.keys().isdisjoint(_ordinals_beside(chunk))
+            joined = _hull(group.span, chunk.span)
+            if (
+                is_adjacent
+                and group.chunk.place == chunk.place
+                and self._cost(group, joined) <= self._options.passage_tokens
+            ):
+                group.span = joined
+                group.matched[chunk.ordinal] = chunk.span
+                group.neighbours.update(chunk.neighbours)
+                group.sections |= {section.ordinal: section for section in chunk.sections}
+                return True
+        return False
 
-    def _extended_span(self, chunk: LocatedChunk) -> tuple[int, int]:
-        """Return the span of a hit with as many neighbours as fit into a passage."""
-        start, end = chunk.span
-        others = [span for span in chunk.neighbours if span != chunk.span]
-        for near in sorted(others, key=lambda span: abs(span[0] - chunk.span[0])):
-            wider = (min(start, near[0]), max(end, near[1]))
-            if self._cost(chunk, wider) <= self._options.passage_tokens:
-                start, end = wider
-        return start, end
+    def _cost(self, group: _Group, span: Span) -> int:
+        return self._tokens.count(group.text(span))
 
-    def _cost(self, chunk: LocatedChunk, span: tuple[int, int]) -> int:
-        return self._tokens.count(_text(chunk, span))
-
-    def _read(
-        self, groups: Sequence[_Group], limit: int, max_tokens: int | None
-    ) -> tuple[Passage, ...]:
-        passages: list[Passage] = []
-        left = max_tokens
-        for group in groups[:limit]:
-            if left is not None:
-                cost = self._cost(group.chunk, group.span)
-                if cost > left and passages:
-                    continue
+    def _read(self, groups: Sequence[_Group], max_tokens: int | None) -> tuple[Passage, ...]:
+        """Return the passages that fit, extended by their neighbours as far as there is room."""
+        chosen: list[_Group] = []
+        left = math.inf if max_tokens is None else max_tokens
+        for group in groups:
+            cost = self._cost(group, group.span)
+            if cost <= left or not chosen:
                 left -= cost
-            passages.append(_passage(group))
-        return tuple(passages)
+                chosen.append(group)
+        for group in chosen:
+            left -= self._extend(group, chosen, left)
+        return tuple(map(_passage, chosen))
+
+    def _extend(self, group: _Group, others: Sequence[_Group], left: float) -> int:
+        """Extend a passage by its neighbours, nearest first; return how many tokens that costs.
+
+        What another passage has is left to it.
+        """
+        before = cost = self._cost(group, group.span)
+        taken = [it.span for it in others if it is not group and it.document == group.document]
+        middle = sum(group.span) / 2
+        for near in sorted(group.neighbours, key=lambda span: abs(sum(span) / 2 - middle)):
+            wider = _hull(group.span, near)
+            if wider == group.span or any(_overlap(wider, span) for span in taken):
+                continue
+            wanted = self._cost(group, wider)
+            if wanted <= self._options.passage_tokens and wanted - before <= left:
+                group.span, cost = wider, wanted
+        return cost - before
+
+
+def _group(chunk: LocatedChunk, found: _Candidate) -> _Group:
+    return _Group(
+        chunk=chunk,
+        score=found.score,
+        parts={
+            "keyword": round(found.keyword, 4),
+            "vector": round(found.vector, 4),
+            "around": round(found.around, 4),
+        },
+        span=chunk.span,
+        matched={chunk.ordinal: chunk.span},
+        neighbours=set(chunk.neighbours),
+        sections={section.ordinal: section for section in chunk.sections},
+    )
+
+
+def _ordinals_beside(chunk: LocatedChunk) -> range:
+    return range(chunk.ordinal - 1, chunk.ordinal + 2)
+
+
+def _hull(one: Span, other: Span) -> Span:
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def _add_matches(units: dict[int, _Candidate], matches: Matches, path: str, trust: float) -> None:
@@ -378,15 +467,10 @@ def _add_matches(units: dict[int, _Candidate], matches: Matches, path: str, trus
         setattr(found, path, max(getattr(found, path), trust * score))
 
 
-def _text(chunk: LocatedChunk, span: tuple[int, int]) -> str:
-    start = chunk.section.start
-    return chunk.section.text[span[0] - start : span[1] - start]
-
-
 def _passage(group: _Group) -> Passage:
     document, section = group.chunk.document, group.chunk.section
     return Passage(
-        content=_text(group.chunk, group.span),
+        content=group.text(group.span),
         score=min(1.0, group.score),
         citation=Citation(
             document=document.id,
@@ -400,6 +484,6 @@ def _passage(group: _Group) -> Passage:
             content_hash=document.content_hash,
         ),
         type=document.type,
-        matched=tuple(sorted(group.matched)),
+        matched=tuple(sorted(group.matched.values())),
         explanation=group.parts,
     )

@@ -8,5 +8,7 @@ from pydantic import BaseModel, Field
 class SearchPlan(BaseModel):
     """Other ways to ask, and a text that could answer."""
 
-    queries: list[str] = Field(default=[], description="two short queries in other words")
+    queries: list[str] = Field(
+        default=[], description="short queries in other words, the last in another language"
+    )
     passage: str = Field(default="", description="two or three sentences that could answer")

@@ -30,6 +30,7 @@ from recollect.domain.upkeep import (
     SweepAction,
     SweepReason,
     Swept,
+    SweptRecord,
     Worth,
 )
 from recollect.errors import Conflict, NotFound, RecollectError
@@ -44,6 +45,7 @@ from recollect.ports.upkeep import UpkeepReader
 _BATCH_RECORDS: Final = 20
 _PAGE_RECORDS: Final = 200
 _MAX_LISTED_IDS: Final = 1_000
+_MAX_NAME_CHARS: Final = 80
 # The statuses that each action applies to.
 _CONCERNED: Final[Mapping[RetentionAction, frozenset[Status]]] = {
     "expire": frozenset({Status.ACTIVE, Status.QUARANTINED}),
@@ -89,6 +91,7 @@ class SweepAccount:
         self._reasons: Counter[str] = Counter()
         self._categories: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._ids: defaultdict[str, list[str]] = defaultdict(list)
+        self._named: list[SweptRecord] = []
 
     def has(self, record_id: str) -> bool:
         return record_id in self._seen
@@ -99,6 +102,7 @@ class SweepAccount:
             self._categories[record.category][step.action] += 1
             if len(self._ids[step.action]) < _MAX_LISTED_IDS:
                 self._ids[step.action].append(record.id)
+                self._named.append(_named(record, step))
         self._actions[step.action] += len(records)
         self._reasons[step.why] += len(records)
 
@@ -113,7 +117,18 @@ class SweepAccount:
             by_category={name: dict(counts) for name, counts in sorted(self._categories.items())},
             by_reason={why: count for why, count in self._reasons.items() if count},
             ids={action: tuple(ids) for action, ids in self._ids.items()},
+            named=tuple(self._named),
         )
+
+
+def _named(record: Record, step: Step) -> SweptRecord:
+    return SweptRecord(
+        id=record.id,
+        title=record.title or " ".join(record.content.split())[:_MAX_NAME_CHARS],
+        category=record.category,
+        action=step.action,
+        reason=step.why,
+    )
 
 
 class SweepRunner:

@@ -17,9 +17,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedChunk:
-    """A passage that a search found, with its section and its neighbours there.
+    """A passage that a search found, with its section and what stands beside it.
 
-    `neighbours` are the spans of the passages around it, including its own, in order.
+    `neighbours` are the spans of the passages around it, including its own, in order; `sections`
+    are those that they stand in.
     """
 
     unit: int
@@ -28,6 +29,7 @@ class LocatedChunk:
     ordinal: int
     span: Span
     neighbours: tuple[Span, ...]
+    sections: tuple[Section, ...]
 
     @property
     def place(self) -> tuple[str, int]:

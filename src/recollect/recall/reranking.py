@@ -47,6 +47,10 @@ class Reranking:
     def candidates(self) -> int:
         return self._options.candidates
 
+    @property
+    def weight(self) -> float:
+        return self._options.weight
+
     async def judged(
         self,
         question: Question,
@@ -59,22 +63,28 @@ class Reranking:
         if not present:
             return present
         texts = [readable_text(candidate, items[candidate.fused.owner_id]) for candidate in present]
+        scores = await self.scores(question.text, texts)
+        if isinstance(scores, str):
+            return scores
+        anew = [
+            self._rescore(weighing, candidate, score)
+            for candidate, score in zip(present, scores, strict=True)
+        ]
+        return sorted(anew, key=lambda candidate: -candidate.score)
+
+    async def scores(self, question: str, texts: Sequence[str]) -> list[float] | str:
+        """Return the reranker's score of each text, or a note why there is none."""
         self._calls += 1
         patience = seconds_left(self._options.patience)
         try:
-            asked = self._reranker.scores(question.text, texts)
-            scores = await asyncio.wait_for(asked, patience)
+            found = await asyncio.wait_for(self._reranker.scores(question, texts), patience)
+            return [float(score) for score in found]
         except TimeoutError:
             if not seconds_left():
                 return f"the reranker {self._reranker.name} did not answer {IN_TIME}"
             return self._note_failure(f"did not answer within {patience} s")
         except RecollectError as failure:
             return self._note_failure(f"failed: {failure}")
-        anew = [
-            self._rescore(weighing, candidate, float(score))
-            for candidate, score in zip(present, scores, strict=True)
-        ]
-        return sorted(anew, key=lambda candidate: -candidate.score)
 
     def usage(self) -> ModelUsage:
         """Return the number of calls and failures of the model since the process began."""

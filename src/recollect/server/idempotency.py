@@ -58,6 +58,7 @@ READS: Final = frozenset(
         "make_context",
         "route_message",
         "find_earlier_result",
+        "find_known_result",
         "search_knowledge",
         "prepare_session",
         "open_archives",

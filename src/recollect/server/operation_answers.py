@@ -12,6 +12,7 @@ from recollect.domain.job import JobState
 from recollect.domain.model_tier import ModelTask
 from recollect.domain.scope import Role
 from recollect.domain.stats import Verdict
+from recollect.domain.upkeep import SweepAction, SweepReason
 from recollect.domain.write import WritePolicy
 from recollect.server.answers import Answer, Scope, example
 from recollect.server.identity import Means
@@ -173,6 +174,16 @@ class MemoryHealth(Answer):
     capacity: int | None
 
 
+class SweptRecord(Answer):
+    """A record that a sweep takes a step with, and why."""
+
+    id: str
+    title: str = Field(description="its title, or the beginning of its content")
+    category: str
+    action: SweepAction
+    reason: SweepReason
+
+
 class Swept(Answer):
     """What a sweep did, or in a dry run what it would do."""
 
@@ -185,6 +196,7 @@ class Swept(Answer):
     by_category: dict[str, dict[str, int]]
     by_reason: dict[str, int]
     ids: dict[str, list[str]]
+    named: list[SweptRecord] = Field(description="the records of `ids`, by name")
 
 
 class AuditEntry(Answer):

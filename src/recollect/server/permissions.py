@@ -73,6 +73,7 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         "load_archive",
         "load_archive_text",
         "find_earlier_result",
+        "find_known_result",
         "list_proposals",
         "get_proposal",
         "list_shared",

@@ -121,12 +121,21 @@ class NoteChunk(Answer):
     metadata: dict[str, Any]
 
 
+class StructureCall(Answer):
+    """The call that a structure came from."""
+
+    tool: str
+    arguments: str = Field(description="as JSON, in a form that is equal for equal ones")
+    archive: str = Field(description="the archive of the whole result, or empty")
+
+
 class Notes(Answer):
     """What the tools of a session have found."""
 
     current_query: str
     known_chapters: list[str]
     structures: dict[str, Any] = Field(description="the cached structures by document")
+    structure_calls: dict[str, StructureCall] = Field(description="by document")
     chunks: list[NoteChunk]
     found_text: str = Field(description="what was found, as a prompt shows it")
     structure_hint: str = Field(description="which structures are known, as a prompt shows it")
@@ -225,6 +234,12 @@ class Offer(Answer):
     result: Any = None
     archive: Archive | None = None
     age_seconds: float | None = None
+
+
+class KnownResult(Answer):
+    """What is known of a tool call before it is made; null if nothing is."""
+
+    offer: Offer | None
 
 
 class Offers(Answer):

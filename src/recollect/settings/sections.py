@@ -306,6 +306,12 @@ class KnowledgeSettings(Section):
         default=3, description="maximum number of passages"
     )
     min_score: Share = Field(default=0.3, description="minimum score of a passage in a prompt")
+    neighbours: Annotated[int, Field(ge=0, le=10)] = Field(
+        default=1, description="chunks before and after a hit that its passage takes in"
+    )
+    passage_tokens: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=720, description="size up to which a passage takes them in"
+    )
     rewrite: bool = Field(
         default=True,
         description="let the `models.classify` model, if there is one, rephrase questions",

@@ -125,6 +125,9 @@ class NotesSettings(Section):
     max_chunks: Count = 10
     min_relevance: Share = 0.5
     chunk_chars: Count = Field(default=500, description="maximum characters of one chunk")
+    structure_chars: int = Field(
+        default=2_000, ge=0, description="characters of chapter titles that a prompt shows"
+    )
     answer_from_cache: bool = Field(
         default=False,
         description="answer repeated calls of a structure tool instead of a hint",

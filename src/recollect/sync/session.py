@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from recollect.domain.context import SessionUsage
     from recollect.domain.message import Message
-    from recollect.domain.notes import Scratchpad, ScratchpadUpdate
+    from recollect.domain.notes import Cached, Hint, Scratchpad, ScratchpadUpdate
     from recollect.domain.scope import Scope
     from recollect.domain.summary import Summary
     from recollect.domain.turn import Turn
@@ -187,6 +187,41 @@ class Session:
                 with_guide=with_guide,
             )
         )
+
+    def process_tool_result(
+        self,
+        tool: str,
+        arguments: object,
+        result: ToolResult,
+        *,
+        thread: str | None = None,
+        question: str = "",
+        call_id: str | None = None,
+        failed: bool = False,
+    ) -> ToolResult:
+        """Note a tool's result, archive it if it is large, and return what to keep of it.
+
+        This is for frameworks, which keep the conversation themselves and take this result into
+        it; `call_id` is the call's id there. The notes see the whole result, unless it `failed`.
+        """
+        return self._loop.run(
+            lambda: self._inner.process_tool_result(
+                tool,
+                arguments,
+                result,
+                thread=thread,
+                question=question,
+                call_id=call_id,
+                failed=failed,
+            )
+        )
+
+    def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
+        """Return what the notes say before a call whose result is known, or None.
+
+        It is the result itself if the settings allow to answer from the notes.
+        """
+        return self._loop.run(lambda: self._inner.known_result(tool, arguments))
 
     def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
         """Take over a history that a framework keeps, and observe what is new in it.

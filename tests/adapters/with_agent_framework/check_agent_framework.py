@@ -9,6 +9,7 @@ from agent_framework import Agent, tool
 from recollect import Memory
 from recollect.adapters.agent_framework import RecollectProvider
 from tests.adapters.with_agent_framework.scripted import Scripted, calling
+from tests.regulation import Regulation, wants_contents
 
 _LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
 
@@ -80,3 +81,28 @@ async def test_a_run_that_fails_is_not_observed(ann: Memory):
     with pytest.raises(IndexError):
         await agent.run("Are you there?", session=agent.create_session(session_id="s"))
     assert (await ann.turns(session="s")).items == ()
+
+
+async def test_the_second_question_does_not_fetch_the_contents_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
+    regulation = Regulation()
+    call = calling("get_toc", reg_id="angui_2024")
+    client = Scripted(call, "两人。", call, "一人。")
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        known = RecollectProvider(memory)
+        agent = Agent(client, tools=[tool(regulation.get_toc)], context_providers=[known])
+        session = agent.create_session(session_id="s")
+        await agent.run("倒闸操作由几个人进行？", session=session)
+        await agent.run("倒闸操作时谁监护？", session=session)
+        assert wants_contents(client.told[0])
+        assert not wants_contents(client.told[-1])
+        # A model that asks all the same is answered with what is known.
+        assert regulation.calls == ["get_toc"]
+        await known.reset(session)
+        notes = await known.notes(session)
+        assert notes is not None
+        assert notes.has_cached_toc("angui_2024")
+        await known.reset_all(session)
+        assert not notes.toc_cache

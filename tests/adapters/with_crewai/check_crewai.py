@@ -13,6 +13,7 @@ from crewai.tools import tool
 from recollect import Memory
 from recollect.adapters.crewai import archiving, memory_tools
 from recollect.sync import Memory as BlockingMemory
+from tests.regulation import Regulation
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -99,3 +100,23 @@ async def test_async_tools_work_with_a_memory_of_the_same_loop(tmp_path: Path):
     async with Memory.open(tmp_path / "memory.db") as memory:
         (save,) = [it for it in memory_tools(memory) if it.name == "memory_save"]
         assert "created" in await save.arun(content="Ann keeps bees")
+
+
+def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
+    regulation = Regulation()
+
+    @tool("get_toc")
+    def get_toc(reg_id: str) -> Any:
+        """Return the table of contents."""
+        return regulation.get_toc(reg_id)
+
+    with BlockingMemory.open(tmp_path / "memory.db") as memory:
+        kept = archiving(get_toc, memory, session="s")
+        first, second = (kept.run(reg_id="angui_2024") for _ in range(2))
+        (archive,) = memory.archives.list().items
+    assert regulation.calls == ["get_toc"]
+    assert archive.id in first
+    assert first == second

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from google.adk.agents import LlmAgent
 from google.adk.events import Event
 from google.adk.memory.memory_entry import MemoryEntry
@@ -14,6 +15,7 @@ from google.genai import types
 from recollect import Memory
 from recollect.adapters.google_adk import RecollectMemoryService
 from tests.adapters.with_google_adk.scripted import Scripted, calling, scripted
+from tests.regulation import Regulation, wants_contents
 
 _LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
 
@@ -129,3 +131,29 @@ async def test_memories_are_saved_found_as_data_and_deleted(tmp_path: Path):
     assert not (await service.search_memory(**whose, query="Ann's boat")).memories
     assert any(it.startswith("closed") for it in service.degraded)
     assert await talk(service, scripted("I go on."), "ann", "Are you there?") == "I go on."
+
+
+async def test_the_second_question_does_not_fetch_the_contents_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
+    regulation = Regulation()
+    call = calling("get_toc", reg_id="angui_2024")
+    model = scripted(call, "两人。", call, "一人。")
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        service = RecollectMemoryService(memory)
+        await talk(
+            service,
+            model,
+            "ann",
+            "倒闸操作由几个人进行？",
+            "倒闸操作时谁监护？",
+            tools=[regulation.get_toc],
+            before_model_callback=service.tell,
+            before_tool_callback=service.answer,
+            after_tool_callback=service.archive,
+        )
+    assert wants_contents(model.told[0])
+    assert not wants_contents(model.told[2])
+    # A model that asks all the same is answered with what is known.
+    assert regulation.calls == ["get_toc"]

@@ -13,17 +13,19 @@ class Scripted(BaseLlm):
     model: str = "scripted"
     answers: list[types.Part]
     sent: list[str]
+    told: list[str]
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         self.sent.append(str(llm_request.contents))
+        self.told.append(str(llm_request.config.system_instruction or ""))
         yield LlmResponse(content=types.Content(role="model", parts=[self.answers.pop(0)]))
 
 
 def scripted(*answers: types.Part | str) -> Scripted:
     parts = [types.Part(text=it) if isinstance(it, str) else it for it in answers]
-    return Scripted(answers=parts, sent=[])
+    return Scripted(answers=parts, sent=[], told=[])
 
 
 def calling(name: str, /, **arguments: Any) -> types.Part:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
@@ -14,6 +15,7 @@ from llama_index.core.workflow import Context
 
 from recollect import Memory
 from recollect.adapters.llama_index import RecollectBlock
+from tests.regulation import Regulation, wants_contents
 
 _LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range(2_000))
 
@@ -121,3 +123,30 @@ async def test_agents_that_work_together_are_told_and_large_results_are_archived
         (result,) = [it.content for it in worker.sent[-1] if "Row 7:" in str(it.content)]
         assert len(result) < len(_LONG) / 4
         assert "load_tool_history" in result
+
+
+async def test_the_second_question_does_not_fetch_the_contents_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
+    regulation = Regulation()
+    call = calling("get_toc", reg_id="angui_2024")
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        block = RecollectBlock(memory, session="s")
+        script = Scripted(call, "两人。", call, "一人。")
+        tools = [block.archiving(FunctionTool.from_defaults(regulation.get_toc))]
+        agent = FunctionAgent(name="reader", llm=script.llm, tools=tools, streaming=False)
+        history = ChatMemory.from_defaults(
+            session_id="s", memory_blocks=[block], tokenizer_fn=str.split
+        )
+        await agent.run("倒闸操作由几个人进行？", memory=history)
+        await agent.run("倒闸操作时谁监护？", memory=history)
+        prompts = [str([it.content for it in sent if it.role == "system"]) for sent in script.sent]
+        assert wants_contents(prompts[0])
+        assert not wants_contents(prompts[2])
+        # A model that asks all the same is answered with what is known.
+        assert regulation.calls == ["get_toc"]
+        await block.reset_all()
+        notes = await block.notes()
+        assert notes is not None
+        assert not notes.toc_cache

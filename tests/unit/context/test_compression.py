@@ -179,6 +179,31 @@ async def test_a_chinese_session_is_summarised_in_chinese():
     assert summary_text(digest).startswith("[会话概要]\n")
 
 
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (
+            ("决定：后端使用 PostgreSQL 16。", "待办：周五前给李雷发报告。"),
+            "[摘要] 决定后端使用 PostgreSQL 16；待办周五前给李雷发报告",
+        ),
+        (("决定用 FastAPI 0.115。",), "[摘要] 决定用 FastAPI 0.115"),
+        (("Decided to use FastAPI 0.115.",), "[summary] decided to use FastAPI 0.115"),
+        (
+            ("Decision: we use PostgreSQL 16.", "TODO: send Ann the report by May 12."),
+            "[summary] decided we use PostgreSQL 16; to do send Ann the report by May 12",
+        ),
+    ],
+)
+async def test_a_label_that_the_speaker_wrote_is_not_said_twice(texts: tuple[str, ...], told: str):
+    messages = [_says("user", text) for text in texts]
+    summary = await Summariser(_COUNTER, _OPTIONS).segment(messages, 0, len(messages))
+    assert summary_text(summary) == told
+    digest = summary_text(
+        SessionDigest(key="k", start=0, end=9, language=summary.language, points=summary.points)
+    )
+    assert not any(label in digest for label in ("决定：", "待办：", "Decision:", "TODO:"))
+
+
 async def test_a_digest_lists_decisions_and_tasks_under_headings():
     digest = SessionDigest(
         key="k", start=0, end=9, language="en",

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.context.notes import PRESETS, NotesOptions, NotesRule, SessionNotes, excerpt
+from recollect.context.notes import (
+    PRESETS,
+    NotesOptions,
+    NotesRule,
+    SessionNotes,
+    chapters,
+    excerpt,
+)
 from recollect.domain.notes import Cached, ContentChunk, Hint
 from recollect.errors import InvalidInput
 
@@ -141,8 +148,75 @@ def test_the_cached_structures_read_as_in_the_seed():
     notes = SessionNotes()
     notes.cache_toc("angui_2024", _TOC)
     assert notes.get_toc_cache_hint() == (
-        "# 已缓存目录\n以下规程目录已获取: angui_2024\n无需再次调用 get_toc()"
+        "# 已缓存目录\n以下规程目录已获取: angui_2024\n无需再次调用 get_toc()\n"
+        "angui_2024 的章节: 第一章 总则 P1；第二章 作业要求 P12"
     )
+
+
+@pytest.mark.parametrize(
+    ("structure", "found"),
+    [
+        ({"items": [{"title": "A", "page_start": 3, "children": ["b"]}]}, [(0, "A P3"), (1, "b")]),
+        (
+            {"data": {"toc": [{"id": "c1", "标题": "第一章 总则", "页码": 5}]}},
+            [(0, "第一章 总则 P5")],
+        ),
+        ({"第一章": 1, "第二章": 20}, [(0, "第一章 P1"), (0, "第二章 P20")]),
+        ({"Part I": {"sections": ["One"]}, "id": 7}, [(0, "Part I"), (1, "One")]),
+        ({"title": "A book", "total_pages": 300, "children": []}, []),
+        ({"status": "not found", "code": 404}, []),
+    ],
+)
+def test_chapters_are_found_in_structures_of_any_form(structure: Any, found: Any):
+    assert chapters(structure) == found
+
+
+def test_the_hint_has_the_levels_that_fit_and_says_what_is_left_out():
+    nested = [{"title": f"Part {n}", "parts": [f"{n}.{m}" for m in range(9)]} for n in range(9)]
+    said = {}
+    for room in (1_000, 100, 20):
+        notes = SessionNotes(NotesOptions(structure_chars=room))
+        notes.observe_tool("get_toc", {"reg_id": "book"}, {"toc": nested}, archive="arch_1")
+        said[room] = notes.get_toc_cache_hint().splitlines()[-1]
+        assert said[room].endswith('load_tool_history(uuid="arch_1")')
+    assert "8.8" in said[1_000]
+    assert "more" not in said[1_000]
+    assert "Part 8; 81 more are not listed" in said[100]
+    assert said[20].startswith("Chapters of book: Part 0; Part 1; 88 more")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"reg_id": "angui_2024", "children": []},
+        {"success": False, "message": "timed out"},
+        {"ok": False, "items": ["try again"]},
+        {"errors": ["no such document"]},
+        [],
+        "Error: timed out",
+    ],
+)
+def test_an_empty_or_failed_result_never_replaces_a_structure(result: Any):
+    notes = SessionNotes()
+    notes.observe_tool("get_toc", {"reg_id": "angui_2024"}, _TOC)
+    assert not notes.observe_tool("get_toc", {"reg_id": "angui_2024"}, result)
+    assert notes.get_cached_toc("angui_2024") == _TOC
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "result", "source"),
+    [
+        ("read_page_range", {"reg_id": "d", "start_page": 85, "end_page": 85}, "x", "d P85"),
+        ("read_page_range", {"reg_id": "d", "start_page": 85, "end_page": 87}, "x", "d P85-87"),
+        ("read_page_range", {"page": 85}, {"content": "x", "source": "d P85"}, "d P85"),
+        ("smart_search", {}, [{"text": "x", "reg_id": "d", "page": 5, "score": 0.9}], "d P5"),
+        ("smart_search", {}, [{"text": "x", "source": "d p. 5", "page": 5, "score": 1}], "d p. 5"),
+    ],
+)
+def test_a_source_shows_the_page(tool: str, arguments: Any, result: Any, source: str):
+    notes = SessionNotes()
+    notes.observe_tool(tool, arguments, result)
+    assert [chunk.source for chunk in notes.relevant_chunks] == [source]
 
 
 def test_both_read_in_english_where_english_is_spoken():
@@ -151,7 +225,8 @@ def test_both_read_in_english_where_english_is_spoken():
     notes.add_page_content("Two people operate a switch.", "handbook p. 85")
     assert notes.get_memory_context().startswith("# Information already found\n")
     assert notes.get_toc_cache_hint() == (
-        "# Cached tables of contents\nAlready fetched: handbook\nNo need to call get_toc() again"
+        "# Cached tables of contents\nAlready fetched: handbook\nNo need to call get_toc() again\n"
+        "Chapters of handbook: General"
     )
     notes.current_query = "倒闸操作由几个人进行？"
     assert notes.get_memory_context().startswith("# 已获取的相关信息\n")

@@ -352,6 +352,13 @@ _IS_HIT: Final = and_(
     _HIT.c.id.in_(listed_numbers("units")),
     _HIT.c.owner_kind == "document",
 )
+_IS_NEAR: Final = and_(
+    _NEAR.c.owner_id == _HIT.c.owner_id,
+    _NEAR.c.ordinal > 0,
+    _NEAR.c.ordinal.between(
+        _HIT.c.ordinal - bindparam("reach"), _HIT.c.ordinal + bindparam("reach")
+    ),
+)
 # Each hit with itself and the chunks beside it.
 _AROUND: Final = PreparedStatement(
     select(
@@ -362,33 +369,34 @@ _AROUND: Final = PreparedStatement(
         _NEAR.c.start,
         _NEAR.c.end,
     )
-    .join_from(
-        _HIT,
-        _NEAR,
-        and_(
-            _NEAR.c.owner_id == _HIT.c.owner_id,
-            _NEAR.c.ordinal > 0,
-            _NEAR.c.ordinal.between(
-                _HIT.c.ordinal - bindparam("reach"), _HIT.c.ordinal + bindparam("reach")
-            ),
-        ),
-    )
+    .join_from(_HIT, _NEAR, _IS_NEAR)
     .where(_IS_HIT)
     .order_by(_NEAR.c.ordinal)
 )
-# The sections in which each hit begins, the innermost last.
+# The sections that each hit and its neighbours stand in, in order.
+_SPAN: Final = (
+    select(
+        _HIT.c.id.label("unit"),
+        _HIT.c.owner_id.label("owner_id"),
+        func.min(_NEAR.c.start).label("first"),
+        func.max(_NEAR.c.end).label("last"),
+    )
+    .join_from(_HIT, _NEAR, _IS_NEAR)
+    .where(_IS_HIT)
+    .group_by(_HIT.c.id, _HIT.c.owner_id)
+    .subquery()
+)
 _SECTIONS_OF: Final = PreparedStatement(
-    select(_HIT.c.id.label("unit"), _SECTIONS)
+    select(_SPAN.c.unit, _SECTIONS)
     .join_from(
-        _HIT,
+        _SPAN,
         _SECTIONS,
         and_(
-            _SECTIONS.c.document_id == _HIT.c.owner_id,
-            _SECTIONS.c.start <= _HIT.c.start,
-            _SECTIONS.c.end > _HIT.c.start,
+            _SECTIONS.c.document_id == _SPAN.c.owner_id,
+            _SECTIONS.c.start < _SPAN.c.last,
+            _SECTIONS.c.end > _SPAN.c.first,
         ),
     )
-    .where(_IS_HIT)
     .order_by(_SECTIONS.c.start)
 )
 _DOCUMENTS_BY_ID: Final = PreparedStatement(
@@ -397,33 +405,34 @@ _DOCUMENTS_BY_ID: Final = PreparedStatement(
 
 
 def _locate(connection: Connection, units: Sequence[int], reach: int) -> dict[int, LocatedChunk]:
-    given = {"units": to_json(list(units))}
+    given = {"units": to_json(list(units)), "reach": reach}
     around: dict[int, list[Row]] = {}
-    for row in _AROUND.by_name(connection, {**given, "reach": reach}):
+    for row in _AROUND.by_name(connection, given):
         around.setdefault(row["unit"], []).append(row)
     documents = _documents_by_id(connection, {rows[0]["document_id"] for rows in around.values()})
-    sections = {row["unit"]: section_from(row) for row in _SECTIONS_OF.by_name(connection, given)}
+    sections: dict[int, list[Section]] = {}
+    for row in _SECTIONS_OF.by_name(connection, given):
+        sections.setdefault(row["unit"], []).append(section_from(row))
     located: dict[int, LocatedChunk] = {}
     for unit, rows in around.items():
         document, number = documents.get(rows[0]["document_id"]), rows[0]["number"]
         if document is None or not 0 < number <= document.chunks:
             continue
-        section = sections[unit]
         # While an index is renewed, an owner has its chunks twice.
         spans = {
             (row["start"], row["end"]): row["ordinal"]
             for row in rows
             if row["ordinal"] <= document.chunks
         }
+        span = next(span for span, ordinal in spans.items() if ordinal == number)
         located[unit] = LocatedChunk(
             unit=unit,
             document=document,
-            section=section,
+            section=next(it for it in sections[unit] if it.start <= span[0] < it.end),
             ordinal=number,
-            span=next(span for span, ordinal in spans.items() if ordinal == number),
-            neighbours=tuple(
-                span for span in spans if section.start <= span[0] and span[1] <= section.end
-            ),
+            span=span,
+            neighbours=tuple(spans),
+            sections=tuple(sections[unit]),
         )
     return located
 

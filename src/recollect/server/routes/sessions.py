@@ -180,6 +180,19 @@ class GivenResult(Body):
     result: Any
     thread: str | None = None
     question: str = Field(default="", description="what the tool was called for")
+    call_id: str | None = Field(
+        default=None, description="the call's id in a conversation that is synced"
+    )
+    failed: bool = Field(default=False, description="a failed result is not noted")
+
+
+class WantedCall(Body):
+    """A call that an agent is about to make."""
+
+    model_config = described({"tool": "get_toc", "input": {"reg_id": "angui_2024"}})
+
+    tool: str
+    input: Any = None
 
 
 class ArchivesToOpen(Body):
@@ -326,12 +339,17 @@ async def session_notes(session: CallersSession) -> Json:
 )
 async def replace_notes(session: CallersSession, body: AllNotes) -> Json:
     """Note all of this in place of what is noted now."""
+    known = {it["document"]: it for it in session.notes.dump()["structures"]}
     session.notes.load(
         {
             "current_query": body.current_query,
             "known_chapters": body.known_chapters,
+            # One that is known stays with the call that it came from.
             "structures": [
-                {"document": name, "value": value} for name, value in body.structures.items()
+                known[name]
+                if name in known and known[name]["value"] == value
+                else {"document": name, "value": value}
+                for name, value in body.structures.items()
             ],
             "chunks": [it.model_dump() for it in body.chunks],
         }
@@ -412,11 +430,28 @@ async def clear_scratchpad(session: CallersSession) -> None:
     responses=problems(404, 413),
 )
 async def process_tool_result(session: CallersSession, body: GivenResult) -> Json:
-    """Archive a tool result if it is large; answers what to show of it."""
-    shown = await session.archive.process_tool_result(
-        body.tool, body.input, body.result, session.id, body.thread, question=body.question
+    """Note a tool result, and archive it if it is large; answers what to show of it."""
+    shown = await session.process_tool_result(
+        body.tool,
+        body.input,
+        body.result,
+        thread=body.thread,
+        question=body.question,
+        call_id=body.call_id,
+        failed=body.failed,
     )
     return {"result": shown, "is_archived": shown != body.result}
+
+
+@router.post(
+    "/{session_id}/tool-results/known",
+    response_model=session_answers.KnownResult,
+    responses=problems(404, 413),
+)
+async def find_known_result(session: CallersSession, body: WantedCall) -> Json:
+    """Say what the notes know of a call before it is made."""
+    known = await session.known_result(body.tool, body.input)
+    return {"offer": None if known is None else _offer(known)}
 
 
 @router.post(
@@ -484,6 +519,10 @@ def _notes(session: Session) -> Json:
         "current_query": notes.current_query,
         "known_chapters": notes.known_chapters,
         "structures": notes.toc_cache,
+        "structure_calls": {
+            it["document"]: {name: it[name] for name in ("tool", "arguments", "archive")}
+            for it in notes.dump()["structures"]
+        },
         "chunks": [asdict(it) for it in notes.relevant_chunks],
         "found_text": notes.get_memory_context(),
         "structure_hint": notes.get_toc_cache_hint(),
