@@ -14,7 +14,7 @@ from recollect.context.edits import Drop, Insert, Keep, Replace
 from recollect.context.history import SessionPlan
 from recollect.context.session import Session
 from recollect.domain.context import Tongue
-from recollect.domain.ids import new_id
+from recollect.domain.ids import anonymous_id, new_id
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, Role, TextPart
 from recollect.errors import InvalidInput, RecollectError
@@ -27,6 +27,8 @@ _MOST_SESSIONS: Final = 200
 _MOST_TOLD: Final = 20
 
 _log: Final = logging.getLogger(__name__)
+# The memories for which it was told that conversations name no user, each by its run's own id.
+_told_of_nobody: Final[set[str]] = set()
 
 
 class Companion:
@@ -59,20 +61,40 @@ class Companion:
         told, self._degraded = self.degraded, []
         return told
 
-    def seen_by(self, user: str | None) -> Memory:
-        """Return the memory as a user of the framework sees it; None is the one it was given."""
+    def named(self, user: object) -> str | None:
+        """Return the user that a framework names; None where the memory was given to one."""
+        name = "" if user is None else str(user)
+        return None if self.memory.user_is_named or not name.strip() else name
+
+    def seen_by(self, user: str | None, session: str | None = None) -> Memory:
+        """Return the memory of a user. None is the one that it was given to.
+
+        Where it was given to nobody, each conversation has an anonymous user of its own: all people
+        would otherwise share the memory of the default user.
+        """
+        if user is None and not self.memory.user_is_named:
+            user = anonymous_id(session or self._own_session)
+            if self.memory.anonymous_user not in _told_of_nobody:
+                _told_of_nobody.add(self.memory.anonymous_user)
+                _log.warning(
+                    "no user was named for a conversation: what it says is kept for %s, and other"
+                    " conversations do not see it. Name the user as the framework does, or give"
+                    " the adapter memory.scope(user=...)",
+                    user,
+                )
         return self.memory if user is None else self.memory.scope(user=user)
 
     def toolbox(self, *, user: str | None = None, session: str | None = None) -> Toolbox:
         """Return the memory tools of a conversation."""
-        return self.seen_by(user).tools(self.language, session=session or self._own_session)
+        memory = self.seen_by(user, session)
+        return memory.tools(self.language, session=session or self._own_session)
 
     async def session(self, id: str | None, *, user: str | None = None) -> Session:
         """Return the session of a conversation, open."""
         key = (user or "", id or self._own_session)
         session = self._sessions.pop(key, None)
         if session is None or session.is_over:
-            session = self.seen_by(user).session(
+            session = self.seen_by(user, id).session(
                 key[1], model=self._model, context_tokens=self._context_tokens
             )
         self._sessions[key] = session
@@ -169,11 +191,11 @@ class Companion:
             return result
 
     async def context(
-        self, message: str, *, user: str | None = None, run: str | None = None
+        self, message: str, *, session: str | None = None, user: str | None = None
     ) -> str:
         """Return the block of what is remembered about a message; empty where memory fails."""
         try:
-            found = await self.seen_by(user).context(message, language=self.language, run=run)
+            found = await self.seen_by(user, session).context(message, language=self.language)
         except RecollectError as problem:
             self.tell(problem)
             return ""
