@@ -32,6 +32,8 @@ _NOTICE: Final = "<task-notification>"
 class ClaudeAgentMemory:
     """Memory for one agent; a conversation is the SDK's own session.
 
+    Its user is the one that the memory was given to (`memory.scope(user=…)`), else somebody
+    anonymous of the session: take `options` anew for each conversation then.
     `degraded` tells what went wrong with memory; the agent goes on without it.
     """
 
@@ -51,10 +53,13 @@ class ClaudeAgentMemory:
 
     def options(self) -> dict[str, Any]:
         """Return what `ClaudeAgentOptions` takes: hooks, and the tools with leave to use them."""
-        hooks = {name: [HookMatcher(hooks=[hook])] for name, hook in self.hooks().items()}
+        heard = _Heard()
+        hooks = {
+            name: [HookMatcher(hooks=[heard.through(hook)])] for name, hook in self.hooks().items()
+        }
         if not self._with_tools:
             return {"hooks": hooks}
-        tools = self.tools()
+        tools = self._tools(heard)
         return {
             "hooks": hooks,
             "mcp_servers": {_SERVER: create_sdk_mcp_server(_SERVER, tools=tools)},
@@ -72,9 +77,15 @@ class ClaudeAgentMemory:
 
     def tools(self) -> list[SdkMcpTool[Any]]:
         """Return the memory tools."""
+        return self._tools(_Heard())
+
+    def _tools(self, heard: _Heard) -> list[SdkMcpTool[Any]]:
+        box = self._companion.memory.tools(self._companion.language)
         return [
-            tool(told["name"], told["description"], told["parameters"])(self._tool(told["name"]))
-            for told in self._companion.toolbox().json_schemas()
+            tool(told["name"], told["description"], told["parameters"])(
+                self._tool(told["name"], heard)
+            )
+            for told in box.json_schemas()
         ]
 
     async def _prompted(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
@@ -89,12 +100,13 @@ class ClaudeAgentMemory:
         await self._bridge.arun(
             lambda: self._companion.observe([text_message("user", prompt)], session=session)
         )
-        return await self._told("UserPromptSubmit", guide, prompt)
+        return await self._told("UserPromptSubmit", guide, prompt, session)
 
     async def _sub_agent_started(
         self, given: Mapping[str, Any], _: str | None, __: Any
     ) -> dict[str, Any]:
-        return await self._told("SubagentStart", "", self._asked.get(given["session_id"], ""))
+        session = given["session_id"]
+        return await self._told("SubagentStart", "", self._asked.get(session, ""), session)
 
     async def _tool_used(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
         """Archive a large result of an MCP tool; those of built-in tools keep their shape."""
@@ -121,8 +133,10 @@ class ClaudeAgentMemory:
         await self._bridge.arun(lambda: self._left(session, said))
         return {}
 
-    async def _told(self, event: str, guide: str, asked: str) -> dict[str, Any]:
-        known = await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
+    async def _told(self, event: str, guide: str, asked: str, session: str) -> dict[str, Any]:
+        known = ""
+        if asked:
+            known = await self._bridge.arun(lambda: self._companion.context(asked, session=session))
         text = "\n\n".join(filter(None, (guide, known)))
         return _answer(event, additionalContext=text) if text else {}
 
@@ -131,13 +145,28 @@ class ClaudeAgentMemory:
             await self._companion.observe([text_message("assistant", said)], session=session)
         await self._companion.leave(session=session)
 
-    def _tool(self, name: str) -> Callable[[Any], Any]:
+    def _tool(self, name: str, heard: _Heard) -> Callable[[Any], Any]:
         async def call(arguments: Mapping[str, Any]) -> dict[str, Any]:
-            box = self._companion.toolbox()
+            box = self._companion.toolbox(session=heard.session)
             text = await self._bridge.arun(lambda: box.call(name, arguments))
             return {"content": [{"type": "text", "text": text}]}
 
         return call
+
+
+class _Heard:
+    """The session that a set of options serves: the SDK tells it to hooks, and not to tools."""
+
+    session: str | None = None
+
+    def through(self, hook: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a hook that notes the session first."""
+
+        async def noting(given: Mapping[str, Any], *rest: Any) -> dict[str, Any]:
+            self.session = given["session_id"]
+            return await hook(given, *rest)
+
+        return noting
 
 
 def _answer(event: str, **fields: Any) -> dict[str, Any]:

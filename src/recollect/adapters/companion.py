@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from recollect.context.edits import Drop, Insert, Keep, Replace
@@ -23,10 +26,20 @@ from recollect.tools import Toolbox
 
 N = TypeVar("N")
 
-_MOST_SESSIONS: Final = 200
+MOST_SESSIONS: Final = 200
 _MOST_TOLD: Final = 20
 
 _log: Final = logging.getLogger(__name__)
+
+
+@dataclass
+class _Caller:
+    """Whose run calls other agents as tools."""
+
+    user: str | None
+
+
+_caller: Final[ContextVar[_Caller | None]] = ContextVar("recollect_caller", default=None)
 # The memories for which it was told that conversations name no user, each by its run's own id.
 _told_of_nobody: Final[set[str]] = set()
 
@@ -66,23 +79,45 @@ class Companion:
         name = "" if user is None else str(user)
         return None if self.memory.user_is_named or not name.strip() else name
 
-    def seen_by(self, user: str | None, session: str | None = None) -> Memory:
-        """Return the memory of a user. None is the one that it was given to.
+    def user_of(self, user: str | None, session: str | None = None) -> str | None:
+        """Return whose a conversation is; None is the user that the memory was given to.
 
-        Where it was given to nobody, each conversation has an anonymous user of its own: all people
-        would otherwise share the memory of the default user.
+        Where nobody was named, it is the user of the run that calls this one as a tool. Otherwise
+        each conversation has an anonymous user of its own: people would share the default one.
         """
-        if user is None and not self.memory.user_is_named:
-            user = anonymous_id(session or self._own_session)
-            if self.memory.anonymous_user not in _told_of_nobody:
-                _told_of_nobody.add(self.memory.anonymous_user)
-                _log.warning(
-                    "no user was named for a conversation: what it says is kept for %s, and other"
-                    " conversations do not see it. Name the user as the framework does, or give"
-                    " the adapter memory.scope(user=...)",
-                    user,
-                )
-        return self.memory if user is None else self.memory.scope(user=user)
+        if user is not None or self.memory.user_is_named:
+            return user
+        if (caller := _caller.get()) is not None and caller.user is not None:
+            return caller.user
+        anonymous = anonymous_id(session or self._own_session)
+        if self.memory.anonymous_user not in _told_of_nobody:
+            _told_of_nobody.add(self.memory.anonymous_user)
+            _log.warning(
+                "no user was named for a conversation: what it says is kept for %s, and other"
+                " conversations do not see it. Name the user as the framework does, or give the"
+                " adapter memory.scope(user=...)",
+                anonymous,
+            )
+        return anonymous
+
+    def seen_by(self, user: str | None, session: str | None = None) -> Memory:
+        """Return the memory of whoever speaks in a conversation, see `user_of`."""
+        whose = self.user_of(user, session)
+        return self.memory if whose is None else self.memory.scope(user=whose)
+
+    @contextmanager
+    def calling(self, user: str | None) -> Generator[None]:
+        """Let agents that are called meanwhile know on whose behalf, if nothing else names a user.
+
+        A task that goes on afterwards no longer knows.
+        """
+        caller = _Caller(user or self.memory.caller_scope.user)
+        token = _caller.set(caller)
+        try:
+            yield
+        finally:
+            caller.user = None
+            _caller.reset(token)
 
     def toolbox(self, *, user: str | None = None, session: str | None = None) -> Toolbox:
         """Return the memory tools of a conversation."""
@@ -91,14 +126,15 @@ class Companion:
 
     async def session(self, id: str | None, *, user: str | None = None) -> Session:
         """Return the session of a conversation, open."""
-        key = (user or "", id or self._own_session)
+        whose = self.user_of(user, id)
+        key = (whose or "", id or self._own_session)
         session = self._sessions.pop(key, None)
         if session is None or session.is_over:
-            session = self.seen_by(user, id).session(
+            session = self.seen_by(whose).session(
                 key[1], model=self._model, context_tokens=self._context_tokens
             )
         self._sessions[key] = session
-        while len(self._sessions) > _MOST_SESSIONS:
+        while len(self._sessions) > MOST_SESSIONS:
             _, oldest = self._sessions.popitem(last=False)
             await oldest.close()
         return session

@@ -5,15 +5,13 @@ neither is written to the agent's state. Large tool results are archived, and th
 stands for them. Memory tools are there for the model.
 """
 # The framework has an environment of its own, where the tests of this module run.
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportInvalidTypeForm=false
 
 from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Annotated, Any, Final, NotRequired, cast
@@ -22,6 +20,7 @@ from langchain.agents.middleware.types import (
     AgentMiddleware,
     AgentState,
     ModelRequest,
+    OmitFromInput,
     OmitFromOutput,
 )
 from langchain_core.messages import (
@@ -86,29 +85,13 @@ def run_of(companion: Companion, state: object = None, session: str | None = Non
         (configured, _CONFIGURED),
         (_field(runtime, "context"), _FIELDS),
         (state, _FIELDS),
-        (_CALLER.get(), ("user",)),
     )
     named = (_first(source, names) for source, names in places)
     user = companion.named(next((it for it in named if it is not None), None))
     known = _RUNS.find(_field(runtime, "control"))
-    if user is None and session is None and not companion.memory.user_is_named:
-        session = known.anonymous
-    return Run(
-        session=None if session is None else str(session), user=user, problems=known.problems
-    )
-
-
-@contextmanager
-def calling_tool(run: Run) -> Iterator[None]:
-    """Let agents that a tool calls know on whose behalf; LangGraph passes them no state."""
-    token = _CALLER.set(run)
-    try:
-        yield
-    finally:
-        _CALLER.reset(token)
-
-
-_CALLER: Final[ContextVar[Run | None]] = ContextVar("recollect_caller", default=None)
+    thread = None if session is None else str(session)
+    whose = companion.user_of(user, thread or known.anonymous)
+    return Run(session=thread, user=whose, problems=known.problems)
 
 
 @dataclass(frozen=True)
@@ -159,7 +142,7 @@ def _newest(_: list[str], told: list[str]) -> list[str]:
 class MemoryState(AgentState):
     """The state of an agent with memory: who its user is, and what went wrong in this run."""
 
-    memory_degraded: Annotated[list[str], _newest]
+    memory_degraded: NotRequired[Annotated[list[str], OmitFromInput, _newest]]
     user_id: NotRequired[Annotated[str, OmitFromOutput]]
     user_name: NotRequired[Annotated[str, OmitFromOutput]]
 
@@ -216,13 +199,13 @@ class RecollectMiddleware(AgentMiddleware):
 
     def wrap_tool_call(self, request: Any, handler: Callable[..., Any]) -> Any:
         run = self._run(request.state)
-        with calling_tool(run):
+        with self._companion.calling(run.user):
             result = handler(request)
         return self._bridge.run(lambda: self._archived(request, result, run))
 
     async def awrap_tool_call(self, request: Any, handler: Callable[..., Awaitable[Any]]) -> Any:
         run = self._run(request.state)
-        with calling_tool(run):
+        with self._companion.calling(run.user):
             result = await handler(request)
         return await self._bridge.arun(lambda: self._archived(request, result, run))
 

@@ -32,7 +32,7 @@ _ROLES: Mapping[MessageRole, Role] = {
 
 
 class RecollectBlock(BaseMemoryBlock[str]):
-    """A memory block for one conversation.
+    """A memory block for one conversation, of whom `memory.scope(user=…)` names.
 
     LlamaIndex tells a block only what its short-term memory has no room for, and never that a run
     is over: call `leave` with the history then. `degraded` tells what went wrong with memory.
@@ -110,7 +110,11 @@ class RecollectBlock(BaseMemoryBlock[str]):
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         views = [view for it in messages or () if (view := view_of(it)) is not None]
         self._asked = asked = newest_words(views)
-        return await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
+        if not asked:
+            return ""
+        return await self._bridge.arun(
+            lambda: self._companion.context(asked, session=self._session)
+        )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         await self.leave(messages)

@@ -6,7 +6,7 @@ sub-agent returns. Sub-agents keep nothing. It fits sub-agents that are tools of
 those of langgraph-supervisor's `create_supervisor`.
 """
 # The framework has an environment of its own, where the tests of this module run.
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportInvalidTypeForm=false
 
 from __future__ import annotations
 
