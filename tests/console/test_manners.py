@@ -137,7 +137,7 @@ def test_records_are_walked_and_help_is_shown_by_keyboard(console: Console):
 
 def _use_memory_of_a_person_that_is_named(console: Console, page: Page) -> None:
     """Sign in with a key that reaches everybody and lists nobody."""
-    writer = console.create_key(name="agents", role="writer")
+    writer = console.create_key(name="agents", role="writer", all_users=True)
     page.get_by_role("button", name="Signed in").click()
     page.get_by_role("menuitem", name="Sign out").click()
     page.get_by_label("Key").fill(writer)

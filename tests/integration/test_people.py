@@ -1,4 +1,4 @@
-"""Nothing is shared between two people: plain lists, PydanticAI, MCP and HTTP, however they name them.
+"""Nothing is shared between two people in plain lists, PydanticAI, MCP and HTTP.
 
 The other adapters tell the same story in the environments of their frameworks:
 tests/adapters/with_*/check_users.py.
@@ -118,7 +118,7 @@ async def test_an_agent_that_is_delegated_to_works_for_the_same_unknown_user(mem
     boss = Agent(FunctionModel(_calls_helper), capabilities=[known])
 
     @boss.tool_plain
-    async def ask_helper(task: str) -> str:  # pyright: ignore[reportUnusedFunction]
+    async def ask_helper(task: str) -> str:
         return (await helper.run(task, capabilities=[known.for_delegate("helper")])).output
 
     await boss.run("Hello", conversation_id="c")

@@ -62,7 +62,7 @@ class Grant:
 
     @property
     def reach(self) -> str:
-        """Return a description of where the grant applies."""
+        """Return a description of where the grant applies, and to whom."""
         places = [
             f"{name} {', '.join(values)}"
             for name, values in (
@@ -72,7 +72,9 @@ class Grant:
             )
             if values
         ]
-        return "; ".join(places) or "everything"
+        if not self.users:
+            places.append("all users")
+        return "; ".join(places)
 
     def agents_among(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the agents that the grant applies to."""
@@ -112,10 +114,20 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A new key with its secret, which is shown only once."""
+    """A new key with its secret, which is shown only once, and whose memory it opens."""
 
     key: ApiKey
     secret: str = field(repr=False)
+    users_covered: int = 0
+    """Those that it is bound to, or all that there are now."""
+
+    @property
+    def covers(self) -> str:
+        """Return whose memory it opens, in a sentence."""
+        if self.key.users:
+            return f"It opens the memory of {', '.join(self.key.users)} and of nobody else."
+        now = "1 user" if self.users_covered == 1 else f"{self.users_covered} users"
+        return f"It opens the memory of all users: {now} now, and whoever comes later."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
