@@ -5,11 +5,14 @@ tests/adapters/with_*/check_users.py.
 """
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 from pydantic_ai import Agent, RunContext
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
@@ -18,7 +21,9 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from recollect import Memory
 from recollect.adapters.plain import wrap
 from recollect.adapters.pydantic_ai import RecollectMemory
+from recollect.sync import Memory as BlockingMemory
 from tests.adapters.people import check_nothing_is_shared, users_of
+from tests.serving import served
 
 
 async def _plain(memory: Memory, said: str, session: str | None) -> str:
@@ -161,3 +166,107 @@ async def test_notes_without_a_name_are_those_of_the_conversation_that_ran_last(
     known = RecollectMemory(memory)
     await _agent(known, "Hello", conversation_id="c")
     assert await known.notes() is await known.notes("c")
+
+
+# --- HTTP and MCP over HTTP: the address or the key names the user --------------------------------
+
+
+async def _whose(client: httpx.AsyncClient, query: str = "", key: str = "") -> Any:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    answer = await client.get(f"/v1/scope{query}", headers=headers)
+    if answer.status_code != 200:
+        return answer.json()["code"]
+    told = answer.json()
+    return told["scope"]["user"], told["user_is_named"]
+
+
+async def test_over_http_a_request_without_a_user_is_the_keys_user_or_the_servers(tmp_path: Path):
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        anns = (await memory.keys.create("ann", users=["ann"])).secret
+        both = (await memory.keys.create("both", users=["ann", "bob"])).secret
+        every = (await memory.keys.create("all", all_users=True)).secret
+    async with served(tmp_path / "memory.db") as address:
+        async with httpx.AsyncClient(base_url=address) as client:
+            assert await _whose(client, key=anns) == ("ann", True)
+            assert await _whose(client, key=both) == "foreign_scope"
+            assert await _whose(client, "?user=bob", key=both) == ("bob", True)
+            # All who name nobody share the server's own user, and can see that.
+            assert await _whose(client, key=every) == ("me", False)
+            assert await _whose(client, "?user=bob", key=every) == ("bob", True)
+            assert await _whose(client, "?user=bob", key=anns) == "foreign_scope"
+        # An adapter on such a memory goes by the same rule.
+        async with Memory.open(address, key=anns) as remote:
+            assert remote.user_is_named
+        async with Memory.open(address, key=every) as remote:
+            assert not remote.user_is_named
+            await _plain(remote, "Remember that I like tea", session="monday")
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        (user,) = await users_of(memory)
+        assert str(user).startswith("anon_")
+
+
+@pytest.mark.parametrize("way", ["address", "key"])
+async def test_two_people_share_nothing_over_mcp(tmp_path: Path, way: str):
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        every = (await memory.keys.create("all", all_users=True)).secret
+        keys = {it: (await memory.keys.create(it, users=[it])).secret for it in ("ann", "bob")}
+    async with served(tmp_path / "memory.db") as address, httpx.AsyncClient() as client:
+
+        async def converse(person: str, said: str) -> str:
+            key = keys[person] if way == "key" else every
+            query = "" if way == "key" else f"?user={person}"
+            tool, given = (
+                ("memory_save", {"content": said})
+                if said.startswith("Remember")
+                else ("memory_recall", {"query": said})
+            )
+            call = {"name": tool, "arguments": given}
+            answer = await client.post(
+                f"{address}/mcp{query}",
+                json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
+                headers={
+                    "Authorization": f"Bearer {key}",
+                    "Accept": "application/json, text/event-stream",
+                },
+            )
+            assert answer.status_code == 200, answer.text
+            return answer.text
+
+        admin = (await _admin(tmp_path)).secret
+        async with Memory.open(address, key=admin) as seen:
+            await check_nothing_is_shared(seen, converse)
+
+
+async def _admin(folder: Path) -> Any:
+    async with Memory.open(folder / "memory.db") as memory:
+        return await memory.keys.create("admin", role="admin")
+
+
+# --- What lay under the default user before ------------------------------------------------------
+
+_GUIDES = [Path(__file__).parents[2] / "docs" / f"people{it}.md" for it in ("", ".zh-CN")]
+
+
+@pytest.mark.parametrize("guide", _GUIDES, ids=lambda it: it.name)
+def test_what_lies_under_me_is_moved_as_the_guide_tells(
+    guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path))
+    (code,) = re.findall(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    with BlockingMemory.open() as memory:
+        me = memory.scope(user="me")
+        for session, word in (("thread-17", "zephyr"), ("thread-18", "quartz")):
+            told = [{"role": "user", "content": f"Remember that my word is {word}"}]
+            me.observe(told, session=session)
+            me.tools(session=session).call("memory_save", {"content": f"The bike is {word}"})
+        me.extract()
+    exec(compile(code, str(guide), "exec"), {})
+    with BlockingMemory.open() as memory:
+        for user, word, other in (("ann", "zephyr", "quartz"), ("bob", "quartz", "zephyr")):
+            kept = str([it.content for it in memory.scope(user=user).list().items])
+            assert f"bike is {word}" in kept
+            assert f"word is {word}" in kept
+            assert other not in kept
+            assert len(memory.scope(user=user).turns().items) == 1
+        assert not memory.scope(user="me").turns().items
+        assert not memory.scope(user="me").list().items

@@ -69,7 +69,7 @@ _BINDINGS = (
     Binding(users=("ann",), workspaces=("default",)),
     # It reads every user's memory of that agent.
     Binding(agents=("sql",)),
-    Binding(users=("ann",), agents=("sql",)),
+    Binding(users=("ann",), agents=("sql",), workspaces=("default",)),
 )
 _ADDRESSES = (
     Address(),
