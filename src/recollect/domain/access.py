@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -120,14 +120,17 @@ class NewKey:
     secret: str = field(repr=False)
     users_covered: int = 0
     """Those that it is bound to, or all that there are now."""
+    covers: str = ""
+    """Whose memory it opens, in a sentence."""
 
-    @property
-    def covers(self) -> str:
-        """Return whose memory it opens, in a sentence."""
+    def covering(self, users: int) -> NewKey:
+        """Return the key with the number of users whose memory it opens."""
         if self.key.users:
-            return f"It opens the memory of {', '.join(self.key.users)} and of nobody else."
-        now = "1 user" if self.users_covered == 1 else f"{self.users_covered} users"
-        return f"It opens the memory of all users: {now} now, and whoever comes later."
+            covers = f"It opens the memory of {', '.join(self.key.users)} and of nobody else."
+        else:
+            now = "1 user" if users == 1 else f"{users} users"
+            covers = f"It opens the memory of all users: {now} now, and whoever comes later."
+        return replace(self, users_covered=users, covers=covers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

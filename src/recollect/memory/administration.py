@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -206,7 +205,7 @@ class ApiKeys:
             key.id,
             {"name": key.name, "role": key.role, "users_covered": users_covered},
         )
-        return replace(made, users_covered=users_covered)
+        return made.covering(users_covered)
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[ApiKey]:
         """Return a page of keys, newest first, including revoked ones; never their secrets."""

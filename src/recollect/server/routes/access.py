@@ -142,7 +142,7 @@ async def create_key(
         expires_at=body.expires_at,
     )
     response.headers["Cache-Control"] = "no-store"
-    return {**as_json(made), "covers": made.covers}
+    return as_json(made)
 
 
 @router.delete("/keys/{key_id}", response_model=operation_answers.Key, responses=problems(404))
