@@ -52,7 +52,8 @@ def fetch() -> str:
 
 
 async def main() -> None:
-    async with Memory.open("memory.db") as memory:
+    async with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
         client = Client()
         agent = Agent(
             client,
@@ -63,9 +64,9 @@ async def main() -> None:
         )
 
         async def talk(session: str, *says: str) -> None:
-            opened = agent.create_session(session_id=session)
+            thread = agent.create_session(session_id=session)
             for said in says:
-                await agent.run(said, session=opened)
+                await agent.run(said, session=thread)
 
         await talk("monday", "Remember that I want metric units")
         await talk("tuesday", "How do I want distances, in which units?")

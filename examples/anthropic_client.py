@@ -39,7 +39,8 @@ def main() -> None:
     # In earnest: client = Anthropic()
     http = httpx2.Client(transport=httpx2.MockTransport(service))
     client = Anthropic(api_key="none", http_client=http)
-    with Memory.open("memory.db") as memory:
+    with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
 
         def talk(session: str, *messages: Any) -> None:
             known = RecollectMiddleware(memory, session=session, context_tokens=4_000)

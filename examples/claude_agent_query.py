@@ -73,7 +73,8 @@ async def main() -> None:
         "CLAUDE_CONFIG_DIR": ".claude",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     }
-    async with Memory.open("memory.db") as memory:
+    async with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
         options = ClaudeAgentOptions(**ClaudeAgentMemory(memory).options(), env=environment)
         options.mcp_servers["port"] = create_sdk_mcp_server("port", tools=[fetch])
         options.allowed_tools.append("mcp__port__fetch")

@@ -43,7 +43,8 @@ def fetch() -> str:
 
 
 def main() -> None:
-    with Memory.open("memory.db") as memory:
+    with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
 
         def run(task: str, call: str) -> str:
             """Have an agent call one tool, and return what it was told."""

@@ -40,7 +40,8 @@ def fetch() -> str:
 
 
 async def main() -> None:
-    async with Memory.open("memory.db") as memory:
+    async with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
 
         async def talk(session: str, said: str, *before: ChatMessage) -> None:
             block = RecollectBlock(memory, session=session)

@@ -34,7 +34,8 @@ def fetch() -> str:
 
 async def main() -> None:
     set_tracing_disabled(True)
-    async with Memory.open("memory.db") as memory:
+    async with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
 
         async def run(model: ScriptedModel, session: str, said: str) -> AgentMemory:
             known = AgentMemory(memory, session=session, context_tokens=4_000)

@@ -39,7 +39,8 @@ async def talk(memory: Memory, session: str, *says: str) -> list[dict[str, Any]]
 
 
 async def main() -> None:
-    async with Memory.open("memory.db") as memory:
+    async with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
         await talk(memory, "monday", "Remember that I want metric units")
         spoken = await talk(memory, "tuesday", "How do I want distances, in which units?")
         print("remembered:", spoken[-1]["content"])

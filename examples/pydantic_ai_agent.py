@@ -31,7 +31,8 @@ def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 
 async def main() -> None:
-    async with Memory.open("memory.db") as memory:
+    async with Memory.open("memory.db") as opened:
+        memory = opened.scope(user="ann")
         known = RecollectMemory(memory, context_tokens=4_000)
         agent = Agent(FunctionModel(model), instructions="Be brief.", capabilities=[known])
 

@@ -295,8 +295,8 @@ async def make_keys(client: httpx.AsyncClient) -> dict[str, str]:
     keys = {"admin": admin, "wrong": "rk_wrong_key"}
     for name in (*_ROLES[:3], "ann"):
         wanted: dict[str, Any] = {"name": name, "role": "writer" if name == "ann" else name}
-        if name == "ann":
-            wanted |= {"users": ["ann"], "workspaces": ["default"]}
+        bound = {"users": ["ann"], "workspaces": ["default"]}
+        wanted |= bound if name == "ann" else {"all_users": True}
         made = await client.post("/v1/keys", json=wanted, headers=_bearer(admin))
         keys[name] = made.json()["secret"]
     return keys

@@ -137,7 +137,7 @@ def test_records_are_walked_and_help_is_shown_by_keyboard(console: Console):
 
 def _use_memory_of_a_person_that_is_named(console: Console, page: Page) -> None:
     """Sign in with a key that reaches everybody and lists nobody."""
-    writer = console.create_key(name="agents", role="writer")
+    writer = console.create_key(name="agents", role="writer", all_users=True)
     page.get_by_role("button", name="Signed in").click()
     page.get_by_role("menuitem", name="Sign out").click()
     page.get_by_label("Key").fill(writer)
@@ -152,6 +152,20 @@ def _use_memory_of_a_person_that_is_named(console: Console, page: Page) -> None:
     page.get_by_role("dialog").get_by_label("Content").fill("Ann likes green tea")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(page.get_by_role("article")).to_have_count(2)
+
+
+def _make_a_key_for_everybody(console: Console, page: Page) -> None:
+    """See that it is chosen, and told how many users that are."""
+    console.go(page, "settings")
+    page.get_by_role("button", name="New key").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("bot")
+    expect(dialog.get_by_role("button", name="Create")).to_be_disabled()
+    dialog.get_by_role("button", name="Whose memory it opens").click()
+    page.get_by_role("option", name="all users").click()
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog).to_contain_text("all users: 2 now, and whoever comes later")
+    dialog.get_by_role("button", name="I have kept it").click()
 
 
 def test_a_server_with_keys_asks_for_one_and_shows_what_its_role_allows(
@@ -173,6 +187,7 @@ def test_a_server_with_keys_asks_for_one_and_shows_what_its_role_allows(
         ben = page.get_by_role("article").filter(has_text="green tea")
         ben.get_by_role("button", name="Delete").click()
         expect(page.get_by_role("article")).to_have_count(1)
+        _make_a_key_for_everybody(console, page)
         page.get_by_role("button", name="Signed in").click()
         page.get_by_role("menuitem", name="Sign out").click()
         expect(page).to_have_url(re.compile("/sign-in"))

@@ -81,7 +81,9 @@ async def test_it_is_open_until_the_first_key_is_made_and_never_again(database_p
 async def test_the_audit_says_who_made_and_revoked_a_key_and_set_up_an_agent(database_path: Path):
     async with _serving(database_path) as client:
         admin = _bearer(await _key(client, name="me", role="admin"))
-        made = (await client.post("/v1/keys", json={"name": "theirs"}, headers=admin)).json()
+        made = (
+            await client.post("/v1/keys", json={"name": "theirs", "users": ["ann"]}, headers=admin)
+        ).json()
         await client.delete(f"/v1/keys/{made['key']['id']}", headers=admin)
         await client.put("/v1/agents/helper", json={"enabled": False}, headers=admin)
         await client.delete("/v1/agents/helper", headers=admin)
@@ -123,13 +125,58 @@ async def test_a_key_reaches_only_what_it_is_bound_to(database_path: Path):
         assert "attic" not in found.text.replace('"attic keys"', "")
 
 
+@pytest.mark.parametrize("wanted", [{}, {"agents": ["sql"]}, {"workspaces": ["default"]}])
+async def test_a_key_for_everybody_is_made_only_where_that_is_said(
+    database_path: Path, wanted: dict[str, Any]
+):
+    async with _serving(database_path) as client:
+        for user in ("ann", "bob"):
+            await client.post(f"/v1/records?user={user}", json={"content": "Tea is green"})
+        await client.post("/v1/records?user=carol&workspace=other", json={"content": "Tea is red"})
+        head = _bearer(await _key(client, name="me", role="admin"))
+        for role in ("reader", "writer", "coordinator"):
+            asked = {"name": role, "role": role, **wanted}
+            refused = await client.post("/v1/keys", json=asked, headers=head)
+            assert _code(refused) == (422, "users_needed")
+            assert "all_users" in refused.json()["hint"]
+            both = {**asked, "all_users": True, "users": ["ann"]}
+            contradicted = await client.post("/v1/keys", json=both, headers=head)
+            assert _code(contradicted) == (422, "users_contradict")
+            made = await client.post("/v1/keys", json={**asked, "all_users": True}, headers=head)
+            # How many there are now, in the workspaces that it reaches.
+            now = 2 if "workspaces" in wanted else 3
+            assert made.json()["users_covered"] == now
+            assert f"all users: {now} users now" in made.json()["covers"]
+        named = {"name": "anns", "role": "reader", **wanted, "users": ["ann"]}
+        made = (await client.post("/v1/keys", json=named, headers=head)).json()
+        assert made["users_covered"] == 1
+        assert made["covers"] == "It opens the memory of ann and of nobody else."
+        listed = (await client.get("/v1/keys", headers=head)).json()["items"]
+        assert len(listed) == 5
+
+
+def test_the_command_line_says_whose_memory_a_key_opens(
+    database_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    place = ["--data", str(database_path)]
+    assert run(["keys", "create", "bot", "--role", "reader", "--bind-agent", "sql", *place]) != 0
+    assert "--all-users" in capsys.readouterr().err
+    assert run(["keys", "create", "bot", "--bind-agent", "sql", "--all-users", *place]) == 0
+    told = capsys.readouterr().out
+    assert "agent sql; all users" in told
+    assert "all users: 0 users now, and whoever comes later" in " ".join(told.split())
+
+
 async def test_each_role_may_do_what_the_one_before_may_and_more(database_path: Path):
     async with _serving(database_path) as client:
         proposal = (
             await client.post("/v1/proposals", json={"type": "convention", "content": "Squash"})
         ).json()
         admin = await _key(client, name="admin", role="admin")
-        keys = {role: await _key(client, admin, name=f"a-{role}", role=role) for role in Role}
+        keys = {
+            role: await _key(client, admin, name=f"a-{role}", role=role, all_users=True)
+            for role in Role
+        }
         steps = {
             Role.READER: ("POST", "/v1/recall", {"query": "tea"}),
             Role.WRITER: ("POST", "/v1/records", {"content": "Ann likes tea"}),
@@ -166,7 +213,7 @@ async def test_a_bound_administrator_stays_within_its_workspace(database_path: P
 
 async def test_a_browser_signs_in_with_a_cookie_and_writes_with_a_token(database_path: Path):
     async with _serving(database_path) as client:
-        key = await _key(client, name="console", role="writer")
+        key = await _key(client, name="console", role="writer", all_users=True)
         wrong = await client.post("/v1/sign-in", json={"key": key[:-1] + "!"})
         assert _code(wrong) == (401, "bad_key")
         signed_in = await client.post("/v1/sign-in", json={"key": key})
@@ -193,7 +240,7 @@ async def test_a_browser_signs_in_with_a_cookie_and_writes_with_a_token(database
 async def test_a_key_ends_when_it_expires(database_path: Path):
     async with Memory.open(database_path) as memory:
         soon = datetime.now(UTC) + timedelta(days=1)
-        made = await memory.keys.create("short", expires_at=soon)
+        made = await memory.keys.create("short", users=["ann"], expires_at=soon)
         assert (await memory.access.check(made.secret)).name == "short"
     assert not made.key.is_usable(soon)
 
@@ -231,7 +278,7 @@ async def test_a_key_that_asks_too_much_is_told_when_to_come_back(
 ):
     monkeypatch.setenv("RECOLLECT_SERVER__REQUESTS_PER_MINUTE", "3")
     async with _serving(database_path) as client:
-        key = await _key(client, name="eager", role="reader")
+        key = await _key(client, name="eager", role="reader", all_users=True)
         answers = [await client.get("/v1/whoami", headers=_bearer(key)) for _ in range(4)]
         assert [it.status_code for it in answers] == [200, 200, 200, 429]
         assert int(answers[-1].headers["retry-after"]) >= 1
@@ -253,7 +300,7 @@ async def test_no_more_requests_of_a_key_run_at_a_time_than_it_may(
         served(database_path) as address,
         httpx.AsyncClient(base_url=address, timeout=60) as client,
     ):
-        key = await _key(client, name="one", role="reader")
+        key = await _key(client, name="one", role="reader", all_users=True)
         async with client.stream("GET", "/v1/events", headers=_bearer(key)) as events:
             # Held on to: the stream is closed with the last reference to its lines.
             lines = events.aiter_lines()
@@ -397,7 +444,8 @@ def test_keys_are_made_listed_and_revoked_at_the_command_line(
     assert run(["keys", "create", "ci", "--role", "reader", "--bind-user", "ann", *place]) == 0
     made = json.loads(capsys.readouterr().out)
     assert made["secret"].startswith(made["key"]["prefix"])
-    assert run(["keys", "create", "ci", *place]) != 0
+    assert made["users_covered"] == 1
+    assert run(["keys", "create", "ci", "--bind-user", "ann", *place]) != 0
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "key_exists"
     assert run(["keys", "revoke", made["key"]["id"], *place]) == 0
     capsys.readouterr()

@@ -24,6 +24,7 @@ def calling(name: str, provider: str, **arguments: Any) -> dict[str, Any]:
 async def test_a_list_gets_memory_tools_and_recall_and_stays_its_owners(
     memory: Memory, provider: Any
 ):
+    memory = memory.scope(user="ann")
     messages: list[dict[str, Any]] = [{"role": "user", "content": "I want metric units"}]
     async with wrap(memory, messages, session="s", provider=provider, system="Be brief.") as chat:
         names = [it.get("name") or it["function"]["name"] for it in chat.tools]

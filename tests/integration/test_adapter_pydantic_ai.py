@@ -62,7 +62,7 @@ class Scripted:
 @pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
     async with Memory.open(tmp_path / "memory.db") as opened:
-        yield opened
+        yield opened.scope(user="ann")
 
 
 async def test_a_preference_is_remembered_across_two_runs_and_not_stored(memory: Memory):
@@ -358,7 +358,8 @@ async def test_a_delegate_sees_the_user_and_keeps_its_own_memory(memory: Memory)
 
 
 def test_a_blocking_memory_serves_any_event_loop(tmp_path: Path):
-    with BlockingMemory.open(tmp_path / "memory.db") as memory:
+    with BlockingMemory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         memory.remember("Ann keeps bees")
         script = Scripted("Bees.")
         agent = Agent(script.model, capabilities=[RecollectMemory(memory)])

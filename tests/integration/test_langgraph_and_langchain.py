@@ -15,7 +15,7 @@ def _environment() -> None:
 
 
 def test_langgraph_and_langchain():
-    assert run_checks("langgraph") >= 146
+    assert run_checks("langgraph") >= 190
 
 
 def test_the_store_tests_of_langgraph_pass_on_ours():

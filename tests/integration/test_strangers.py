@@ -132,7 +132,7 @@ async def test_a_stream_of_events_ends_with_the_key_that_began_it(tmp_path: Path
         httpx.AsyncClient(base_url=address, timeout=60) as client,
     ):
         admin = (await _key(client, name="me", role="admin")).json()["secret"]
-        made = (await _key(client, by=admin, name="reader", role="reader")).json()
+        made = (await _key(client, by=admin, name="reader", role="reader", all_users=True)).json()
         reader = _bearer(made["secret"])
         for path in ("/v1/events", "/v1/workspace/events"):
             asked = {"headers": _bearer(admin)} if "workspace" in path else {"headers": reader}
@@ -155,7 +155,7 @@ async def test_who_waits_for_changes_with_a_key_that_ends_is_told_nothing(tmp_pa
         httpx.AsyncClient(base_url=address, timeout=60) as client,
     ):
         admin = (await _key(client, name="me", role="admin")).json()["secret"]
-        made = (await _key(client, by=admin, name="reader", role="reader")).json()
+        made = (await _key(client, by=admin, name="reader", role="reader", all_users=True)).json()
         reader = _bearer(made["secret"])
         mark = (await client.get("/v1/changes", headers=reader)).json()["mark"]
         waiting = asyncio.create_task(
@@ -176,7 +176,9 @@ async def test_a_key_makes_none_that_outlives_or_outranks_it(tmp_path: Path):
         ).json()["secret"]
         later = (soon + timedelta(days=1)).isoformat()
         for wanted in ({}, {"expires_at": later}):
-            refused = await _key(client, by=brief, name="longer", role="reader", **wanted)
+            refused = await _key(
+                client, by=brief, name="longer", role="reader", all_users=True, **wanted
+            )
             assert (refused.status_code, refused.json()["code"]) == (403, "key_bound")
         # Nor through a browser that is signed in with it.
         cookies = (await client.post("/v1/sign-in", json={"key": brief})).json()
@@ -188,7 +190,9 @@ async def test_a_key_makes_none_that_outlives_or_outranks_it(tmp_path: Path):
         assert refused.json()["code"] == "key_bound"
         client.cookies.clear()
         earlier = (soon - timedelta(minutes=1)).isoformat()
-        made = await _key(client, by=brief, name="shorter", role="writer", expires_at=earlier)
+        made = await _key(
+            client, by=brief, name="shorter", role="writer", users=["ann"], expires_at=earlier
+        )
         assert made.status_code == 201
 
 

@@ -1,4 +1,4 @@
-"""For each route, role and scope, own or foreign: exactly the right callers are let through."""
+"""For each route, role, binding and scope: exactly the right callers are let through."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,8 +20,64 @@ _ENDLESS = {"stream_events", "stream_workspace_events"}
 _NOT_AVAILABLE = 501
 # A tool that reads.
 _NAMES = {"name": "memory_recall"}
-# A key that may be made by whoever is bound to Ann.
-_BODIES = {"create_key": {"name": "x", "users": ["ann"], "workspaces": ["default"]}}
+# A key that may be made by whoever is bound to one of these.
+_BODIES = {
+    "create_key": {"name": "x", "users": ["ann"], "agents": ["sql"], "workspaces": ["default"]}
+}
+# Of a key. Who may decide for a workspace, and from where, is asked after it was let through.
+_REFUSALS = {"not_authenticated", "role_too_low", "key_bound", "foreign_scope"}
+# Bob's, which no key of Ann's may get to see.
+_SECRET = "quartz"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What a key is bound to; an empty part is all of them."""
+
+    workspaces: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+
+    @property
+    def is_bound(self) -> bool:
+        return bool(self.workspaces or self.users or self.agents)
+
+    def is_foreign(self, address: "Address", *, is_whole_workspace: bool) -> bool:
+        """Return whether the key does not reach an address."""
+        if self.workspaces and address.workspace not in self.workspaces:
+            return True
+        if is_whole_workspace:
+            return bool(self.users or self.agents)
+        return bool(
+            (self.users and address.user not in self.users)
+            or (self.agents and address.agent not in self.agents)
+        )
+
+
+@dataclass(frozen=True)
+class Address:
+    """Whose memory a request names; `-` is nobody's."""
+
+    workspace: str = "default"
+    user: str = "ann"
+    agent: str = "sql"
+
+
+_BINDINGS = (
+    Binding(),
+    Binding(workspaces=("default",)),
+    Binding(users=("ann",), workspaces=("default",)),
+    # It reads every user's memory of that agent.
+    Binding(agents=("sql",)),
+    Binding(users=("ann",), agents=("sql",), workspaces=("default",)),
+)
+_ADDRESSES = (
+    Address(),
+    Address(user="bob"),
+    Address(user="-"),
+    Address(agent="other"),
+    Address(workspace="other"),
+)
 
 
 @dataclass(frozen=True)
@@ -66,16 +122,19 @@ def _example(described: dict[str, Any]) -> Any:
     return {}
 
 
-def _expected(operation: Operation, role: Role | None, *, bound: bool, foreign: bool) -> str | None:
+def _expected(
+    operation: Operation, role: Role | None, binding: Binding, address: Address
+) -> str | None:
     """The code of the refusal, None for whoever may."""
     if role is None:
         return "not_authenticated"
     needed = PERMISSIONS[operation.name]
     if not role.includes(needed.role):
         return "role_too_low"
-    if needed.reach == "server" and bound:
+    if needed.reach == "server" and binding.is_bound:
         return "key_bound"
-    if foreign and operation.is_scoped:
+    is_whole = not operation.has_user
+    if operation.is_scoped and binding.is_foreign(address, is_whole_workspace=is_whole):
         return "foreign_scope"
     return None
 
@@ -86,6 +145,8 @@ async def test_each_route_lets_through_exactly_whom_it_should(tmp_path: Path):
             "data_dir": tmp_path / "data",
             "storage": {"synchronous": "off"},
             "server": {"offered_models": ["local"]},
+            # Who may propose what.
+            "agents": {"sql": {"role": "reviewer"}, "other": {"role": "reviewer"}},
         }
     )
     app = create_app(settings)
@@ -94,72 +155,91 @@ async def test_each_route_lets_through_exactly_whom_it_should(tmp_path: Path):
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
     ):
+        await _save_secrets_of_bob(app.state.memory)
         keys = await _keys(app.state.memory)
         wrong = [
-            (operation.name, role, bound, address, told)
+            (operation.name, role, binding, address, told)
             for operation in _operations()
             if operation.name not in PUBLIC
-            for (role, bound), key in keys.items()
-            for address, foreign in _addresses(operation, bound=bound)
-            if (
-                told := await _wrong(
-                    client,
-                    operation,
-                    key,
-                    address,
-                    _expected(operation, role, bound=bound, foreign=foreign),
-                )
-            )
+            for (role, binding), key in keys.items()
+            for address in _addresses(operation, role, binding)
+            if (told := await _wrong(client, operation, role, binding, key, address))
         ]
-    assert wrong == []
+    assert [it[0] for it in wrong] == [], "\n".join(map(str, wrong))
 
 
-async def _keys(memory: Any) -> dict[tuple[Role | None, bool], str | None]:
-    keys: dict[tuple[Role | None, bool], str | None] = {(None, False): None}
+async def _save_secrets_of_bob(memory: Any) -> None:
+    for agent in (None, "sql"):
+        bob = memory.scope(user="bob", agent=agent)
+        await bob.remember(f"Bob's locker opens with {_SECRET}")
+        await bob.observe({"role": "user", "content": f"My word is {_SECRET}"}, session="s")
+        await bob.items.put(("notes",), "locker", {"word": _SECRET})
+
+
+async def _keys(memory: Any) -> dict[tuple[Role | None, Binding], str | None]:
+    keys: dict[tuple[Role | None, Binding], str | None] = {(None, Binding()): None}
     for role in Role:
-        keys[role, False] = (await memory.keys.create(f"{role}", role)).secret
-        made = await memory.keys.create(
-            f"{role} of ann", role, users=["ann"], workspaces=["default"]
-        )
-        keys[role, True] = made.secret
+        for number, binding in enumerate(_BINDINGS):
+            made = await memory.keys.create(
+                f"{role} {number}",
+                role,
+                workspaces=binding.workspaces,
+                users=binding.users,
+                all_users=not binding.users,
+                agents=binding.agents,
+            )
+            keys[role, binding] = made.secret
     return keys
 
 
-def _addresses(operation: Operation, *, bound: bool) -> Iterator[tuple[str, bool]]:
-    """Addresses, each with whether it is foreign to a key that is bound to Ann."""
+def _addresses(operation: Operation, role: Role | None, binding: Binding) -> tuple[Address, ...]:
+    """Return the addresses to try.
+
+    The lowest role that may is tried everywhere, the others at one address: which scopes a key
+    reaches does not depend on its role. Of those above it two bindings are tried.
+    """
+    needed = PERMISSIONS[operation.name].role
+    if role is needed and operation.is_scoped:
+        return _ADDRESSES
+    if role is not None and role.includes(needed) and binding not in (_BINDINGS[0], _BINDINGS[2]):
+        return _ADDRESSES[:1] if role is needed else ()
+    return _ADDRESSES[:1]
+
+
+def _query(operation: Operation, address: Address) -> dict[str, str]:
     if not operation.is_scoped:
-        yield "", False
-        return
-    # A whole workspace is foreign to a key of one of its users.
-    yield ("?user=ann" if operation.has_user else ""), bound and not operation.has_user
-    if bound:
-        yield "?workspace=other", True
-        if operation.has_user:
-            yield "?user=bob", True
-            yield "?user=-", True
+        return {}
+    own = {"user": address.user, "agent": address.agent} if operation.has_user else {}
+    return {"workspace": address.workspace, **own}
 
 
 async def _wrong(
     client: httpx.AsyncClient,
     operation: Operation,
+    role: Role | None,
+    binding: Binding,
     key: str | None,
-    address: str,
-    expected: str | None,
+    address: Address,
 ) -> str:
     """What was wrong with the answer, empty if it was right."""
+    expected = _expected(operation, role, binding, address)
     if expected is None and operation.name in _ENDLESS:
         return ""
     answer = await client.request(
         operation.method,
-        operation.path + address,
+        operation.path,
+        params=_query(operation, address),
         json=operation.body if operation.method != "GET" else None,
         headers={} if key is None else {"Authorization": f"Bearer {key}"},
     )
-    refused = answer.status_code in (401, 403)
+    code = answer.json()["code"] if answer.status_code in (401, 403) else None
+    refused = code in _REFUSALS
     if expected is not None:
-        is_right = refused and answer.json()["code"] == expected
+        is_right = code == expected
     else:
         is_right = not refused and (
             answer.status_code < 500 or answer.status_code == _NOT_AVAILABLE
         )
+    if binding.users and _SECRET in answer.text:
+        return f"it tells Bob's word: {answer.text[:200]}"
     return "" if is_right else f"{expected} but {answer.status_code} {answer.text[:200]}"

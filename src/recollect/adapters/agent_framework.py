@@ -38,6 +38,7 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 class RecollectProvider(ContextProvider):
     """Memory for one agent; a conversation is the framework's session.
 
+    Its user is the one that the memory was given to, else that of the run (`options={"user": …}`).
     `degraded` tells what went wrong with memory; a run never fails because of it.
     """
 
@@ -61,53 +62,59 @@ class RecollectProvider(ContextProvider):
 
     async def before_run(self, *, session: AgentSession, context: SessionContext, **_: Any) -> None:
         asked = newest_words(views_of(context.input_messages))
+        here, user = session.session_id, self._companion.named(context.options.get("user"))
+        # The framework takes it out of the options before the run is over.
+        context.metadata[self.source_id] = user
         if asked:
             told = await self._bridge.arun(
-                lambda: self._companion.context(asked, session=session.session_id)
+                lambda: self._companion.context(asked, session=here, user=user)
             )
             context.extend_instructions(self.source_id, told or ())
-        archive = _Archive(self._bridge, self._companion, session.session_id, asked)
+        archive = _Archive(self._bridge, self._companion, here, user, asked)
         context.extend_middleware(self.source_id, archive)
         if self._with_tools:
             context.extend_instructions(self.source_id, memory_guide(self._companion.language))
-            context.extend_tools(self.source_id, self._tools(session.session_id))
+            context.extend_tools(self.source_id, self._tools(here, user))
 
     async def after_run(self, *, session: AgentSession, context: SessionContext, **_: Any) -> None:
         """Observe what was new in this run; what went before was observed by the runs before."""
         answers = context.response.messages if context.response else ()
         said = views_of([*context.input_messages, *answers])
-        await self._bridge.arun(lambda: self._left(session.session_id, said))
+        user = context.metadata.get(self.source_id)
+        await self._bridge.arun(lambda: self._left(session.session_id, user, said))
 
-    async def notes(self, session: AgentSession) -> SessionNotes | None:
+    async def notes(self, session: AgentSession, user: str | None = None) -> SessionNotes | None:
         """Return what the tools of a session have found; None where memory fails."""
-        return await self._bridge.arun(lambda: self._companion.notes(session.session_id))
+        return await self._bridge.arun(lambda: self._companion.notes(session.session_id, user=user))
 
-    async def reset(self, session: AgentSession) -> None:
+    async def reset(self, session: AgentSession, user: str | None = None) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        await self._bridge.arun(lambda: self._companion.reset(session.session_id))
+        here = session.session_id
+        await self._bridge.arun(lambda: self._companion.reset(here, user=user))
 
-    async def reset_all(self, session: AgentSession) -> None:
+    async def reset_all(self, session: AgentSession, user: str | None = None) -> None:
         """Let go of everything that the tools of a session have found."""
-        await self._bridge.arun(lambda: self._companion.reset(session.session_id, everything=True))
+        here = session.session_id
+        await self._bridge.arun(lambda: self._companion.reset(here, user=user, everything=True))
 
-    async def _left(self, session: str, said: Sequence[Message]) -> None:
-        await self._companion.observe(said, session=session)
-        await self._companion.leave(session=session)
+    async def _left(self, session: str, user: str | None, said: Sequence[Message]) -> None:
+        await self._companion.observe(said, session=session, user=user)
+        await self._companion.leave(session=session, user=user)
 
-    def _tools(self, session: str) -> list[FunctionTool]:
+    def _tools(self, session: str, user: str | None) -> list[FunctionTool]:
         return [
             FunctionTool(
                 name=told["name"],
                 description=told["description"],
                 input_model=told["parameters"],
-                func=self._tool(told["name"], session),
+                func=self._tool(told["name"], session, user),
             )
-            for told in self._companion.toolbox(session=session).json_schemas()
+            for told in self._companion.toolbox(session=session, user=user).json_schemas()
         ]
 
-    def _tool(self, name: str, session: str) -> Callable[..., Any]:
+    def _tool(self, name: str, session: str, user: str | None) -> Callable[..., Any]:
         async def call(**arguments: Any) -> str:
-            box = self._companion.toolbox(session=session)
+            box = self._companion.toolbox(session=session, user=user)
             return await self._bridge.arun(lambda: box.call(name, arguments))
 
         return call
@@ -116,10 +123,13 @@ class RecollectProvider(ContextProvider):
 class _Archive(FunctionMiddleware):
     """Notes results of tools, puts large ones away, and answers calls that are known."""
 
-    def __init__(self, bridge: Bridge, companion: Companion, session: str, asked: str) -> None:
+    def __init__(
+        self, bridge: Bridge, companion: Companion, session: str, user: str | None, asked: str
+    ) -> None:
         self._bridge = bridge
         self._companion = companion
         self._session = session
+        self._user = user
         self._asked = asked
 
     async def process(
@@ -143,6 +153,7 @@ class _Archive(FunctionMiddleware):
                 text,
                 question=self._asked,
                 session=self._session,
+                user=self._user,
             )
         )
         if kept != text:

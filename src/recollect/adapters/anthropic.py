@@ -33,12 +33,16 @@ _OK: Final = 200
 
 
 class RecollectMemoryTool(BetaAbstractMemoryTool):
-    """Anthropic's memory tool for the blocking client; `memory` is one of `recollect.sync`."""
+    """Anthropic's memory tool for the blocking client; `memory` is one of `recollect.sync`.
 
-    def __init__(self, memory: AnyMemory, **options: Any) -> None:
+    The files are those of the memory's user; without one, of the conversation `session`, else of
+    this tool alone.
+    """
+
+    def __init__(self, memory: AnyMemory, *, session: str | None = None, **options: Any) -> None:
         super().__init__(**options)
         self._bridge = Bridge(memory)
-        self.files = MemoryFiles(self._bridge.memory)
+        self.files = MemoryFiles(Companion(self._bridge.memory).seen_by(None, session))
 
     def execute(self, command: Any) -> str:
         return self._bridge.run(lambda: self.files.execute(command))
@@ -52,10 +56,10 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
 class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
     """Anthropic's memory tool for the async client."""
 
-    def __init__(self, memory: AnyMemory, **options: Any) -> None:
+    def __init__(self, memory: AnyMemory, *, session: str | None = None, **options: Any) -> None:
         super().__init__(**options)
         self._bridge = Bridge(memory)
-        self.files = MemoryFiles(self._bridge.memory)
+        self.files = MemoryFiles(Companion(self._bridge.memory).seen_by(None, session))
 
     async def execute(self, command: Any) -> str:
         return await self._bridge.arun(lambda: self.files.execute(command))
@@ -70,7 +74,8 @@ class RecollectMiddleware(Middleware):
     """Memory for one conversation, for blocking and async clients.
 
     Give a conversation its own: `client.with_options(middleware=[RecollectMiddleware(…)])`. Call
-    `leave` (`aleave`) when it is over; `degraded` tells what went wrong with memory meanwhile.
+    `leave` (`aleave`) when it is over; `degraded` tells what went wrong with memory meanwhile. Its
+    user is the one that the memory was given to, else that of the calls (`metadata.user_id`).
     """
 
     def __init__(
@@ -87,6 +92,7 @@ class RecollectMiddleware(Middleware):
             self._bridge.memory, model=model, context_tokens=context_tokens, language=language
         )
         self._session = session
+        self._user: str | None = None
         self._said: list[Mapping[str, Any]] = []
         # The same with the answer, for a thread that goes on from it.
         self._held: list[Mapping[str, Any]] = []
@@ -123,6 +129,7 @@ class RecollectMiddleware(Middleware):
         await self._bridge.arun(self._chat().leave)
 
     async def _planned(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        self._user = self._companion.named((body.get("metadata") or {}).get("user_id"))
         if (body.get("thread") or {}).get("type") == "continue":
             return {**body, "messages": await self._continued(body["messages"])}
         self._said = list(body["messages"])
@@ -138,7 +145,9 @@ class RecollectMiddleware(Middleware):
         if [it["role"] for it in sent] != [it["role"] for it in new]:
             sent = list(new)
         asked = newest_words([it.message for it in read_messages(new)])
-        told = await self._companion.context(asked) if asked else ""
+        told = ""
+        if asked:
+            told = await self._companion.context(asked, session=self._session, user=self._user)
         if not told:
             return sent
         said = sent[-1]["content"]
@@ -151,7 +160,9 @@ class RecollectMiddleware(Middleware):
         self._said = self._held = [*self._said, *spoken]
 
     def _chat(self, with_tools: bool = False) -> Chat:
-        return Chat(self._companion, self._said, self._session, "anthropic", "", with_tools)
+        return Chat(
+            self._companion, self._said, self._session, "anthropic", "", with_tools, self._user
+        )
 
 
 def _is_call(request: Any) -> bool:

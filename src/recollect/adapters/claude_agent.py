@@ -44,6 +44,8 @@ _KNOWN: Final[Mapping[Tongue, str]] = {
 class ClaudeAgentMemory:
     """Memory for one agent; a conversation is the SDK's own session.
 
+    Its user is the one that the memory was given to (`memory.scope(user=…)`), else somebody
+    anonymous of the session: take `options` anew for each conversation then.
     `degraded` tells what went wrong with memory; the agent goes on without it.
     """
 
@@ -66,10 +68,13 @@ class ClaudeAgentMemory:
 
     def options(self) -> dict[str, Any]:
         """Return what `ClaudeAgentOptions` takes: hooks, and the tools with leave to use them."""
-        hooks = {name: [HookMatcher(hooks=[hook])] for name, hook in self.hooks().items()}
+        heard = _Heard()
+        hooks = {
+            name: [HookMatcher(hooks=[heard.through(hook)])] for name, hook in self.hooks().items()
+        }
         if not self._with_tools:
             return {"hooks": hooks}
-        tools = self.tools()
+        tools = self._tools(heard)
         return {
             "hooks": hooks,
             "mcp_servers": {_SERVER: create_sdk_mcp_server(_SERVER, tools=tools)},
@@ -106,9 +111,15 @@ class ClaudeAgentMemory:
 
     def tools(self) -> list[SdkMcpTool[Any]]:
         """Return the memory tools."""
+        return self._tools(_Heard())
+
+    def _tools(self, heard: _Heard) -> list[SdkMcpTool[Any]]:
+        box = self._companion.memory.tools(self._companion.language)
         return [
-            tool(told["name"], told["description"], told["parameters"])(self._tool(told["name"]))
-            for told in self._companion.toolbox().json_schemas()
+            tool(told["name"], told["description"], told["parameters"])(
+                self._tool(told["name"], heard)
+            )
+            for told in box.json_schemas()
         ]
 
     async def _prompted(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
@@ -124,14 +135,14 @@ class ClaudeAgentMemory:
             lambda: self._companion.observe([text_message("user", prompt)], session=session)
         )
         found = await self._bridge.arun(lambda: self._news(session))
-        return await self._told("UserPromptSubmit", guide, prompt, found)
+        return await self._told("UserPromptSubmit", guide, prompt, session, found)
 
     async def _sub_agent_started(
         self, given: Mapping[str, Any], _: str | None, __: Any
     ) -> dict[str, Any]:
         session = given["session_id"]
         found = await self._bridge.arun(lambda: self._companion.noted(session))
-        return await self._told("SubagentStart", "", self._asked.get(session, ""), found)
+        return await self._told("SubagentStart", "", self._asked.get(session, ""), session, found)
 
     async def _tool_wanted(
         self, given: Mapping[str, Any], _: str | None, __: Any
@@ -191,8 +202,14 @@ class ClaudeAgentMemory:
         self._found[session] = found
         return "\n\n".join(filter(None, (hint, found if is_new else "")))
 
-    async def _told(self, event: str, guide: str, asked: str, found: str) -> dict[str, Any]:
-        known = await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
+    async def _told(
+        self, event: str, guide: str, asked: str, session: str, found: str
+    ) -> dict[str, Any]:
+        known = ""
+        if asked:
+            known = await self._bridge.arun(
+                lambda: self._companion.context(asked, session=session, with_notes=False)
+            )
         text = "\n\n".join(filter(None, (guide, known, found)))
         return _answer(event, additionalContext=text) if text else {}
 
@@ -201,13 +218,28 @@ class ClaudeAgentMemory:
             await self._companion.observe([text_message("assistant", said)], session=session)
         await self._companion.leave(session=session)
 
-    def _tool(self, name: str) -> Callable[[Any], Any]:
+    def _tool(self, name: str, heard: _Heard) -> Callable[[Any], Any]:
         async def call(arguments: Mapping[str, Any]) -> dict[str, Any]:
-            box = self._companion.toolbox()
+            box = self._companion.toolbox(session=heard.session)
             text = await self._bridge.arun(lambda: box.call(name, arguments))
             return {"content": [{"type": "text", "text": text}]}
 
         return call
+
+
+class _Heard:
+    """The session that a set of options serves: the SDK tells it to hooks, and not to tools."""
+
+    session: str | None = None
+
+    def through(self, hook: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a hook that notes the session first."""
+
+        async def noting(given: Mapping[str, Any], *rest: Any) -> dict[str, Any]:
+            self.session = given["session_id"]
+            return await hook(given, *rest)
+
+        return noting
 
 
 def _answer(event: str, **fields: Any) -> dict[str, Any]:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from pydantic_core import to_json
@@ -17,7 +20,7 @@ from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
 from recollect.context.session import Session
 from recollect.domain.context import Tongue
-from recollect.domain.ids import new_id
+from recollect.domain.ids import anonymous_id, new_id
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, Role, TextPart
 from recollect.domain.notes import Cached
@@ -27,10 +30,22 @@ from recollect.tools import Toolbox
 
 N = TypeVar("N")
 
-_MOST_SESSIONS: Final = 200
+MOST_SESSIONS: Final = 200
 _MOST_TOLD: Final = 20
 
 _log: Final = logging.getLogger(__name__)
+
+
+@dataclass
+class _Caller:
+    """Whose run calls other agents as tools."""
+
+    user: str | None
+
+
+_caller: Final[ContextVar[_Caller | None]] = ContextVar("recollect_caller", default=None)
+# The memories for which it was told that conversations name no user, each by its run's own id.
+_told_of_nobody: Final[set[str]] = set()
 
 
 class Companion:
@@ -63,24 +78,67 @@ class Companion:
         told, self._degraded = self.degraded, []
         return told
 
-    def seen_by(self, user: str | None) -> Memory:
-        """Return the memory as a user of the framework sees it; None is the one it was given."""
-        return self.memory if user is None else self.memory.scope(user=user)
+    def named(self, user: object) -> str | None:
+        """Return the user that a framework names; None where the memory was given to one."""
+        name = "" if user is None else str(user)
+        return None if self.memory.user_is_named or not name.strip() else name
+
+    def user_of(self, user: str | None, session: str | None = None) -> str | None:
+        """Return whose a conversation is; None is the user that the memory was given to.
+
+        Where nobody was named, it is the user of the run that calls this one as a tool. Otherwise
+        each conversation has an anonymous user of its own: people would share the default one.
+        """
+        if user is not None or self.memory.user_is_named:
+            return user
+        if (caller := _caller.get()) is not None and caller.user is not None:
+            return caller.user
+        anonymous = anonymous_id(session or self._own_session)
+        if self.memory.anonymous_user not in _told_of_nobody:
+            _told_of_nobody.add(self.memory.anonymous_user)
+            _log.warning(
+                "no user was named for a conversation: what it says is kept for %s, and other"
+                " conversations do not see it. Name the user as the framework does, or give the"
+                " adapter memory.scope(user=...)",
+                anonymous,
+            )
+        return anonymous
+
+    def seen_by(self, user: str | None, session: str | None = None) -> Memory:
+        """Return the memory of whoever speaks in a conversation, see `user_of`."""
+        whose = self.user_of(user, session)
+        return self.memory if whose is None else self.memory.scope(user=whose)
+
+    @contextmanager
+    def calling(self, user: str | None) -> Generator[None]:
+        """Let agents that are called meanwhile know on whose behalf, if nothing else names a user.
+
+        A task that goes on afterwards no longer knows.
+        """
+        caller = _Caller(user or self.memory.caller_scope.user)
+        token = _caller.set(caller)
+        try:
+            yield
+        finally:
+            caller.user = None
+            _caller.reset(token)
 
     def toolbox(self, *, user: str | None = None, session: str | None = None) -> Toolbox:
         """Return the memory tools of a conversation."""
-        return self.seen_by(user).tools(self.language, session=session or self._own_session)
+        memory = self.seen_by(user, session)
+        return memory.tools(self.language, session=session or self._own_session)
 
     async def session(self, id: str | None, *, user: str | None = None) -> Session:
         """Return the session of a conversation, open."""
-        key = (user or "", id or self._own_session)
+        whose = self.user_of(user, id)
+        key = (whose or "", id or self._own_session)
         session = self._sessions.pop(key, None)
         if session is None or session.is_over:
-            session = self.seen_by(user).session(
+            session = self.seen_by(whose).session(
                 key[1], model=self._model, context_tokens=self._context_tokens
             )
         self._sessions[key] = session
-        while len(self._sessions) > _MOST_SESSIONS:
+        while len(self._sessions) > MOST_SESSIONS:
             _, oldest = self._sessions.popitem(last=False)
             await oldest.close()
         return session
@@ -232,15 +290,15 @@ class Companion:
         *,
         session: str | None = None,
         user: str | None = None,
-        run: str | None = None,
+        with_notes: bool = True,
     ) -> str:
         """Return the block of what is remembered about a message; empty where memory fails.
 
         With a `session`, what its tools have found stands below.
         """
-        noted = "" if session is None else await self.noted(session, user=user)
+        noted = await self.noted(session, user=user) if session and with_notes else ""
         try:
-            found = await self.seen_by(user).context(message, language=self.language, run=run)
+            found = await self.seen_by(user, session).context(message, language=self.language)
         except RecollectError as problem:
             self.tell(problem)
             return noted

@@ -16,7 +16,6 @@ from pydantic import PrivateAttr
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, result_text
 from recollect.domain.context import Tongue
-from recollect.domain.ids import new_id
 from recollect.tools import Toolbox
 
 __all__ = ["archiving", "memory_tools"]
@@ -25,9 +24,12 @@ __all__ = ["archiving", "memory_tools"]
 def memory_tools(
     memory: AnyMemory, *, session: str | None = None, language: Tongue = "en"
 ) -> list[BaseTool]:
-    """Return the memory tools for an agent; `session` is the conversation of its scratchpad."""
+    """Return the memory tools for an agent; `session` is the conversation of its scratchpad.
+
+    They are those of the memory's user (`memory.scope(user=…)`); without one, of the conversation.
+    """
     bridge = Bridge(memory)
-    box = bridge.memory.tools(language, session=session or new_id("sess"))
+    box = Companion(bridge.memory, language=language).toolbox(session=session)
     return [
         _MemoryTool(
             bridge,

@@ -39,6 +39,8 @@ __all__ = ["RecollectMemoryService"]
 class RecollectMemoryService(BaseMemoryService):
     """The kit's memory service: its users are our users, and an app is an agent of ours.
 
+    A memory that was given to one user (`memory.scope(user=…)`) is theirs, whoever the kit names.
+
     Apps on one memory share what users told about themselves, and keep the rest apart. `degraded`
     tells what went wrong with memory; a run never fails because of it.
     """
@@ -58,8 +60,8 @@ class RecollectMemoryService(BaseMemoryService):
 
         async def take_over() -> None:
             if said:
-                await app.sync(said, session=session.id, user=session.user_id)
-            await app.leave(session=session.id, user=session.user_id)
+                await app.sync(said, session=session.id, user=app.named(session.user_id))
+            await app.leave(session=session.id, user=app.named(session.user_id))
 
         await self._bridge.arun(take_over)
 
@@ -74,14 +76,17 @@ class RecollectMemoryService(BaseMemoryService):
     ) -> None:
         """Observe events; one that is known to the session by its id is passed over."""
         app, said = self._app(app_name), views_of(events)
-        await self._bridge.arun(lambda: app.observe_new(said, session=session_id, user=user_id))
+        await self._bridge.arun(
+            lambda: app.observe_new(said, session=session_id, user=app.named(user_id))
+        )
 
     async def add_memory(
         self, *, app_name: str, user_id: str, memories: Sequence[MemoryEntry], **_: Any
     ) -> None:
         """Save memories as they are."""
         texts = [text for it in memories if (text := _text_of(it.content))]
-        memory = self._app(app_name).seen_by(user_id)
+        app = self._app(app_name)
+        memory = app.seen_by(app.named(user_id))
         await self._bridge.arun(lambda: memory.remember_many(texts))
 
     async def search_memory(
@@ -90,7 +95,7 @@ class RecollectMemoryService(BaseMemoryService):
         """Return what is remembered about a query, best first; nothing where memory fails."""
         app = self._app(app_name)
         try:
-            found = await self._bridge.arun(lambda: app.seen_by(user_id).recall(query))
+            found = await self._bridge.arun(lambda: app.seen_by(app.named(user_id)).recall(query))
         except RecollectError as problem:
             app.tell(problem)
             return SearchMemoryResponse()
@@ -101,7 +106,8 @@ class RecollectMemoryService(BaseMemoryService):
     ) -> None:
         """Hide a memory; what was said in a session has no id to name."""
         if memory_id:
-            memory = self._app(app_name).seen_by(user_id)
+            app = self._app(app_name)
+            memory = app.seen_by(app.named(user_id))
             await self._bridge.arun(lambda: memory.delete(memory_id))
 
     async def archive(
@@ -118,7 +124,7 @@ class RecollectMemoryService(BaseMemoryService):
                 text,
                 question=_text_of(tool_context.user_content),
                 session=session.id,
-                user=session.user_id,
+                user=app.named(session.user_id),
             )
         )
         return None if kept == text else {"result": kept}

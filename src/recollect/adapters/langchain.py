@@ -5,16 +5,24 @@ neither is written to the agent's state. Large tool results are archived, and th
 stands for them. Memory tools are there for the model.
 """
 # The framework has an environment of its own, where the tests of this module run.
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportInvalidTypeForm=false
 
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Annotated, Any, Final, NotRequired, cast
 
-from langchain.agents.middleware.types import AgentMiddleware, AgentState, ModelRequest
+from langchain.agents.middleware.types import (
+    AgentMiddleware,
+    AgentState,
+    ModelRequest,
+    OmitFromInput,
+    OmitFromOutput,
+)
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
@@ -31,50 +39,123 @@ from recollect.adapters.companion import Companion, applied, newest_words
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
+from recollect.domain.ids import new_id
 from recollect.domain.message import FilePart, Message, Part, Role, TextPart, ToolCall
-from recollect.memory import Memory
 
 __all__ = ["RecollectMiddleware"]
 
 _ROLES: Mapping[str, Role] = {"human": "user", "ai": "assistant", "tool": "tool"}
 
 
+# Where a run may name its user, the surest first: LangGraph's server sets the first one after a
+# sign-in; the others are the program's own.
+_CONFIGURED: Final = ("langgraph_auth_user_id", "user_id", "langgraph_user_id")
+_FIELDS: Final = ("user_id", "user_name")
+_MOST_RUNS: Final = 1_000
+
+
 @dataclass(frozen=True)
 class Run:
-    """Whose conversation a call belongs to."""
+    """Whose conversation a call belongs to, and what went wrong with memory in it so far."""
 
     session: str | None
     user: str | None
+    """None is the user that the memory was given to."""
+    problems: list[str] = field(default_factory=list)
+    """Those of agents that were called as tools of this run's agent among them."""
+
+    def add(self, problems: Sequence[str]) -> None:
+        """Note what went wrong, each once."""
+        self.problems[:] = dict.fromkeys([*self.problems, *problems])
 
 
-def run_of(memory: Memory, session: str | None = None) -> Run:
-    """Return the conversation and the user that the configuration of the run names."""
+def run_of(companion: Companion, state: object = None, session: str | None = None) -> Run:
+    """Return the run that a call belongs to.
+
+    Its user is named by the run's configuration, its context or its state, or by the run whose
+    tool calls this one. Otherwise it is somebody anonymous: of the thread, without one of the run.
+    """
     try:
         configured: Mapping[str, Any] = get_config().get("configurable") or {}
     except RuntimeError:
         configured = {}
+    runtime = configured.get("__pregel_runtime")
     session = session or configured.get("thread_id")
-    user = configured.get("user_id")
-    if user is None and memory.caller_scope.user is None:
-        user = memory.anonymous_user
-    return Run(
-        session=None if session is None else str(session), user=None if user is None else str(user)
+    places = (
+        (_field(_field(runtime, "server_info"), "user"), ("identity",)),
+        (configured, _CONFIGURED),
+        (_field(runtime, "context"), _FIELDS),
+        (state, _FIELDS),
     )
+    named = (_first(source, names) for source, names in places)
+    user = companion.named(next((it for it in named if it is not None), None))
+    known = _RUNS.find(_field(runtime, "control"))
+    thread = None if session is None else str(session)
+    whose = companion.user_of(user, thread or known.anonymous)
+    return Run(session=thread, user=whose, problems=known.problems)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is kept about a run while it goes on."""
+
+    control: object
+    anonymous: str = field(default_factory=lambda: new_id("sess"))
+    problems: list[str] = field(default_factory=list)
+
+
+class _Runs:
+    """The runs that go on now, by the object that LangGraph makes for each, sub-graphs included."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[int, _Known] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, control: object) -> _Known:
+        if control is None:
+            return _Known(control)
+        with self._lock:
+            # It is held here, so that no other object can get its number.
+            known = self._known.pop(id(control), None) or _Known(control)
+            self._known[id(control)] = known
+            while len(self._known) > _MOST_RUNS:
+                self._known.popitem(last=False)
+            return known
+
+
+_RUNS: Final = _Runs()
+
+
+def _first(source: object, names: Sequence[str]) -> Any:
+    found = (_field(source, name) for name in names)
+    return next((it for it in found if it is not None and str(it).strip()), None)
+
+
+def _field(source: object, name: str) -> Any:
+    return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+
+
+def _newest(_: list[str], told: list[str]) -> list[str]:
+    """Sub-agents that work side by side tell the same run's problems: any of them will do."""
+    return told
 
 
 class MemoryState(AgentState):
-    """The state of an agent with memory: what went wrong with it in this run."""
+    """The state of an agent with memory: who its user is, and what went wrong in this run."""
 
-    memory_degraded: list[str]
+    memory_degraded: NotRequired[Annotated[list[str], OmitFromInput, _newest]]
+    user_id: NotRequired[Annotated[str, OmitFromOutput]]
+    user_name: NotRequired[Annotated[str, OmitFromOutput]]
 
 
 class RecollectMiddleware(AgentMiddleware):
     """Memory for one agent, in blocking and in async runs.
 
-    A conversation is the run's `thread_id`, its user the run's `user_id`, both from the
-    configuration of the run; without them it is `session` and the memory's own user, or somebody
-    anonymous. A run never fails because of memory: `memory_degraded` in its result tells what
-    went wrong.
+    A conversation is the run's `thread_id`, unless `session` names it. Its user is the one that
+    the memory was given to (`memory.scope(user=…)`), else the run's: `user_id` or
+    `langgraph_user_id` in its configuration, `user_id` or `user_name` in its context or state, else
+    somebody anonymous of the thread, or of the run. A run never fails because of memory:
+    `memory_degraded` in its result tells what went wrong.
     """
 
     state_schema = MemoryState
@@ -106,27 +187,29 @@ class RecollectMiddleware(AgentMiddleware):
         return self._name
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[..., Any]) -> Any:
-        run = self._run()
+        run = self._run(request.state)
         plan = self._bridge.run(lambda: self._plan(request, run))
         return handler(_planned(request, plan))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[..., Awaitable[Any]]
     ) -> Any:
-        run = self._run()
+        run = self._run(request.state)
         plan = await self._bridge.arun(lambda: self._plan(request, run))
         return await handler(_planned(request, plan))
 
     def wrap_tool_call(self, request: Any, handler: Callable[..., Any]) -> Any:
-        run = self._run()
+        run = self._run(request.state)
         known = self._bridge.run(lambda: self._known(request, run))
-        result = handler(request) if known is None else known
+        with self._companion.calling(run.user):
+            result = handler(request) if known is None else known
         return self._bridge.run(lambda: self._archived(request, result, run))
 
     async def awrap_tool_call(self, request: Any, handler: Callable[..., Awaitable[Any]]) -> Any:
-        run = self._run()
+        run = self._run(request.state)
         known = await self._bridge.arun(lambda: self._known(request, run))
-        result = await handler(request) if known is None else known
+        with self._companion.calling(run.user):
+            result = await handler(request) if known is None else known
         return await self._bridge.arun(lambda: self._archived(request, result, run))
 
     def notes(self, session: str | None = None, user: str | None = None) -> SessionNotes | None:
@@ -161,22 +244,22 @@ class RecollectMiddleware(AgentMiddleware):
     def _named(self, session: str | None) -> str | None:
         return session or self._session
 
-    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        run = self._run()
+    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        run = self._run(state)
         self._bridge.run(lambda: self._left(state["messages"], run))
-        return self._told()
+        return self._told(run)
 
-    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        run = self._run()
+    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        run = self._run(state)
         await self._bridge.arun(lambda: self._left(state["messages"], run))
-        return self._told()
+        return self._told(run)
 
-    def _told(self) -> dict[str, Any] | None:
-        degraded = self._companion.take_degraded()
-        return {"memory_degraded": list(degraded)} if degraded else None
+    def _told(self, run: Run) -> dict[str, Any]:
+        run.add(self._companion.take_degraded())
+        return {"memory_degraded": list(run.problems)}
 
-    def _run(self) -> Run:
-        return run_of(self._bridge.memory, self._session)
+    def _run(self, state: object = None) -> Run:
+        return run_of(self._companion, state, self._session)
 
     async def _plan(self, request: ModelRequest, run: Run) -> SessionPlan:
         views = [view_of(message) for message in request.messages]
@@ -232,7 +315,7 @@ class RecollectMiddleware(AgentMiddleware):
         return message if kept == text else message.model_copy(update={"content": kept})
 
     def _made_tools(self) -> list[StructuredTool]:
-        box = self._companion.toolbox()
+        box = self._companion.memory.tools(self._companion.language)
         return [
             StructuredTool(
                 name=spec.name,

@@ -33,7 +33,7 @@ _ROLES: Mapping[MessageRole, Role] = {
 
 
 class RecollectBlock(BaseMemoryBlock[str]):
-    """A memory block for one conversation.
+    """A memory block for one conversation, of whom `memory.scope(user=…)` names.
 
     LlamaIndex tells a block only what its short-term memory has no room for, and never that a run
     is over: call `leave` with the history then. `degraded` tells what went wrong with memory.

@@ -47,7 +47,10 @@ _BLOCKS: Final = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)
 
 
 class RecollectSession:
-    """The SDK's `Session` on a memory's items: durable, exported and forgotten with the rest."""
+    """The SDK's `Session` on a memory's items: durable, exported and forgotten with the rest.
+
+    It belongs to the memory's user (`memory.scope(user=…)`); without one, to somebody anonymous.
+    """
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class RecollectSession:
             else coerce_session_settings(session_settings)
         )
         self._bridge = Bridge(memory)
+        self._companion = Companion(self._bridge.memory)
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the newest items in their order, or all of them."""
@@ -91,7 +95,7 @@ class RecollectSession:
 
     @property
     def _items(self) -> Any:
-        return self._bridge.memory.items
+        return self._companion.seen_by(None, self.session_id).items
 
     @property
     def _place(self) -> tuple[str, str]:
@@ -228,7 +232,9 @@ class AgentMemory:
         pieces = grouped(given.input)
         views = [view_of(it) for it in pieces]
         if self._is_kept_elsewhere or not self._is_conversation(data):
-            told = await self._bridge.arun(lambda: self._companion.context(newest_words(views)))
+            told = await self._bridge.arun(
+                lambda: self._companion.context(newest_words(views), session=self._id)
+            )
             return ModelInputData(input=given.input, instructions=_joined(given, told))
         self._newest = list(given.input)
         with_tools = any(is_memory_tool(it.name) for it in data.agent.tools)

@@ -39,7 +39,7 @@ def wrap(
     language: Tongue = "en",
     with_tools: bool = True,
 ) -> Chat:
-    """Return a list of messages with a memory beside it.
+    """Return a list of messages with a memory beside it, of whom `memory.scope(user=…)` names.
 
     `system` is the system prompt where the list has none, as with Anthropic. `model` or
     `context_tokens` say what window the messages must fit. The prompt has a guide to the memory
@@ -60,8 +60,10 @@ class Chat:
         provider: Provider,
         system: str,
         with_tools: bool,
+        user: str | None = None,
     ) -> None:
         self._companion = companion
+        self._user = user
         self._messages = messages
         self._session = session
         self._provider: Provider = provider
@@ -76,7 +78,7 @@ class Chat:
     @property
     def tools(self) -> list[dict[str, Any]]:
         """Return the memory tools as the provider takes them."""
-        box = self._companion.toolbox(session=self._session)
+        box = self._companion.toolbox(session=self._session, user=self._user)
         return box.openai() if self._provider == "openai" else box.anthropic()
 
     async def to_send(self) -> Any:
@@ -86,7 +88,7 @@ class Chat:
             neutral = [it.message for it in read_messages(self._messages)]
             prompts += [it.text for it in neutral if it.role == "system"]
             said = [it for it in neutral if it.role != "system"]
-            session = await self._companion.session(self._session)
+            session = await self._companion.session(self._session, user=self._user)
             await session.sync(said)
             query = next((it.text for it in reversed(said) if it.role == "user"), None)
             sent = await session.prepare(query, format="neutral", with_guide=self._with_guide)
@@ -100,7 +102,7 @@ class Chat:
 
         Other tools are the program's own to call. Anthropic wants all results in one message.
         """
-        box = self._companion.toolbox(session=self._session)
+        box = self._companion.toolbox(session=self._session, user=self._user)
         (read,) = read_messages(message)
         results = [
             (call.id, await box.call(call.name, call.arguments))
@@ -118,14 +120,16 @@ class Chat:
 
     async def result(self, tool: str, arguments: object, result: str) -> str:
         """Return what to keep of a tool's result: itself, or what stands for a large one."""
-        return await self._companion.result(tool, arguments, result, session=self._session)
+        return await self._companion.result(
+            tool, arguments, result, session=self._session, user=self._user
+        )
 
     async def leave(self) -> None:
         """Take over what was said last, and have it read for what is worth remembering."""
         said = [it.message for it in read_messages(self._messages)]
         if said:
-            await self._companion.sync(said, session=self._session)
-        await self._companion.leave(session=self._session)
+            await self._companion.sync(said, session=self._session, user=self._user)
+        await self._companion.leave(session=self._session, user=self._user)
 
     async def __aenter__(self) -> Chat:
         return self

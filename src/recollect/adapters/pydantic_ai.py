@@ -9,6 +9,7 @@ it fails or is cancelled.
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
@@ -35,7 +36,7 @@ from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import FunctionToolset
 
 from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, newest_words
+from recollect.adapters.companion import MOST_SESSIONS, Companion, newest_words
 from recollect.context.edits import Drop, Insert, Replace
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
@@ -54,8 +55,10 @@ class RecollectMemory(AbstractCapability[Any]):
     """Memory for one agent.
 
     A conversation is the run's `conversation_id` unless `session` names it. `user` says whose it
-    is, as a name or as a function of the run's context; by default it is the memory's own user.
-    `degraded` tells what went wrong with memory; a run never fails because of it.
+    is, as a name or as a function of the run's context; by default it is the one that the memory
+    was given to (`memory.scope(user=…)`), else that of the run which delegates to this one, else
+    somebody anonymous of the conversation. `degraded` tells what went wrong with memory; a run
+    never fails because of it.
     """
 
     def __init__(
@@ -77,6 +80,8 @@ class RecollectMemory(AbstractCapability[Any]):
         )
         self._session = session
         self._user = user
+        # Whose each conversation is, the one that ran last at the end.
+        self._users: OrderedDict[str, str | None] = OrderedDict()
         self._with_tools = with_tools
 
     @property
@@ -96,18 +101,24 @@ class RecollectMemory(AbstractCapability[Any]):
             **options,
         )
 
-    async def notes(self, session: str | None = None) -> SessionNotes:
-        """Return what the tools of a conversation have found: structures and chunks."""
-        wanted = session or self._session
-        return await self._bridge.arun(lambda: self._notes(wanted))
+    async def notes(self, session: str | None = None, *, user: str | None = None) -> SessionNotes:
+        """Return what the tools of a conversation have found: structures and chunks.
 
-    async def reset(self, session: str | None = None) -> None:
+        It is the conversation that ran last unless `session` names one. Give the `user` where
+        several of them have conversations with that name.
+        """
+        wanted = session or self._session or next(reversed(self._users), None)
+        whose = user or (self._user if isinstance(self._user, str) else None)
+        whose = whose or self._users.get(wanted or "")
+        return await self._bridge.arun(lambda: self._notes(wanted, whose))
+
+    async def reset(self, session: str | None = None, *, user: str | None = None) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        (await self.notes(session)).clear_query_context()
+        (await self.notes(session, user=user)).clear_query_context()
 
-    async def reset_all(self, session: str | None = None) -> None:
+    async def reset_all(self, session: str | None = None, *, user: str | None = None) -> None:
         """Let go of everything that the tools of a conversation have found."""
-        (await self.notes(session)).reset()
+        (await self.notes(session, user=user)).reset()
 
     def get_ordering(self) -> CapabilityOrdering:
         """Be outermost: see the history as it is kept, and a result as the others leave it."""
@@ -123,8 +134,10 @@ class RecollectMemory(AbstractCapability[Any]):
             guide = memory_guide(self._companion.language) if self._with_tools else ""
             known = ""
             if asked:
-                _, user = self._whose(ctx)
-                known = await self._bridge.arun(lambda: self._companion.context(asked, user=user))
+                session, user = self._whose(ctx)
+                known = await self._bridge.arun(
+                    lambda: self._companion.context(asked, session=session, user=user)
+                )
             return "\n\n".join(filter(None, (guide, known))) or None
 
         return told
@@ -133,7 +146,7 @@ class RecollectMemory(AbstractCapability[Any]):
         """Return the memory tools."""
         if not self._with_tools:
             return None
-        box = self._companion.toolbox()
+        box = self._companion.memory.tools(self._companion.language)
         return FunctionToolset(
             [
                 Tool[Any].from_schema(
@@ -215,7 +228,8 @@ class RecollectMemory(AbstractCapability[Any]):
         session, user = self._whose(ctx)
         views: list[Message] = []
         try:
-            result = await handler()
+            with self._companion.calling(user):
+                result = await handler()
             views = [piece.view for piece in flattened(result.all_messages())]
             return result
         finally:
@@ -227,14 +241,21 @@ class RecollectMemory(AbstractCapability[Any]):
             await self._companion.sync(views, session=session, user=user)
         await self._companion.leave(session=session, user=user)
 
-    async def _notes(self, session: str | None) -> SessionNotes:
-        opened = await self._companion.session(session)
+    async def _notes(self, session: str | None, user: str | None) -> SessionNotes:
+        opened = await self._companion.session(session, user=user)
         await opened
         return opened.notes
 
     def _whose(self, ctx: RunContext[Any]) -> tuple[str | None, str | None]:
-        user = self._user(ctx) if callable(self._user) else self._user
-        return self._session or ctx.conversation_id, user
+        session = self._session or ctx.conversation_id
+        named = self._user(ctx) if callable(self._user) else self._user
+        user = self._companion.user_of(named or None, session)
+        if session is not None:
+            self._users[session] = user
+            self._users.move_to_end(session)
+            while len(self._users) > MOST_SESSIONS:
+                self._users.popitem(last=False)
+        return session, user
 
     def _tool(self, name: str) -> Callable[..., Any]:
         async def call(ctx: RunContext[Any], **arguments: Any) -> str:

@@ -6,17 +6,17 @@ sub-agent returns. Sub-agents keep nothing. It fits sub-agents that are tools of
 those of langgraph-supervisor's `create_supervisor`.
 """
 # The framework has an environment of its own, where the tests of this module run.
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportInvalidTypeForm=false
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NotRequired
 
 from langchain.agents.middleware.types import AgentMiddleware, ModelRequest
 from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
+from langgraph.managed import RemainingSteps
 
 from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.adapters.companion import Companion, newest_words
@@ -39,22 +39,21 @@ __all__ = ["SupervisorMemory"]
 # Of a long answer so much is looked at; the conversation keeps the rest.
 _LONGEST: Final = 2_000
 
-_log: Final = logging.getLogger(__name__)
-
 
 class SupervisorMemory:
     """What a supervisor and its sub-agents know.
 
     `create_agent(model, tools=[…], middleware=[memory.supervisor()])` is the supervisor, and
     `create_agent(model, middleware=[memory.worker("billing")], name="billing")` a sub-agent. With
-    `create_supervisor` the supervisor gets `prompt=memory.prompt("You are …")`.
+    `create_supervisor` the supervisor gets `**memory.options("You are …")`. `memory_degraded` in
+    the result of either tells what went wrong with memory, also in sub-agents.
     """
 
     def __init__(self, memory: AnyMemory, *, language: Tongue = "en") -> None:
         self._memory = memory
         self._language: Tongue = language
         self._bridge = Bridge(memory)
-        self._companion = Companion(self._bridge.memory, language=language)
+        self.companion = Companion(self._bridge.memory, language=language)
 
     def supervisor(self, **options: Any) -> RecollectMiddleware:
         """Return the supervisor's middleware: recall at entry, its conversation, its tools."""
@@ -64,16 +63,28 @@ class SupervisorMemory:
         """Return a sub-agent's middleware: recall for its task, and writing when it is done."""
         return _Worker(self, name)
 
+    def options(self, instructions: str) -> dict[str, Any]:
+        """Return what `create_supervisor` takes: the prompt, and the state that tells problems."""
+
+        def told(state: Any) -> dict[str, Any]:
+            return {"memory_degraded": list(run_of(self.companion, state).problems)}
+
+        return {
+            "prompt": self.prompt(instructions),
+            "state_schema": SupervisorState,
+            "post_model_hook": told,
+        }
+
     def prompt(self, instructions: str) -> RunnableLambda[Any, Any]:
         """Return the prompt of a supervisor made by `create_supervisor`: recall at entry."""
 
         def blocking(state: Any) -> list[AnyMessage]:
-            run = run_of(self._bridge.memory)
+            run = run_of(self.companion, state)
             known = self._bridge.run(lambda: self.known(state["messages"], run))
             return self._prompted(instructions, known, state)
 
         async def awaited(state: Any) -> list[AnyMessage]:
-            run = run_of(self._bridge.memory)
+            run = run_of(self.companion, state)
             known = await self._bridge.arun(lambda: self.known(state["messages"], run))
             return self._prompted(instructions, known, state)
 
@@ -86,14 +97,15 @@ class SupervisorMemory:
     async def known(self, messages: Sequence[AnyMessage], run: Run) -> str:
         """Return what is remembered about the task at hand, if it needs memory at all."""
         task = newest_words([view_of(message) for message in messages])
-        memory = self._companion.seen_by(run.user)
+        known = ""
         try:
-            if not task or not (await memory.route(task)).should_read:
-                return ""
+            memory = self.companion.seen_by(run.user, run.session)
+            if task and (await memory.route(task)).should_read:
+                known = await self.companion.context(task, session=run.session, user=run.user)
         except RecollectError as problem:
-            self._companion.tell(problem)
-            return ""
-        return await self._companion.context(task, user=run.user)
+            self.companion.tell(problem)
+        run.add(self.companion.take_degraded())
+        return known
 
     async def write(self, agent: str, messages: Sequence[AnyMessage], run: Run) -> None:
         """Write what the user asked to keep, what the agent concluded and what its tools did."""
@@ -103,12 +115,13 @@ class SupervisorMemory:
             is_answer = isinstance(native, AIMessage) and not native.tool_calls
             if message.role == "user" or is_answer or isinstance(native, ToolMessage):
                 await self._write(agent, message, run)
+        run.add(self.companion.take_degraded())
 
     async def _write(self, agent: str, message: Message, run: Run) -> None:
         text = message.text[:_LONGEST]
-        memory = self._companion.seen_by(run.user)
         source = "user" if message.role == "user" else agent
         try:
+            memory = self.companion.seen_by(run.user, run.session)
             judged = await memory.route(text)
             if judged.should_write and judged.namespaces:
                 # The answer of an agent, and text that a user pasted, are not the user's words.
@@ -120,11 +133,13 @@ class SupervisorMemory:
                     metadata=written_by({}, None if is_own else "model"),
                 )
         except RecollectError as problem:
-            self._companion.tell(problem)
+            self.companion.tell(problem)
 
-    def take_degraded(self) -> list[str]:
-        """Return what went wrong with memory so far, and begin anew."""
-        return list(self._companion.take_degraded())
+
+class SupervisorState(MemoryState):
+    """The state of a supervisor made by `create_supervisor`."""
+
+    remaining_steps: NotRequired[RemainingSteps]
 
 
 class _Worker(AgentMiddleware):
@@ -143,33 +158,30 @@ class _Worker(AgentMiddleware):
         return f"recollect-{self._agent}"
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[..., Any]) -> Any:
-        run = run_of(self._bridge.memory)
+        run = run_of(self._memory.companion, request.state)
         known = self._bridge.run(lambda: self._memory.known(request.messages, run))
         return handler(with_system_text(request, known))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[..., Awaitable[Any]]
     ) -> Any:
-        run = run_of(self._bridge.memory)
+        run = run_of(self._memory.companion, request.state)
         known = await self._bridge.arun(lambda: self._memory.known(request.messages, run))
         return await handler(with_system_text(request, known))
 
-    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        run = run_of(self._bridge.memory)
+    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        run = run_of(self._memory.companion, state)
         self._bridge.run(lambda: self._memory.write(self._agent, state["messages"], run))
-        return self._told()
+        return self._told(run)
 
-    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        run = run_of(self._bridge.memory)
+    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        run = run_of(self._memory.companion, state)
         await self._bridge.arun(lambda: self._memory.write(self._agent, state["messages"], run))
-        return self._told()
+        return self._told(run)
 
-    def _told(self) -> dict[str, Any] | None:
+    def _told(self, run: Run) -> dict[str, Any]:
         # A sub-agent that is a tool gives its state to nobody: the supervisor tells it too.
-        degraded = self._memory.take_degraded()
-        for told in degraded:
-            _log.warning("memory of %s was degraded: %s", self._agent, told)
-        return {"memory_degraded": degraded} if degraded else None
+        return {"memory_degraded": list(run.problems)}
 
     @property
     def _bridge(self) -> Bridge:

@@ -110,6 +110,9 @@ class SplitDirectory:
 
         return await _in_turn(len(stores), read, after, limit)
 
+    async def users(self, workspaces: Sequence[str]) -> frozenset[str]:
+        return frozenset(chain(*[await store.users(workspaces) for store in self.opened()]))
+
     async def sessions(
         self, extent: Extent, *, after: Cursor | None, limit: int
     ) -> Placed[SessionEntry]:

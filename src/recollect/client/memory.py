@@ -85,7 +85,11 @@ async def connect(address: str, key: str | None = None) -> RemoteMemory:
         await connection.close()
         raise
     return RemoteMemory(
-        connection, decoded(Scope, told["scope"]), frozenset(told["disabled_agents"])
+        connection,
+        decoded(Scope, told["scope"]),
+        frozenset(told["disabled_agents"]),
+        # A server of an earlier version does not tell.
+        user_is_named=told.get("user_is_named", False),
     )
 
 
@@ -103,11 +107,13 @@ class RemoteMemory(Memory):
         disabled_agents: frozenset[str],
         *,
         is_root: bool = True,
+        user_is_named: bool = False,
     ) -> None:
         self._connection = connection
         self._scope = scope
         self._disabled_agents = disabled_agents
         self._is_root = is_root
+        self._user_is_named = user_is_named
         self._session = new_id("sess")
         self._anonymous = new_id("anon")
 
@@ -200,6 +206,7 @@ class RemoteMemory(Memory):
         )
         memory = RemoteMemory(self._connection, scope, self._disabled_agents, is_root=False)
         memory._anonymous = self._anonymous
+        memory._user_is_named = self._user_is_named or not isinstance(user, EllipsisType)
         return memory
 
     async def remember(

@@ -375,6 +375,7 @@ class RemoteKeys(_Room, ApiKeys):
         *,
         workspaces: Iterable[str] = (),
         users: Iterable[str] = (),
+        all_users: bool = False,
         agents: Iterable[str] = (),
         expires_at: datetime | None = None,
     ) -> NewKey:
@@ -383,6 +384,7 @@ class RemoteKeys(_Room, ApiKeys):
             "role": role,
             "workspaces": workspaces,
             "users": users,
+            "all_users": all_users,
             "agents": agents,
             "expires_at": expires_at,
         }

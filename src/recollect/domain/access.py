@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -62,7 +62,7 @@ class Grant:
 
     @property
     def reach(self) -> str:
-        """Return a description of where the grant applies."""
+        """Return a description of where the grant applies, and to whom."""
         places = [
             f"{name} {', '.join(values)}"
             for name, values in (
@@ -72,7 +72,9 @@ class Grant:
             )
             if values
         ]
-        return "; ".join(places) or "everything"
+        if not self.users:
+            places.append("all users")
+        return "; ".join(places)
 
     def agents_among(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the agents that the grant applies to."""
@@ -112,10 +114,23 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A new key with its secret, which is shown only once."""
+    """A new key with its secret, which is shown only once, and whose memory it opens."""
 
     key: ApiKey
     secret: str = field(repr=False)
+    users_covered: int = 0
+    """Those that it is bound to, or all that there are now."""
+    covers: str = ""
+    """Whose memory it opens, in a sentence."""
+
+    def covering(self, users: int) -> NewKey:
+        """Return the key with the number of users whose memory it opens."""
+        if self.key.users:
+            covers = f"It opens the memory of {', '.join(self.key.users)} and of nobody else."
+        else:
+            now = "1 user" if users == 1 else f"{users} users"
+            covers = f"It opens the memory of all users: {now} now, and whoever comes later."
+        return replace(self, users_covered=users, covers=covers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 import time
@@ -23,6 +24,15 @@ _last = 0
 def new_id(prefix: Prefix) -> str:
     """Return a new id such as `mem_01j…`: time, then random bits, increasing within a process."""
     return f"{prefix}_{_base32(_next(), _TEXT_LENGTH)}"
+
+
+def anonymous_id(conversation: str) -> str:
+    """Return the id of whoever speaks in a conversation whose user was not named.
+
+    It is the same whenever the conversation goes on, and safe in any place that takes an id.
+    """
+    digest = hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).digest()
+    return f"anon_{_base32(int.from_bytes(digest[:16]), _TEXT_LENGTH)}"
 
 
 def unit_name(unit: int) -> str:

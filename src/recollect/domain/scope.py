@@ -36,7 +36,7 @@ class Role(StrEnum):
                 f"{what} needs the role {needed}, and this caller is a {self}; nothing was changed",
                 code="role_too_low",
                 hint=f"Use a key with the role {needed}: recollect keys create NAME --role {needed}"
-                ".",
+                " with --bind-user ID or --all-users.",
             )
 
 

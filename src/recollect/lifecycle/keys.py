@@ -16,7 +16,7 @@ from recollect.domain.access import ApiKey, NewKey, SignIn
 from recollect.domain.fields import checked_items, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.scope import Scope, role_of
+from recollect.domain.scope import Role, Scope, role_of
 from recollect.domain.times import aware, to_micros
 from recollect.errors import InvalidInput, NotAuthenticated, NotFound, StorageError
 from recollect.ports.keys import Keys, StoredKey
@@ -50,6 +50,7 @@ class KeyService:
         *,
         workspaces: Iterable[str] = (),
         users: Iterable[str] = (),
+        all_users: bool = False,
         agents: Iterable[str] = (),
         expires_at: datetime | None = None,
     ) -> NewKey:
@@ -70,6 +71,7 @@ class KeyService:
             created_at=now,
             expires_at=expires_at,
         )
+        _require_choice_of_users(key, all_users)
         salt = secrets.token_hex(16)
         await self._keys.add(StoredKey(key=key, salt=salt, digest=_digest(salt, secret)))
         return NewKey(key=key, secret=secret)
@@ -180,6 +182,26 @@ def _digest(salt: str, secret: str) -> str:
 
 def _token_digest(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _require_choice_of_users(key: ApiKey, all_users: bool) -> None:
+    """Refuse a key that would open everybody's memory although nobody said so.
+
+    An administrator reads all users by its role.
+    """
+    if key.users and all_users:
+        raise InvalidInput(
+            "A key is for some users or for all of them; no key was made",
+            code="users_contradict",
+            hint="Give the users, or all_users (--all-users), not both.",
+        )
+    if not key.users and not all_users and key.role is not Role.ADMIN:
+        raise InvalidInput(
+            f"Nothing says whose memory the {key.role} key {key.name!r} opens; no key was made",
+            code="users_needed",
+            hint="Name its users (--bind-user ID, in the API users), or say that it is for all of"
+            " them (--all-users, in the API all_users = true).",
+        )
 
 
 def _full_name(workspace: str) -> str:

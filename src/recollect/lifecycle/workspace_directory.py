@@ -75,6 +75,10 @@ class WorkspaceDirectory:
         found = await self._directory.names(within, part, after=page.after, limit=page.one_more)
         return page.of(found)
 
+    async def count_users(self, workspaces: Sequence[str]) -> int:
+        """Return how many users some workspaces have, each `org/workspace`, or all of them."""
+        return len(await self._directory.users(workspaces))
+
     async def records(
         self, within: Workspace, where: Filter, page: PageWanted, *, with_facets: bool
     ) -> RecordsFound:

@@ -176,26 +176,36 @@ class ApiKeys:
         *,
         workspaces: Iterable[str] = (),
         users: Iterable[str] = (),
+        all_users: bool = False,
         agents: Iterable[str] = (),
         expires_at: datetime | None = None,
     ) -> NewKey:
         """Create a key; its `secret` is returned only here and never stored.
 
-        The role is reader, writer, coordinator or admin. An empty list of workspaces (each
-        `org/workspace`, or a name in `local`), users or agents means all.
+        The role is reader, writer, coordinator or admin. Say whose memory it opens: name `users`,
+        or set `all_users`; an admin is for all users unless some are named. An empty list of
+        workspaces (each `org/workspace`, or a name in `local`) or agents means all. The result
+        tells how many users it covers.
         """
         made = await self._parts.keys.create(
-            name, role, workspaces=workspaces, users=users, agents=agents, expires_at=expires_at
+            name,
+            role,
+            workspaces=workspaces,
+            users=users,
+            all_users=all_users,
+            agents=agents,
+            expires_at=expires_at,
         )
         key = made.key
+        users_covered = len(key.users) or await self._parts.directory.count_users(key.workspaces)
         await audit_administration(
             self._parts.store,
             self._caller,
             CREATE_KEY,
             key.id,
-            {"name": key.name, "role": key.role},
+            {"name": key.name, "role": key.role, "users_covered": users_covered},
         )
-        return made
+        return made.covering(users_covered)
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[ApiKey]:
         """Return a page of keys, newest first, including revoked ones; never their secrets."""

@@ -66,6 +66,7 @@ class Memory:
         self._parts = parts
         self._caller = caller
         self._is_root = is_root
+        self._user_is_named = False
         self._session = new_id("sess")
         self._anonymous = new_id("anon")
 
@@ -117,6 +118,15 @@ class Memory:
     def anonymous_user(self) -> str:
         """Return a user id for an unknown user; it stays the same for the whole run."""
         return self._anonymous
+
+    @property
+    def user_is_named(self) -> bool:
+        """Return whether the program, a key or a token said whose memory this is.
+
+        Otherwise it belongs to the default user of the settings, or to nobody; an adapter, which
+        may serve many people, then uses an anonymous user for each conversation.
+        """
+        return self._user_is_named and self.caller_scope.user is not None
 
     @property
     def shared(self) -> SharedMemory:
@@ -220,6 +230,7 @@ class Memory:
         )
         memory = Memory(self._parts.of_agent(scope.agent), caller, is_root=False)
         memory._anonymous = self._anonymous
+        memory._user_is_named = self._user_is_named or not isinstance(user, EllipsisType)
         return memory
 
     async def remember(

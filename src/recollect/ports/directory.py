@@ -48,6 +48,10 @@ class Directory(Protocol):
         """Return the agents or users of a workspace, or those `among` some, newest first."""
         ...
 
+    async def users(self, workspaces: Sequence[str]) -> frozenset[str]:
+        """Return the users of some workspaces, each `org/workspace`, or of all of them."""
+        ...
+
     async def sessions(
         self, extent: Extent, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, SessionEntry]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -128,11 +128,19 @@ class Answers:
         here, there = self.logits.get(one), self.logits.get(other)
         return None if here is None or there is None else here - there
 
-    def ordered(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
-        """Return the hits with the best answers first; each gets the score of its new place."""
+    def ordered(
+        self, hits: Sequence[ScoredCandidate], links: Iterable[Link] = ()
+    ) -> list[ScoredCandidate]:
+        """Return the hits with the best answers first; each gets the score of its new place.
+
+        What is linked is about the same.
+        """
         read = [hit for hit in hits if hit.fused.owner_id in self.logits and _is_ordered(hit)]
+        linked = {frozenset((link.newer, link.older)) for link in links}
         sums = {
-            hit.fused.owner_id: sum(self._odds(hit, other) for other in read if other is not hit)
+            hit.fused.owner_id: sum(
+                self._odds(hit, other, linked) for other in read if other is not hit
+            )
             for hit in read
         }
         best_first = iter(sorted(read, key=lambda hit: -sums[hit.fused.owner_id]))
@@ -150,23 +158,28 @@ class Answers:
             return True
         return newer is None or older is None or newer >= min(_CLEAR, older - _MUCH_LESS)
 
-    def _odds(self, hit: ScoredCandidate, other: ScoredCandidate) -> float:
+    def _odds(
+        self, hit: ScoredCandidate, other: ScoredCandidate, linked: Collection[frozenset[str]]
+    ) -> float:
         """Return the odds that the first is the better answer, as a logarithm."""
         here, there = hit.fused.owner_id, other.fused.owner_id
         odds = _FOR_LOGIT * (self.logits[here] - self.logits[there])
         odds += _FOR_SCORE * (hit.score - other.score)
-        if min(self.logits[here], self.logits[there]) >= _ANSWERS and self._are_comparable(
-            here, there
-        ):
+        least = _ANSWERS if frozenset((here, there)) in linked else self._enough(here, there)
+        if min(self.logits[here], self.logits[there]) >= least:
             odds += _FOR_NEWER * (self._is_later(hit, other) - self._is_later(other, hit))
         return min(_MAX_ODDS, max(-_MAX_ODDS, odds))
 
-    def _are_comparable(self, one: str, other: str) -> bool:
-        """Return whether both may be values of one attribute, of which the later one holds."""
+    def _enough(self, one: str, other: str) -> float:
+        """Return how clearly both must answer, so that the later one is what holds.
+
+        If they state one attribute, they are values of it; otherwise both must answer clearly.
+        """
         first, second = self.records.get(one), self.records.get(other)
         if first is None or second is None:
-            return True
-        return first.facet == second.facet and may_be_about(first, second.about)
+            return _ENOUGH
+        is_same = first.facet == second.facet and may_be_about(first, second.about)
+        return _ANSWERS if is_same else math.inf
 
     def _is_later(self, hit: ScoredCandidate, other: ScoredCandidate) -> bool:
         """Return whether it says later what holds; an episode only says what happened."""
@@ -181,8 +194,7 @@ class Answering:
     def __init__(self, load: Callable[[], Answerer | None], *, hits: int) -> None:
         """`load` opens the model; it is called in a thread, once.
 
-        If none of the best `hits` answers, as many more are read; otherwise those that were said
-        after the answer and may have changed it.
+        If none of the best `hits` answers, as many more are read.
         """
         self._load = load
         self._hits = hits
@@ -214,8 +226,7 @@ class Answering:
         first = {hit.fused.owner_id: hit for hit in (*present[: self._hits], *stating)}
         rest = [hit for hit in present[: self.most] if hit.fused.owner_id not in first]
         for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
-            some = _undecided(some, found, items)
-            if not is_late and some:
+            if not is_late and max(found.values(), default=-math.inf) < _ENOUGH:
                 logits = await in_time(self._logits(question, some, items), seconds_left())
                 is_late = logits is None
                 found |= logits or {}
@@ -300,17 +311,6 @@ class Answering:
                     self._model = await asyncio.to_thread(self._load)
                     self._is_loaded = True
         return self._model
-
-
-def _undecided(
-    hits: Sequence[ScoredCandidate], logits: Mapping[str, float], items: Mapping[str, Item]
-) -> list[ScoredCandidate]:
-    """Return the hits that may matter beside those read: all, or what was said after an answer."""
-    answered = [_said_at(items[owner]) for owner, logit in logits.items() if logit >= _ENOUGH]
-    if not answered:
-        return list(hits)
-    latest = max(answered) + _ONE_CONVERSATION
-    return [hit for hit in hits if _said_at(items[hit.fused.owner_id]) > latest]
 
 
 def _has_words(question: Question, text: str) -> bool:

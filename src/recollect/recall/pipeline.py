@@ -562,7 +562,7 @@ class Recaller:
         if self._answering is not None:
             items = await weigher.items(hits)
             answers = await self._answering.read_more(question, answers, added, items)
-            hits = answers.ordered(hits)
+            hits = answers.ordered(hits, links)
         same = {older: (newer,) for older, newer in repeated(links, found).items()}
         after = followers(answers.believed(links)) | same
         return newest_first(hits, after), links

@@ -659,6 +659,9 @@ class CallersScope(Answer):
     """Whose memory a request is about."""
 
     scope: Scope
+    user_is_named: bool = Field(
+        description="by the address or the key; otherwise it is the server's default user"
+    )
     disabled_agents: list[str] = Field(description="agents that have no memory tools and no guide")
 
 

@@ -461,9 +461,9 @@ class Key(Answer):
     name: str
     prefix: str = Field(description="how the key begins")
     role: Role
-    workspaces: list[str]
-    users: list[str]
-    agents: list[str]
+    workspaces: list[str] = Field(description="empty: all")
+    users: list[str] = Field(description="empty: it opens the memory of all users")
+    agents: list[str] = Field(description="empty: all")
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
@@ -475,6 +475,8 @@ class NewKey(Answer):
 
     key: Key
     secret: str = Field(description="told this once, and kept nowhere")
+    users_covered: int = Field(description="how many users' memory it opens now")
+    covers: str = Field(description="whose memory it opens, in a sentence")
 
 
 class KeyPage(Answer):

@@ -141,6 +141,15 @@ class Memory:
         return self._memory.anonymous_user
 
     @property
+    def user_is_named(self) -> bool:
+        """Return whether the program, a key or a token said whose memory this is.
+
+        Otherwise it belongs to the default user of the settings, or to nobody; an adapter, which
+        may serve many people, then uses an anonymous user for each conversation.
+        """
+        return self._memory.user_is_named
+
+    @property
     def shared(self) -> SharedMemory:
         """Return the view of what all agents of the workspace share, and of proposals."""
         return SharedMemory(self._memory.shared, self._loop)

@@ -581,17 +581,26 @@ class ApiKeys:
         *,
         workspaces: Iterable[str] = (),
         users: Iterable[str] = (),
+        all_users: bool = False,
         agents: Iterable[str] = (),
         expires_at: datetime | None = None,
     ) -> NewKey:
         """Create a key; its `secret` is returned only here and never stored.
 
-        The role is reader, writer, coordinator or admin. An empty list of workspaces (each
-        `org/workspace`, or a name in `local`), users or agents means all.
+        The role is reader, writer, coordinator or admin. Say whose memory it opens: name `users`,
+        or set `all_users`; an admin is for all users unless some are named. An empty list of
+        workspaces (each `org/workspace`, or a name in `local`) or agents means all. The result
+        tells how many users it covers.
         """
         return self._loop.run(
             lambda: self._inner.create(
-                name, role, workspaces=workspaces, users=users, agents=agents, expires_at=expires_at
+                name,
+                role,
+                workspaces=workspaces,
+                users=users,
+                all_users=all_users,
+                agents=agents,
+                expires_at=expires_at,
             )
         )
 

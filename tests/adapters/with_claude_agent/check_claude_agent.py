@@ -28,9 +28,14 @@ _COMMAND = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
 
 
 @pytest.fixture
-async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
-    async with Memory.open(tmp_path / "memory.db") as opened:
-        yield opened
+async def opened(tmp_path: Path) -> AsyncIterator[Memory]:
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        yield memory
+
+
+@pytest.fixture
+def memory(opened: Memory) -> Memory:
+    return opened.scope(user="ann")
 
 
 @pytest.fixture
@@ -122,7 +127,9 @@ async def test_a_large_result_of_a_tool_is_archived(
     assert await memory.archives.load(archive.id) == _LONG
 
 
-async def test_hooks_tell_sub_agents_pass_over_notices_and_survive_a_closed_memory(memory: Memory):
+async def test_hooks_tell_sub_agents_pass_over_notices_and_survive_a_closed_memory(
+    opened: Memory, memory: Memory
+):
     known = ClaudeAgentMemory(memory, with_tools=False)
     options = ClaudeAgentOptions(**known.options())
     assert not options.allowed_tools
@@ -144,7 +151,7 @@ async def test_hooks_tell_sub_agents_pass_over_notices_and_survive_a_closed_memo
     used = {"tool_input": {}, "tool_response": [{"type": "text", "text": _LONG}]}
     assert await fire("PostToolUse", tool_name="Bash", **used) == {}
     assert len((await memory.turns(session="s")).items) == 1
-    await memory.close()
+    await opened.close()
     assert await fire("UserPromptSubmit", prompt=asked) == {}
     assert known.degraded
 

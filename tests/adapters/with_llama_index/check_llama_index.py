@@ -21,7 +21,8 @@ _LONG = "\n".join(f"Row {n}: container {n} is at berth {n % 40}." for n in range
 
 
 async def test_each_step_is_told_what_is_remembered_and_the_history_is_kept(tmp_path: Path):
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         await memory.remember("Ann wants metric units")
         block = RecollectBlock(memory, session="s")
         # Its own counter of tokens would be downloaded.
@@ -50,7 +51,8 @@ async def test_each_step_is_told_what_is_remembered_and_the_history_is_kept(tmp_
 
 
 async def test_the_block_may_stand_in_the_users_message(tmp_path: Path):
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         await memory.remember("Ann wants metric units")
         history = ChatMemory.from_defaults(
             session_id="s",
@@ -93,7 +95,8 @@ async def fetch(ctx: Context, name: str) -> str:
 
 
 async def test_agents_that_work_together_are_told_and_large_results_are_archived(tmp_path: Path):
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         await memory.remember("Ann wants metric units")
         block = RecollectBlock(memory, session="s")
         boss = Scripted(calling("handoff", to_agent="worker", reason="It knows."))

@@ -116,7 +116,8 @@ async def test_a_long_chat_is_compressed_and_answers_stay_whole(ann: Memory):
 
 
 async def test_a_run_that_fails_is_read_and_a_memory_that_fails_stops_nobody(tmp_path: Path):
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         known = AgentMemory(memory, session="s")
         model = scripted(calling("memory_recall", query="tea"), calling("memory_search"))
         agent = known.agent(Agent(name="helper", model=model))

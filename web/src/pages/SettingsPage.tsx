@@ -16,6 +16,7 @@ import { Page } from "../parts/Page";
 
 type Setting = Schemas["Setting"];
 type Key = Schemas["Key"];
+type NewKey = Schemas["NewKey"];
 
 const ROLES = ["reader", "writer", "coordinator", "admin"] as const;
 
@@ -126,7 +127,11 @@ function Keys() {
                 <span className="caption font-mono">{key.prefix}…</span>
               </span>
               <span className="caption said">
-                {[...key.workspaces, ...key.users, ...key.agents].join(", ") || t("keys.everywhere")}
+                {[
+                  ...(key.workspaces.length === 0 ? [t("keys.everywhere")] : key.workspaces),
+                  ...(key.users.length === 0 ? [t("keys.allUsers")] : key.users),
+                  ...key.agents,
+                ].join(", ")}
               </span>
               <span className="caption">
                 {key.last_used_at === null
@@ -173,11 +178,13 @@ function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
   const [name, setName] = useState("");
   const [role, setRole] = useState("writer");
   const [reach, setReach] = useState("server");
+  const [whose, setWhose] = useState("one");
   const [user, setUser] = useState("");
-  const [secret, setSecret] = useState<string | null>(null);
+  const [made, setMade] = useState<NewKey | null>(null);
   const close = () => {
-    setSecret(null);
+    setMade(null);
     setName("");
+    setWhose("one");
     setUser("");
     onClose();
     // The first key closes the open door: who has none signs in.
@@ -185,17 +192,18 @@ function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
   };
   const create = async () => {
     try {
-      const made = await answer(
+      const created = await answer(
         api.POST("/v1/keys", {
           body: {
             name: name.trim(),
             role: role as "writer",
             workspaces: reach === "workspace" ? [`${place.org}/${place.workspace}`] : [],
-            users: user.trim() === "" ? [] : [user.trim()],
+            users: whose === "one" ? [user.trim()] : [],
+            all_users: whose === "all",
           },
         }),
       );
-      setSecret(made.secret);
+      setMade(created);
       await queries.invalidateQueries({ queryKey: ["keys"] });
     } catch (error) {
       tellTrouble(error);
@@ -205,15 +213,18 @@ function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
     <Dialog
       isOpen={isOpen}
       onClose={close}
-      title={t(secret === null ? "keys.new" : "keys.made")}
-      lead={secret === null ? undefined : t("keys.once")}
+      title={t(made === null ? "keys.new" : "keys.made")}
+      lead={made === null ? undefined : t("keys.once")}
       footer={
-        secret === null ? (
+        made === null ? (
           <>
             <Button variant="tertiary" onPress={close}>
               {t("action.cancel")}
             </Button>
-            <Button isDisabled={name.trim() === ""} onPress={() => void create()}>
+            <Button
+              isDisabled={name.trim() === "" || (whose === "one" && user.trim() === "")}
+              onPress={() => void create()}
+            >
               {t("keys.create")}
             </Button>
           </>
@@ -222,8 +233,15 @@ function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
         )
       }
     >
-      {secret !== null ? (
-        <CodeExample text={secret} />
+      {made !== null ? (
+        <>
+          <CodeExample text={made.secret} />
+          <p className="pt-3">
+            {made.key.users.length === 0
+              ? t("keys.coversAll", { count: made.users_covered })
+              : t("keys.coversOne", { name: made.key.users.join(", ") })}
+          </p>
+        </>
       ) : (
         <div className="grid gap-4 py-1 sm:grid-cols-2">
           <Field label={t("keys.name")} value={name} onChange={setName} autoFocus isRequired />
@@ -242,12 +260,18 @@ function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
             ]}
             onChange={setReach}
           />
-          <Field
-            label={t("keys.user")}
-            description={t("keys.userHint")}
-            value={user}
-            onChange={setUser}
+          <Choice
+            label={t("keys.whose")}
+            value={whose}
+            options={[
+              { id: "one", label: t("keys.oneUser") },
+              { id: "all", label: t("keys.allUsers") },
+            ]}
+            onChange={setWhose}
           />
+          {whose === "one" && (
+            <Field label={t("keys.user")} value={user} onChange={setUser} isRequired />
+          )}
         </div>
       )}
     </Dialog>

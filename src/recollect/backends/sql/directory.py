@@ -134,6 +134,24 @@ class SqlDirectory:
 
         return await self._database.read(read)
 
+    async def users(self, workspaces: Sequence[str]) -> frozenset[str]:
+        wanted = select(_SCOPES.user).where(_SCOPES.user != "").distinct()
+        if workspaces:
+            places = [it.partition("/") for it in workspaces]
+            wanted = wanted.where(
+                or_(
+                    *(
+                        and_(_SCOPES.org == org, _SCOPES.workspace == workspace)
+                        for org, _, workspace in places
+                    )
+                )
+            )
+
+        def read(connection: Connection) -> frozenset[str]:
+            return frozenset(connection.scalars(wanted))
+
+        return await self._database.read(read)
+
     async def sessions(
         self, extent: Extent, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, SessionEntry]]:

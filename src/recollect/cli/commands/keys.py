@@ -37,6 +37,10 @@ async def create_key(
     bind_user: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Only this user (repeatable).")
     ] = None,
+    all_users: Annotated[
+        bool,
+        typer.Option("--all-users", help="Everybody's memory; an admin's key is so by its role."),
+    ] = False,
     bind_agent: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Only this agent (repeatable).")
     ] = None,
@@ -44,12 +48,13 @@ async def create_key(
         float | None, typer.Option(metavar="NUMBER", min=0, help="Expires after so many days.")
     ] = None,
 ) -> Answer:
-    """Create a key; it is shown only once and not stored."""
+    """Create a key for some users, or expressly for all; it is shown only once and not stored."""
     made = await memory.keys.create(
         name,
         role,
         workspaces=bind_workspace or (),
         users=bind_user or (),
+        all_users=all_users,
         agents=bind_agent or (),
         expires_at=None if days is None else datetime.now(UTC) + timedelta(days=days),
     )
@@ -57,6 +62,7 @@ async def create_key(
     def tell(console: Console) -> None:
         show.line(console, made.secret)
         show.line(console, f"\n{_told(made.key)}")
+        show.line(console, made.covers)
         show.line(console, "Keep it now: it is not shown again. Send it as")
         show.line(console, "  Authorization: Bearer KEY")
 

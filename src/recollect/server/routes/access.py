@@ -37,7 +37,10 @@ class KeyGiven(Body):
 
 
 class KeyWanted(Body):
-    """A key to make; a list that is left out or empty means all."""
+    """A key to make, for some users or expressly for all of them.
+
+    A list of workspaces or agents that is left out or empty means all.
+    """
 
     model_config = described({"name": "ci", "role": "writer", "users": ["ann"]})
 
@@ -46,7 +49,11 @@ class KeyWanted(Body):
     workspaces: list[str] = Field(
         default=[], description="each `org/workspace`, or a name in the org `local`"
     )
-    users: list[str] = Field(default=[])
+    users: list[str] = Field(default=[], description="whose memory it opens")
+    all_users: bool = Field(
+        default=False,
+        description="it opens everybody's memory; needed unless users are named or it is an admin",
+    )
     agents: list[str] = Field(default=[])
     expires_at: datetime | None = None
 
@@ -116,7 +123,7 @@ async def list_keys(
 async def create_key(
     memory: AdministeredMemory, asking: Asking, body: KeyWanted, response: Response
 ) -> Json:
-    """Make a key; its secret is told this once."""
+    """Make a key; its secret is told this once, and whose memory it opens."""
     wanted = Grant(
         role=body.role,
         workspaces=tuple(it if "/" in it else f"local/{it}" for it in body.workspaces),
@@ -130,6 +137,7 @@ async def create_key(
         body.role,
         workspaces=body.workspaces,
         users=body.users,
+        all_users=body.all_users,
         agents=body.agents,
         expires_at=body.expires_at,
     )

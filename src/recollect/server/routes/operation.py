@@ -114,7 +114,11 @@ async def server_health(memory: OpenMemory) -> Json:
 async def get_scope(memory: CallersMemory) -> Json:
     """Tell whose memory a request with this address is about."""
     disabled = [name for name, it in memory.settings.agents.items() if not it.enabled]
-    return {"scope": as_json(memory.caller_scope), "disabled_agents": disabled}
+    return {
+        "scope": as_json(memory.caller_scope),
+        "user_is_named": memory.user_is_named,
+        "disabled_agents": disabled,
+    }
 
 
 @router.get("/v1/stats", response_model=operation_answers.Stats)
