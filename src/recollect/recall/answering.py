@@ -64,6 +64,7 @@ _ABOUT_ANOTHER: Final = 3.0
 # Above 0, so that a recall with a low `min_score` still returns everything.
 _MIN_CONFIDENCE: Final = 0.1
 
+_USER: Final = "user"
 _REASON: Final = "answers the question"
 
 _log: Final = logging.getLogger(__name__)
@@ -194,7 +195,8 @@ class Answering:
     def __init__(self, load: Callable[[], Answerer | None], *, hits: int) -> None:
         """`load` opens the model; it is called in a thread, once.
 
-        If none of the best `hits` answers, as many more are read.
+        If none of the best `hits` answers, as many more are read; if one does, those of them that
+        were said later, where the user asks about themselves.
         """
         self._load = load
         self._hits = hits
@@ -226,7 +228,8 @@ class Answering:
         first = {hit.fused.owner_id: hit for hit in (*present[: self._hits], *stating)}
         rest = [hit for hit in present[: self.most] if hit.fused.owner_id not in first]
         for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
-            if not is_late and max(found.values(), default=-math.inf) < _ENOUGH:
+            some = _undecided(some, found, items, is_own=about == _USER)
+            if not is_late and some:
                 logits = await in_time(self._logits(question, some, items), seconds_left())
                 is_late = logits is None
                 found |= logits or {}
@@ -311,6 +314,24 @@ class Answering:
                     self._model = await asyncio.to_thread(self._load)
                     self._is_loaded = True
         return self._model
+
+
+def _undecided(
+    hits: Sequence[ScoredCandidate],
+    logits: Mapping[str, float],
+    items: Mapping[str, Item],
+    *,
+    is_own: bool,
+) -> list[ScoredCandidate]:
+    """Return the hits to read beside those that were read: all, if none of them answers.
+
+    Otherwise, what was said later about the user, whose circumstances change.
+    """
+    answered = [_said_at(items[owner]) for owner, logit in logits.items() if logit >= _ENOUGH]
+    if not answered:
+        return list(hits)
+    latest = max(answered) + _ONE_CONVERSATION
+    return [hit for hit in hits if is_own and _said_at(items[hit.fused.owner_id]) > latest]
 
 
 def _has_words(question: Question, text: str) -> bool:
