@@ -747,6 +747,7 @@ class Wiring(Parts):
         from recollect.assemble.judge import judging_of
         from recollect.assemble.writing import writing_of
         from recollect.writing.forget_wishes import ForgetWishes
+        from recollect.writing.keep_wishes import KeepWishes
 
         return writing_of(
             self.settings,
@@ -765,6 +766,14 @@ class Wiring(Parts):
             self.understanding.facets,
             self.meter,
             ForgetWishes(lambda: self.recaller, lambda: self._answering, self.understanding.facets),
+            KeepWishes(
+                self.store,
+                self.writes,
+                lambda: self.recaller,
+                lambda scopes, session: self.usage.recalled_in(scopes, session),
+                self.judge,
+                self.clock,
+            ),
         )
 
     @cached_property

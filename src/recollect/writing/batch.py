@@ -17,6 +17,7 @@ from recollect.domain.write import Step, Trace, WriteStatus, Written
 from recollect.language.units import is_searched_alike
 from recollect.recall.meaning import Embedded
 from recollect.writing.candidates import Candidate, compared_kinds
+from recollect.writing.keep_wishes import Kept
 from recollect.writing.redaction import Counts
 
 # The number of records added last by the same run that are compared with the next one.
@@ -45,6 +46,8 @@ class Incoming:
     """The stored records that a wish to forget deletes; None if it is no such wish."""
     proposes: tuple[Record, ...] = ()
     """The stored records that it may mean, which a person decides."""
+    keeps: Kept | None = None
+    """The stored record that a wish to remember means, instead of a record of its own."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))

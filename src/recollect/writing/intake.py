@@ -42,6 +42,7 @@ from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming
 from recollect.writing.forget_wishes import MOST_DELETED, Meant
+from recollect.writing.keep_wishes import Kept
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Namespace, record_of_draft
 from recollect.writing.strategy import wished_strategy
@@ -223,6 +224,16 @@ class Intake:
             )
             for arrival in self.of_claims(caller, [meant.claim], turns, extracted)
         ]
+
+    def of_keep_wish(self, caller: Caller, kept: Kept, extracted: Extracted) -> Incoming:
+        """Return a wish to remember a stored record."""
+        return Incoming(
+            record=None,
+            scope=kept.record.scope,
+            said_at=kept.said_at,
+            steps=(extracted.step,),
+            keeps=kept,
+        )
 
     def _of_all(
         self,
