@@ -159,7 +159,7 @@ def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOption
 def rerank_options(recall: RecallSettings) -> ScoringOptions:
     return ScoringOptions(
         relevance=recall.relevance_weight,
-        decay=recall.decay_weight,
+        decay=recall.decay,
         decay_lambda=recall.decay_lambda,
         source=recall.source_weight,
         sources=recall.source_boosts,
