@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from recollect.settings import Settings
@@ -18,13 +19,14 @@ class IdleSetting(NamedTuple):
         return f"{self.name} has no effect: {self.hint}"
 
 
-class _Need(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Need:
     names: tuple[str, ...]
     is_met: Callable[[Settings], bool]
     hint: str
 
 
-_NEEDS: Final = (
+_NEEDS: Final[tuple[_Need, ...]] = (
     _Need(
         ("storage.qdrant_url", "storage.qdrant_key"),
         lambda _: False,
@@ -66,7 +68,10 @@ _NEEDS: Final = (
         "there is no rerank model (rerank.model)",
     ),
     _Need(
-        ("embedding.base_url", "embedding.api_key", "embedding.timeout", "embedding.retries"),
+        (
+            *("embedding.base_url", "embedding.api_key", "embedding.patience"),
+            *("embedding.timeout", "embedding.retries"),
+        ),
         lambda settings: ":" in settings.embedder.model,
         "the embedding model is local (embedding.model)",
     ),

@@ -309,6 +309,10 @@ class EmbeddingSettings(Section):
     base_url: str = ""
     api_key: str = Field(default="", repr=False)
     batch_size: Annotated[int, Field(ge=1)] = 64
+    patience: Annotated[float, Field(gt=0)] = Field(
+        default=1.0,
+        description="seconds that a write waits for an endpoint; what is late is made afterwards",
+    )
     timeout: Annotated[float, Field(gt=0)] = 30.0
     retries: Annotated[int, Field(ge=0)] = 3
 
